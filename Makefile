@@ -1,0 +1,139 @@
+# PyFlow from a clone: every target sets up what it needs first, and does nothing twice.
+#
+#   make demo     set everything up and run examples/flights.py in both modes
+#   make test     set everything up, check the style and run all tests
+#   make test-all the same, with the comparison of both modes in full (long)
+#   make bench    measure; results go to docs/benchmarks
+#   make soak     run mixed functions for ten minutes and look for leaks (MINUTES=60 for longer)
+#   make sanitize run the row codec's tests under AddressSanitizer and UBSan
+#   make build    the plugin jar: build/libs/pyflow-VERSION.jar
+#   make lint     linters, format checks, types
+#   make format   format all sources
+#   make docs     write the settings reference of docs/configuration.md
+#   make doctor   check this environment
+#   make clean    remove all that was built and installed here
+#
+# PYFLOW_PYTHONS=/path/to/python3.13,... builds and tests for these Pythons only.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+.DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-print-directory
+
+# An active environment or another Spark must not leak into the build.
+unexport SPARK_HOME PYTHONPATH PYTHONHOME VIRTUAL_ENV PYSPARK_PYTHON PYSPARK_DRIVER_PYTHON
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_INPUT := 1
+
+python := .venv/bin/python
+gradle := gradle --no-daemon --console=plain --quiet
+
+compared := tests/test_generated.py tests/test_settings.py tests/test_wrong_types.py
+flights := vega-datasets-3.2.1
+sanitized := build/native-sanitize
+data := build/data/flights-3m.parquet build/data/airports.csv
+
+sources := $(shell find native jvm/src/main pyflow -type f -not -name '*.pyc' -not -name '*.jar') \
+  build.gradle settings.gradle scripts/find_pythons.py LICENSE NOTICE
+
+# What the environments must be ready for; the tests' are made for every Python found.
+purposes := run
+ifneq (,$(filter lint format,$(MAKECMDGOALS)))
+  purposes := run lint
+endif
+ifneq (,$(filter test test-all sanitize bench soak,$(MAKECMDGOALS)))
+  purposes := --all-pythons run test lint
+endif
+
+.PHONY: demo test core-tests test-all sanitize bench soak build lint format docs doctor data clean \
+  set-up
+
+demo: build data
+	$(python) examples/flights.py
+
+test: lint build sanitize
+	$(gradle) test
+	$(python) -m pytest
+	@tail -n +2 build/pythons | cut -f 1 | xargs -r -P 3 -I MINOR $(MAKE) core-tests MINOR=MINOR
+
+# The tests that are run on every Python, on one of the others than the newest.
+core-tests: log = build/core-tests-$(MINOR).log
+core-tests:
+	@echo "PyFlow: core tests on Python $(MINOR), see $(log)"
+	@.venvs/$(MINOR)/bin/python -m pytest -m core -p no:cacheprovider > $(log) 2>&1 \
+	  || { tail -n 200 $(log); exit 1; }
+	@echo "PyFlow: Python $(MINOR): $$(tail -n 1 $(log))"
+
+# Every case and many generated programs, in a zone with daylight saving time too and on every Python.
+test-all: test
+	$(python) -m pytest --complete
+	TZ=America/New_York $(python) -m pytest --complete $(compared)
+	@for minor in $$(tail -n +2 build/pythons | cut -f 1); do \
+	  echo "PyFlow: complete comparison on Python $$minor"; \
+	  .venvs/$$minor/bin/python -m pytest --complete $(compared) || exit; \
+	done
+
+# The codec's tests against instrumented libraries; the runtime has to be there before Python, and
+# what it reports must not be captured by a test that then ends with the process.
+sanitize: build
+	@cmake -S native -B $(sanitized) -DPYFLOW_SANITIZE=address,undefined \
+	  -DPYFLOW_PYTHONS=$$(head -n 1 build/pythons | cut -f 2) > build/sanitize.log
+	PYFLOW_NATIVE_BUILD=$(CURDIR)/$(sanitized) PYTHONMALLOC=malloc \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	  LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so.6)" \
+	  $(python) -m pytest --capture=sys --hypothesis-profile=sanitize tests/codec
+
+bench: build
+	$(python) -m benchmarks
+
+soak: build
+	$(python) -m benchmarks.soak --minutes $(or $(MINUTES),10)
+
+build: build/jar.stamp
+
+data: $(data)
+
+lint: set-up
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/clang-format --dry-run -Werror native/src/*
+	$(gradle) checkFormat
+
+format: set-up
+	.venv/bin/ruff check --fix --exit-zero --quiet .
+	.venv/bin/ruff format .
+	.venv/bin/clang-format -i native/src/*
+	$(gradle) format
+
+docs: build
+	$(python) scripts/write_settings.py docs/configuration.md
+
+doctor: build
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" $(python) -m pyflow.cli doctor
+
+clean:
+	rm -rf build dist .gradle .venv .venvs pyflow/jars
+
+# --- set-up --------------------------------------------------------------------------------
+
+set-up:
+	@python3 scripts/set_up.py $(purposes)
+
+# The set-up rewrites it only when the Pythons of this machine have changed.
+build/pythons: set-up
+	@:
+
+build/jar.stamp: build/pythons $(sources)
+	$(gradle) jar
+	@touch $@
+
+$(data) &:
+	@echo "PyFlow: fetching $(flights) from the npm registry"
+	@mkdir -p build/data
+	cd build/data && npm pack --silent $(subst datasets-,datasets@,$(flights))
+	tar -xzf build/data/$(flights).tgz -C build/data --strip-components=2 --touch \
+	  package/data/flights-3m.parquet package/data/airports.csv
+	rm build/data/$(flights).tgz

@@ -1,0 +1,116 @@
+"""The goals PyFlow has set itself, and whether a run reaches them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from benchmarks.results import MissingFigureError, Results
+
+ONE_SLOT, TWO_SLOTS = "local[1]", "local[2]"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One line of the table of goals.
+
+    Attributes
+    ----------
+    subject : str
+        What is compared with what.
+    goal, figure : str
+        The bound, and what the run shows.
+    reached : bool or None
+        None where the run lacks a figure.
+    """
+
+    subject: str
+    goal: str
+    figure: str
+    reached: bool | None
+
+
+def assess(results: Results) -> list[Goal]:
+    """Return every goal with what a run says about it."""
+    return [
+        *_overheads(results),
+        *_ratios(results),
+        _at_most(
+            "CPU per row of `x + 1`, two slots, isolated, as a share of Arrow process mode",
+            1 / 3,
+            lambda: (
+                results.nanos(TWO_SLOTS, "long", "isolated", "cpu_ns")
+                / results.nanos(TWO_SLOTS, "long", "arrow", "cpu_ns")
+            ),
+            "{:.2f}",
+        ),
+        *(
+            _at_most(
+                f"first result of a function in a warm session, {mode}",
+                0.4,
+                lambda mode=mode: results.first_row_seconds(mode),  # type: ignore[misc]
+                "{:.2f} s",
+            )
+            for mode in ("shared", "isolated")
+        ),
+    ]
+
+
+def _overheads(results: Results) -> Iterator[Goal]:
+    for case, title, bound in (("long", "`x + 1`", 30), ("upper", "`str.upper`", 50)):
+        for mode in ("shared", "isolated"):
+
+            def overhead(case: str = case, mode: str = mode) -> float:
+                alone = results.nanos(ONE_SLOT, case, "builtin") + results.nanos(
+                    ONE_SLOT, case, "floor"
+                )
+                return results.nanos(ONE_SLOT, case, mode) - alone
+
+            yield _at_most(
+                f"{title}, one slot, {mode}: above built-in expression and plain loop together",
+                bound,
+                overhead,
+                "{:.0f} ns",
+            )
+
+
+def _ratios(results: Results) -> Iterator[Goal]:
+    def faster(case: str, others: tuple[str, ...]) -> Callable[[], float]:
+        return lambda: (
+            min(results.nanos(TWO_SLOTS, case, mode) for mode in others)
+            / results.nanos(TWO_SLOTS, case, "isolated")
+        )
+
+    for case, title, arrow, pickled in (
+        ("long", "`x + 1`", 3.5, 5),
+        ("upper", "`str.upper`", 3, 5),
+    ):
+        subject = f"{title}, two slots, isolated, against"
+        yield _at_least(f"{subject} Arrow process mode", arrow, faster(case, ("arrow",)))
+        yield _at_least(f"{subject} pickled process mode", pickled, faster(case, ("pickled",)))
+    for case, title, bound in (
+        ("json-100B", "JSON 100 B", 1.25),
+        ("json-1kB", "JSON 1 kB", 1.6),
+        ("json-10kB", "JSON 10 kB", 1.7),
+        ("json-100kB", "JSON 100 kB", 1.7),
+        ("binary-1MB", "1 MB binary", 10),
+    ):
+        subject = f"{title}, two slots, isolated, against the better process mode"
+        yield _at_least(subject, bound, faster(case, ("arrow", "pickled")))
+
+
+def _at_least(subject: str, bound: float, figure: Callable[[], float]) -> Goal:
+    try:
+        value = figure()
+    except MissingFigureError:
+        return Goal(subject, f"≥ {bound:g}x", "not measured", None)
+    return Goal(subject, f"≥ {bound:g}x", f"{value:.2f}x", value >= bound)
+
+
+def _at_most(subject: str, bound: float, figure: Callable[[], float], form: str) -> Goal:
+    goal = "≤ " + form.format(bound)
+    try:
+        value = figure()
+    except MissingFigureError:
+        return Goal(subject, goal, "not measured", None)
+    return Goal(subject, goal, form.format(value), value <= bound)

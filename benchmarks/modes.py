@@ -1,0 +1,146 @@
+"""The modes that are compared, and the Spark session in which they run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark import cloudpickle
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+import pyflow
+from benchmarks import functions
+from benchmarks.cases import Case
+
+DRIVER_MEMORY = "4g"
+
+# The functions travel inside the pickle: a worker need not find this package.
+cloudpickle.register_pickle_by_value(functions)
+
+
+class UnexpectedPlanError(Exception):
+    """A query was not planned for the mode that was to be measured."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One way to run a function over rows.
+
+    Attributes
+    ----------
+    name : str
+        Key in the results and on the command line.
+    title : str
+        What a reader of the tables sees.
+    settings : dict of str to str
+        Session settings that choose the mode.
+    arrow : bool, optional
+        Which of Spark's two kinds of plain UDF is made; None for modes without a UDF.
+    minimum_python : tuple of int
+        The first Python that has it.
+    """
+
+    name: str
+    title: str
+    settings: dict[str, str] = field(default_factory=dict)
+    arrow: bool | None = None
+    minimum_python: tuple[int, int] = (3, 10)
+
+    @property
+    def in_thread(self) -> bool:
+        """Whether functions run inside the JVM."""
+        return self.settings.get("spark.pyflow.execution-mode") == "thread"
+
+
+def _thread(interpreter: str) -> dict[str, str]:
+    return {
+        "spark.pyflow.execution-mode": "thread",
+        "spark.pyflow.interpreter": interpreter,
+        "spark.pyflow.fallback": "false",
+    }
+
+
+_PROCESS = {"spark.pyflow.execution-mode": "process"}
+
+MODES = (
+    Mode("builtin", "built-in expression"),
+    Mode("floor", "plain Python loop"),
+    Mode("pickled", "process, pickled", _PROCESS, arrow=False),
+    Mode("arrow", "process, Arrow", _PROCESS, arrow=True),
+    Mode("shared", "thread, shared", _thread("shared"), arrow=True),
+    Mode("isolated", "thread, isolated", _thread("isolated"), arrow=True, minimum_python=(3, 13)),
+)
+
+BY_NAME = {mode.name: mode for mode in MODES}
+
+
+def start_session(master: str, mode: Mode | None = None) -> SparkSession:
+    """Start a session for measuring: a heap of fixed size, nothing that runs on its own.
+
+    The heap is touched at the start, so that what the process grows by afterwards is not heap. A
+    mode is configured for the whole application, as with ``spark-submit --conf``.
+    """
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = (
+        SparkSession.builder.master(master)
+        .appName("benchmarks")
+        .config("spark.driver.memory", DRIVER_MEMORY)
+        .config("spark.driver.extraJavaOptions", f"-Xms{DRIVER_MEMORY} -XX:+AlwaysPreTouch")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+    )
+    for key, value in (mode.settings if mode else {}).items():
+        builder = builder.config(key, value)
+    session = pyflow.configure(builder).getOrCreate()
+    session.sparkContext.setLogLevel("WARN")
+    return session
+
+
+def driver_jvm(session: SparkSession) -> int:
+    """Return the process id of the JVM."""
+    return int(session.sparkContext._gateway.proc.pid)  # type: ignore[union-attr]
+
+
+def java_version(session: SparkSession) -> str:
+    """Return the version of the JVM."""
+    return str(session._jvm.System.getProperty("java.vm.version"))  # type: ignore[union-attr]
+
+
+def make_column(case: Case, mode: Mode) -> Column:
+    """Return the column that computes a case in a mode."""
+    if mode.name == "builtin":
+        assert case.builtin is not None
+        return sf.expr(case.builtin).alias("result")
+    return make_udf(case.function, case.returns, mode)(*case.columns).alias("result")
+
+
+def make_udf(function: Callable[..., Any], returns: str, mode: Mode) -> Callable[..., Column]:
+    """Return a UDF of the kind the mode uses."""
+    return sf.udf(function, returns, useArrow=mode.arrow)
+
+
+def choose(session: SparkSession, mode: Mode) -> None:
+    """Switch a session to a mode."""
+    for key, value in mode.settings.items():
+        session.conf.set(key, value)
+
+
+def check_plan(frame: DataFrame, mode: Mode) -> None:
+    """Make sure that a query runs in the mode it is measured for.
+
+    Raises
+    ------
+    UnexpectedPlanError
+        If its physical plan holds another operator.
+    """
+    plan = frame._jdf.queryExecution().executedPlan().toString()
+    in_thread, in_process = (
+        "ThreadEvalPython" in plan,
+        "EvalPython" in plan.replace("ThreadEvalPython", ""),
+    )
+    if in_thread != mode.in_thread or in_process != (mode.arrow is not None and not mode.in_thread):
+        raise UnexpectedPlanError(f"planned for another mode than {mode.name}:\n{plan}")

@@ -1,0 +1,276 @@
+"""Does anything grow? Two users run mixed functions in one JVM, with failures, cancellations, early
+ends and mode switches: ``python -m benchmarks.soak``.
+
+Samples memory, threads, file descriptors and JNI references, draws them, and fails if the end of
+the run has more of them than its first half.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+from pyspark import cloudpickle
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from benchmarks.modes import driver_jvm, start_session
+from benchmarks.progress import Progress
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+_USERS = 2
+_ROWS = 20_000
+_SAMPLE_SECONDS = 5.0
+_CANCEL_SECONDS = 0.4
+# By how much the last quarter of a run may exceed the second.
+_TOLERANCE = {"memory_mb": 40.0, "threads": 4.0, "descriptors": 8.0, "jni_references": 16.0}
+_TITLES = {
+    "memory_mb": "resident memory of the JVM, MB",
+    "threads": "threads",
+    "descriptors": "file descriptors",
+    "jni_references": "global JNI references",
+}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The JVM at one moment; `seconds` since the start of the load."""
+
+    seconds: float
+    memory_mb: float
+    threads: float
+    descriptors: float
+    jni_references: float
+
+
+def sample(jvm: int, seconds: float) -> Sample:
+    """Look at a JVM."""
+    status = Path(f"/proc/{jvm}/status").read_text()
+    fields = dict(re.findall(r"^(\w+):\s+(\d+)", status, re.MULTILINE))
+    dump = subprocess.run(["jstack", str(jvm)], capture_output=True, text=True, check=True).stdout
+    references = re.search(r"JNI global refs: (\d+)", dump)
+    assert references is not None
+    return Sample(
+        seconds,
+        int(fields["VmRSS"]) / 1024,
+        int(fields["Threads"]),
+        len(os.listdir(f"/proc/{jvm}/fd")),
+        int(references[1]),
+    )
+
+
+def _increment(n: int) -> int:
+    return n + 1
+
+
+def _lower(n: int) -> str:
+    document = json.loads(f'{{"number": {n}, "name": "NAME {n}"}}')
+    return json.dumps({key: str(value).lower() for key, value in document.items()})
+
+
+def _record(n: int) -> tuple[Any, ...]:
+    return (n, [n, None, -n], {f"key {n}": n}, f"text {n}", float(n))
+
+
+def _inexact(n: int) -> Any:
+    return str(n) if n % 3 == 0 else float(n)
+
+
+def _fail(n: int) -> int:
+    if n % 7_001 == 7_000:
+        raise ValueError(f"row {n}")
+    return n
+
+
+def _imports_numpy(n: int) -> float:
+    import numpy as np
+
+    return float(np.sqrt(n))
+
+
+def _never_returns(n: int) -> int:
+    kept = []
+    while True:
+        kept = [n, *kept[:100]]
+
+
+class User:
+    """A session whose queries come one after the other, chosen at random."""
+
+    def __init__(self, number: int, session: SparkSession, seed: int) -> None:
+        self.done: Counter[str] = Counter()
+        self._session = session
+        self._group = f"user {number}"
+        self._random = random.Random(seed + number)
+        self._queries: list[Callable[[], None]] = [
+            lambda: self._run("increment", _increment, "long"),
+            lambda: self._run("json", _lower, "string"),
+            lambda: self._run(
+                "struct", _record, "a long, b array<long>, c map<string,long>, d string, e double"
+            ),
+            lambda: self._run("inexact", _inexact, "string"),
+            lambda: self._run("numpy", _imports_numpy, "double"),
+            lambda: self._run("limit", _lower, "string", lambda frame: frame.limit(3)),
+            lambda: self._fails("failure", _fail),
+            self._cancel,
+            self._expire,
+        ]
+
+    def run_until(self, end: float) -> None:
+        """Run queries until a time of the monotonic clock."""
+        self._session.sparkContext.setJobGroup(self._group, self._group)
+        while time.monotonic() < end:
+            mode = "process" if self._random.random() < 0.1 else "thread"
+            self._session.conf.set("spark.pyflow.execution-mode", mode)
+            interpreter = self._random.choice(["auto", "shared"])
+            self._session.conf.set("spark.pyflow.interpreter", interpreter)
+            self.done[f"{mode} mode"] += 1
+            self._random.choice(self._queries)()
+
+    def _frame(self, function: Callable[[int], Any], returns: str) -> DataFrame:
+        made = sf.udf(function, returns, useArrow=self._random.random() < 0.5)
+        return self._session.range(_ROWS, numPartitions=2).select(made("id").alias("result"))
+
+    def _run(
+        self,
+        name: str,
+        function: Callable[[int], Any],
+        returns: str,
+        restrict: Callable[[DataFrame], DataFrame] = lambda frame: frame,
+    ) -> None:
+        restrict(self._frame(function, returns)).write.format("noop").mode("overwrite").save()
+        self.done[name] += 1
+
+    def _fails(self, name: str, function: Callable[[int], Any]) -> None:
+        try:
+            self._frame(function, "long").write.format("noop").mode("overwrite").save()
+        except Exception:
+            self.done[name] += 1
+        else:
+            raise AssertionError(f"{name}: no error")
+
+    def _cancel(self) -> None:
+        ended = threading.Event()
+
+        def cancel() -> None:
+            # Again and again: the job may not have begun yet.
+            while not ended.wait(_CANCEL_SECONDS):
+                self._session.sparkContext.cancelJobGroup(self._group)
+
+        canceller = threading.Thread(target=cancel)
+        canceller.start()
+        try:
+            self._fails("cancellation", _never_returns)
+        finally:
+            ended.set()
+            canceller.join()
+
+    def _expire(self) -> None:
+        self._session.conf.set("spark.pyflow.execution-mode", "thread")
+        self._session.conf.set("spark.pyflow.python.timeout", "300ms")
+        try:
+            self._fails("timeout", _never_returns)
+        finally:
+            self._session.conf.unset("spark.pyflow.python.timeout")
+
+
+def growth(samples: Sequence[Sample], field: str) -> float:
+    """By how much the median of the last quarter exceeds that of the second."""
+    quarter = len(samples) // 4
+    values = [float(getattr(each, field)) for each in samples]
+    return median(values[-quarter:]) - median(values[quarter : 2 * quarter])
+
+
+def draw(samples: Sequence[Sample], path: Path) -> None:
+    """Draw every figure over time."""
+    figure, panels = plt.subplots(2, 2, figsize=(9, 4.6), layout="constrained")
+    for axes, (field, title) in zip(panels.flat, _TITLES.items(), strict=True):
+        axes.plot(
+            [each.seconds / 60 for each in samples],
+            [getattr(each, field) for each in samples],
+            color="#1f5f8b",
+        )
+        axes.set_title(title, loc="left", fontsize=10)
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("minutes", fontsize=8)
+        axes.tick_params(labelsize=8)
+        axes.grid(axis="y", color="#e3e3e3")
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Load a session for some minutes, then write ``soak.json`` and ``soak.png``."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path("docs/benchmarks"))
+    options = parser.parse_args(arguments)
+
+    session = start_session(f"local[{2 * _USERS}]")
+    session.sparkContext.setLogLevel("OFF")
+    jvm = driver_jvm(session)
+    start = time.monotonic()
+    end = start + options.minutes * 60
+    users = [User(number, session.newSession(), options.seed) for number in range(_USERS)]
+    errors: list[BaseException] = []
+
+    def run(user: User) -> None:
+        try:
+            user.run_until(end)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(user,)) for user in users]
+    for thread in threads:
+        thread.start()
+    samples: list[Sample] = []
+    progress = Progress(options.minutes * 60 / _SAMPLE_SECONDS)
+    while any(thread.is_alive() for thread in threads):
+        samples.append(sample(jvm, time.monotonic() - start))
+        queries = sum(user.done.total() for user in users)
+        progress.step("soak", f"{queries} queries, {samples[-1].memory_mb:.0f} MB")
+        time.sleep(_SAMPLE_SECONDS)
+    session.stop()
+    if errors:
+        raise errors[0]
+
+    done = sum((user.done for user in users), Counter())
+    options.out.mkdir(parents=True, exist_ok=True)
+    draw(samples, options.out / "soak.png")
+    result = {
+        "minutes": options.minutes,
+        "queries": dict(sorted(done.items())),
+        "growth": {field: growth(samples, field) for field in _TOLERANCE},
+        "samples": [asdict(each) for each in samples],
+    }
+    (options.out / "soak.json").write_text(json.dumps(result, indent=1) + "\n")
+    grown = [field for field, limit in _TOLERANCE.items() if result["growth"][field] > limit]
+    for field, title in _TITLES.items():
+        print(f"{title}: {result['growth'][field]:+.1f}{'  GREW' if field in grown else ''}")
+    if grown:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

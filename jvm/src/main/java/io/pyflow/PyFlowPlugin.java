@@ -1,0 +1,62 @@
+package io.pyflow;
+
+import io.pyflow.plugin.Quarantine;
+import io.pyflow.plugin.ThreadModeSetup;
+import java.util.Collections;
+import java.util.Map;
+import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.plugin.DriverPlugin;
+import org.apache.spark.api.plugin.ExecutorPlugin;
+import org.apache.spark.api.plugin.PluginContext;
+import org.apache.spark.api.plugin.SparkPlugin;
+
+/**
+ * Adds thread mode to a Spark application: {@code spark.plugins=io.pyflow.PyFlowPlugin}.
+ *
+ * <p>Touches stable interfaces of Spark only, so that it loads on every version. On another than
+ * the one the jar was built for, the application runs on as if the plugin were not there.
+ */
+public final class PyFlowPlugin implements SparkPlugin {
+  @Override
+  public DriverPlugin driverPlugin() {
+    return new Driver();
+  }
+
+  @Override
+  public ExecutorPlugin executorPlugin() {
+    return new Executor();
+  }
+
+  private static final class Driver implements DriverPlugin {
+    @Override
+    public Map<String, String> init(SparkContext sc, PluginContext context) {
+      if (!SparkCompatibility.check(sc.version())) {
+        return Collections.emptyMap();
+      }
+      Quarantine.begin(sc);
+      // The configuration that executors and sessions are made from; sc.getConf is a copy of it.
+      return ThreadModeSetup.onDriver(SparkEnv.get().conf());
+    }
+
+    @Override
+    public Object receive(Object message) {
+      return Quarantine.receive(message);
+    }
+
+    @Override
+    public void shutdown() {
+      Quarantine.end();
+    }
+  }
+
+  private static final class Executor implements ExecutorPlugin {
+    /** What the driver plugin returned; empty if it found another Spark version. */
+    @Override
+    public void init(PluginContext context, Map<String, String> fromDriver) {
+      if (!fromDriver.isEmpty()) {
+        ThreadModeSetup.onExecutor(context, fromDriver);
+      }
+    }
+  }
+}

@@ -1,0 +1,9 @@
+package io.pyflow.bridge;
+
+/** Which CPython interpreter a task's functions run in. */
+public enum Interpreter {
+  /** The main interpreter: every extension module works, all tasks share its GIL. */
+  SHARED,
+  /** An interpreter with a GIL of its own, leased to one task at a time. */
+  ISOLATED
+}

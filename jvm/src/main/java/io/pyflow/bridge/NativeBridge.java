@@ -1,0 +1,37 @@
+package io.pyflow.bridge;
+
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The native methods of libpyflow-cp3xx, as native/src/jni.cc implements them. Handles are
+ * addresses of native objects; nothing here checks them, so only {@link PythonRuntime}, {@link
+ * PythonSlot} and {@link PythonProgram} call these.
+ */
+final class NativeBridge {
+  private NativeBridge() {}
+
+  static native void start(byte[][] options);
+
+  static native void prewarm(int isolatedInterpreters);
+
+  static native long acquireSlot(boolean isolated);
+
+  static native void releaseSlot(long slot);
+
+  static native void interrupt(long slot);
+
+  static native long load(long slot, byte[] specification);
+
+  static native void closeProgram(long program);
+
+  static native int evaluate(long program, long input, int rowCount, long evaluation);
+
+  static native byte[] error(long program);
+
+  static native byte[][] accumulatorUpdates(long program);
+
+  /** Called by native code, from any thread. */
+  static void log(int level, byte[] message) {
+    PythonLog.write(level, new String(message, StandardCharsets.UTF_8));
+  }
+}

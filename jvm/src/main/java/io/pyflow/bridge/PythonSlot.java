@@ -1,0 +1,80 @@
+package io.pyflow.bridge;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** The lease of an interpreter by one operator of one task. */
+public final class PythonSlot implements AutoCloseable {
+  private final Interpreter mode;
+  private final long handle;
+  private final List<PythonProgram> programs = new ArrayList<>();
+  private boolean closed;
+
+  private PythonSlot(Interpreter mode, long handle) {
+    this.mode = mode;
+    this.handle = handle;
+  }
+
+  /**
+   * Leases an interpreter; an isolated one is made if none is idle.
+   *
+   * @throws PythonUnavailableException if none can be made
+   */
+  public static PythonSlot acquire(Interpreter mode) {
+    return new PythonSlot(mode, NativeBridge.acquireSlot(mode == Interpreter.ISOLATED));
+  }
+
+  public Interpreter mode() {
+    return mode;
+  }
+
+  /**
+   * Loads functions.
+   *
+   * @param specification JSON in UTF-8, as pyflow/thread_mode/program.py reads it
+   * @throws PythonFunctionException if Python raises while it loads them
+   * @throws SharedInterpreterRequiredException if their imports refuse this interpreter
+   */
+  public PythonProgram load(byte[] specification) {
+    PythonProgram program = new PythonProgram(this, NativeBridge.load(handle, specification));
+    synchronized (programs) {
+      programs.add(program);
+    }
+    return program;
+  }
+
+  /**
+   * Raises an exception in the Python code that runs in the slot now, or keeps it from running.
+   * Waits for the interpreter's GIL, which a C function may hold for long: call from a thread of
+   * its own.
+   */
+  public synchronized void interrupt() {
+    if (!closed) {
+      NativeBridge.interrupt(handle);
+    }
+  }
+
+  /** Closes the slot's programs and gives the interpreter back. */
+  @Override
+  public void close() {
+    List<PythonProgram> open;
+    synchronized (programs) {
+      open = new ArrayList<>(programs);
+    }
+    open.forEach(PythonProgram::close);
+    release();
+  }
+
+  private synchronized void release() {
+    if (!closed) {
+      closed = true;
+      NativeBridge.releaseSlot(handle);
+    }
+  }
+
+  void forget(PythonProgram program) {
+    synchronized (programs) {
+      programs.remove(program);
+    }
+  }
+}

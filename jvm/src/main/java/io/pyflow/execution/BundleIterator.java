@@ -1,0 +1,237 @@
+package io.pyflow.execution;
+
+import java.util.NoSuchElementException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.unsafe.Platform;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import scala.collection.AbstractIterator;
+import scala.collection.Iterator;
+
+/**
+ * The loop of the row lane: gathers input rows into a bundle, has it evaluated, and hands out the
+ * output rows where Python's side has written them.
+ *
+ * <p>Whatever happens per row happens here, in plain Java on final fields: a nanosecond per row
+ * counts. An output row is valid until the next call of {@code hasNext} or {@code next}, as with
+ * Spark's own operators.
+ *
+ * <p>The iterator may be driven by another thread than the task's, and the task may end while it
+ * is. {@link #close} then only asks: whoever is inside frees the memory on leaving.
+ */
+final class BundleIterator extends AbstractIterator<InternalRow> {
+  private static final Logger LOG = LoggerFactory.getLogger(BundleIterator.class);
+
+  private static final int IDLE = 0;
+  private static final int INSIDE = 1;
+  private static final int CLOSED = 2;
+
+  /** Bytes of input after which a bundle is evaluated even if it has few rows. */
+  private static final long MAX_INPUT_BYTES = 4 << 20;
+
+  /** The clock is read once in so many rows while a bundle is gathered; a power of two. */
+  private static final int ROWS_PER_CLOCK_READ = 16;
+
+  /** How long the end of a task waits for another thread that is still inside. */
+  private static final long CLOSE_WAIT_SECONDS = 10;
+
+  private final Iterator<InternalRow> input;
+  private final boolean projectAll;
+  private final Supplier<UnsafeProjection> newProjection;
+  private final PythonSide python;
+  private final BundleSize bundleSize;
+  private final InputBundle bundle = new InputBundle();
+  private final UnsafeRow row;
+  private UnsafeProjection projection;
+
+  private final AtomicInteger state = new AtomicInteger(IDLE);
+  private final CountDownLatch released = new CountDownLatch(1);
+  private volatile boolean closed;
+  private Thread inside;
+
+  /** Address of the next output row, and how many of the last evaluation are not yet out. */
+  private long next;
+
+  private int remaining;
+  private int evaluated;
+
+  /** How much of the input bundle is evaluated; all of it, as a rule. */
+  private int inputRowsDone;
+
+  private long inputBytesDone;
+  private long bundleStart;
+
+  /**
+   * @param projectAll whether every input row must be projected; if not, only rows are that are not
+   *     {@code UnsafeRow}
+   * @param newProjection makes the projection from an input row to what Python gets
+   */
+  BundleIterator(
+      Iterator<InternalRow> input,
+      boolean projectAll,
+      Supplier<UnsafeProjection> newProjection,
+      int outputFields,
+      PythonSide python,
+      BundleSize bundleSize) {
+    this.input = input;
+    this.projectAll = projectAll;
+    this.newProjection = newProjection;
+    this.python = python;
+    this.bundleSize = bundleSize;
+    this.row = new UnsafeRow(outputFields);
+  }
+
+  @Override
+  public boolean hasNext() {
+    return remaining > 0 ? !closed : evaluateNextBundle();
+  }
+
+  @Override
+  public InternalRow next() {
+    if (closed || (remaining == 0 && !evaluateNextBundle())) {
+      throw new NoSuchElementException("there are no more rows, or the task has ended");
+    }
+    int size = Platform.getInt(null, next);
+    int deferredColumns = Platform.getInt(null, next + Integer.BYTES);
+    long start = next + 2 * Integer.BYTES;
+    row.pointTo(null, start, size);
+    next = start + size;
+    remaining--;
+    if (deferredColumns == 0) {
+      return row;
+    }
+    long ordinals = next;
+    next += ((long) deferredColumns * Integer.BYTES + 7) & ~7L;
+    return python.resolveDeferred(row, ordinals, deferredColumns);
+  }
+
+  /**
+   * Ends the iterator when its task ends. Waits for another thread that is inside, after having
+   * Python stopped, but not for ever: a thread that comes back later does the cleaning up then.
+   */
+  void close() {
+    closed = true;
+    int before = state.getAndSet(CLOSED);
+    if (before == IDLE) {
+      release();
+    } else if (before == INSIDE && inside != Thread.currentThread()) {
+      python.interrupt();
+      awaitRelease();
+    }
+  }
+
+  private boolean evaluateNextBundle() {
+    if (!enter()) {
+      return false;
+    }
+    try {
+      countRowsOut();
+      while (remaining == 0 && !closed) {
+        if (inputRowsDone == bundle.rows() && !gather()) {
+          if (!closed) {
+            python.inputExhausted();
+          }
+          return false;
+        }
+        evaluate();
+      }
+      return !closed;
+    } finally {
+      leave();
+    }
+  }
+
+  /** Fills the bundle; false if there is no input left. */
+  private boolean gather() {
+    bundle.clear();
+    inputRowsDone = 0;
+    inputBytesDone = 0;
+    python.throwIfKilled();
+    bundleStart = System.nanoTime();
+    int limit = bundleSize.rows();
+    while (bundle.rows() < limit && !isFull() && !closed && input.hasNext()) {
+      bundle.add(unsafe(input.next()));
+    }
+    return bundle.rows() > 0 && !closed;
+  }
+
+  private boolean isFull() {
+    return bundle.bytes() >= MAX_INPUT_BYTES
+        || (bundle.rows() % ROWS_PER_CLOCK_READ == 0
+            && System.nanoTime() - bundleStart > bundleSize.maxNanos());
+  }
+
+  private UnsafeRow unsafe(InternalRow inputRow) {
+    if (!projectAll && inputRow instanceof UnsafeRow unsafeRow) {
+      return unsafeRow;
+    }
+    if (projection == null) {
+      projection = newProjection.get();
+    }
+    return projection.apply(inputRow);
+  }
+
+  private void evaluate() {
+    python.evaluate(bundle.address() + inputBytesDone, bundle.rows() - inputRowsDone);
+    if (inputRowsDone == 0) {
+      bundleSize.tookNanos(System.nanoTime() - bundleStart);
+    }
+    evaluated = python.rowsDone();
+    inputRowsDone += evaluated;
+    inputBytesDone += python.inputBytesDone();
+    next = python.outputAddress();
+    remaining = evaluated;
+  }
+
+  private void countRowsOut() {
+    python.countRowsOut(evaluated - remaining);
+    evaluated = remaining;
+  }
+
+  private boolean enter() {
+    if (state.compareAndSet(IDLE, INSIDE)) {
+      inside = Thread.currentThread();
+      return true;
+    }
+    if (closed) {
+      return false;
+    }
+    throw new IllegalStateException("two threads pull rows from one Python operator at once");
+  }
+
+  private void leave() {
+    inside = null;
+    if (!state.compareAndSet(INSIDE, IDLE)) {
+      release();
+    }
+  }
+
+  private void release() {
+    try {
+      countRowsOut();
+      python.close();
+    } finally {
+      bundle.free();
+      released.countDown();
+    }
+  }
+
+  private void awaitRelease() {
+    try {
+      if (!released.await(CLOSE_WAIT_SECONDS, TimeUnit.SECONDS)) {
+        LOG.warn(
+            "A thread is still inside Python {} s after its task has ended; "
+                + "what it holds is freed when it comes back",
+            CLOSE_WAIT_SECONDS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

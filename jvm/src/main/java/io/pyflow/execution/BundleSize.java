@@ -1,0 +1,41 @@
+package io.pyflow.execution;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How many rows the next bundle takes. Starts with one, so that the first result is there at once,
+ * doubles while a bundle takes clearly less than the target, and halves when one takes longer.
+ */
+final class BundleSize {
+  /** Long enough to make entering Python cheap, short enough for others to get their turn. */
+  private static final long TARGET_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+  private final int maxRows;
+  private final long maxNanos;
+  private final long targetNanos;
+  private int rows = 1;
+
+  BundleSize(int maxRows, long maxMillis) {
+    this.maxRows = maxRows;
+    this.maxNanos = TimeUnit.MILLISECONDS.toNanos(maxMillis);
+    this.targetNanos = Math.min(TARGET_NANOS, maxNanos);
+  }
+
+  int rows() {
+    return rows;
+  }
+
+  /** The time after which a bundle is evaluated even if it is not full. */
+  long maxNanos() {
+    return maxNanos;
+  }
+
+  /** Learns from a bundle that took this long to gather and evaluate. */
+  void tookNanos(long nanos) {
+    if (nanos > targetNanos) {
+      rows = Math.max(1, rows / 2);
+    } else if (nanos < targetNanos / 2) {
+      rows = Math.min(maxRows, rows * 2);
+    }
+  }
+}

@@ -1,0 +1,79 @@
+package io.pyflow.execution;
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.unsafe.Platform;
+
+/**
+ * Rows on their way into Python: off-heap memory that holds, for each row, its size in bytes as a
+ * long and then the row itself. Grows with what is put in; not thread-safe.
+ */
+final class InputBundle {
+  private static final long INITIAL_CAPACITY = 64 << 10;
+
+  /** What an empty bundle may keep; a single huge row must not hold memory for the whole task. */
+  private static final long KEPT_CAPACITY = 8 << 20;
+
+  /** Below this, moving words costs less than calling copyMemory. */
+  private static final int WORDWISE_BYTES = 64;
+
+  private long address = Platform.allocateMemory(INITIAL_CAPACITY);
+  private long capacity = INITIAL_CAPACITY;
+  private long bytes;
+  private int rows;
+
+  long address() {
+    return address;
+  }
+
+  long bytes() {
+    return bytes;
+  }
+
+  int rows() {
+    return rows;
+  }
+
+  void add(UnsafeRow row) {
+    int size = row.getSizeInBytes();
+    long end = bytes + Long.BYTES + size;
+    if (end > capacity) {
+      grow(end);
+    }
+    long to = address + bytes;
+    Platform.putLong(null, to, size);
+    to += Long.BYTES;
+    Object base = row.getBaseObject();
+    long from = row.getBaseOffset();
+    if (size <= WORDWISE_BYTES) {
+      for (int i = 0; i < size; i += Long.BYTES) {
+        Platform.putLong(null, to + i, Platform.getLong(base, from + i));
+      }
+    } else {
+      Platform.copyMemory(base, from, null, to, size);
+    }
+    bytes = end;
+    rows++;
+  }
+
+  void clear() {
+    bytes = 0;
+    rows = 0;
+    if (capacity > KEPT_CAPACITY) {
+      free();
+      address = Platform.allocateMemory(INITIAL_CAPACITY);
+      capacity = INITIAL_CAPACITY;
+    }
+  }
+
+  void free() {
+    Platform.freeMemory(address);
+    address = 0;
+    capacity = 0;
+  }
+
+  private void grow(long needed) {
+    long larger = Math.max(needed, capacity * 2);
+    address = Platform.reallocateMemory(address, capacity, larger);
+    capacity = larger;
+  }
+}

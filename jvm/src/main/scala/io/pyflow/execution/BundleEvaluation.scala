@@ -1,0 +1,161 @@
+package io.pyflow.execution
+
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.{SparkException, TaskContext}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.pyflow.{ProgramSpec, PythonErrors, RunningTask}
+import org.apache.spark.sql.types.DataType
+
+import io.pyflow.bridge.{Interpreter, PythonFunctionException, PythonProgram, PythonRuntime, SharedInterpreterRequiredException}
+
+/**
+ * The Python side of one operator in one task: loads the functions when the first bundle comes,
+ * evaluates bundle after bundle, and gives everything back at the end. Called by one thread at a
+ * time, per bundle rather than per row.
+ */
+private[execution] class BundleEvaluation(
+    spec: ProgramSpec,
+    settings: ThreadModeSettings,
+    outputTypes: Seq[DataType],
+    context: TaskContext,
+    metrics: EvaluationMetrics)
+  extends PythonSide {
+
+  /** Functions loaded into an interpreter that the task holds. */
+  private class Loaded(val slot: TaskSlot, val program: PythonProgram) {
+    def close(): Unit = try program.close()
+    finally slot.close()
+  }
+
+  @volatile private var loaded: Option[Loaded] = None
+  private var moveBeforeNext = false
+  private val accumulatorUpdates = ArrayBuffer.empty[Array[Byte]]
+  private var accumulatorsDone = false
+  private lazy val deferred = new DeferredColumns(outputTypes)
+
+  override def throwIfKilled(): Unit = RunningTask.throwIfKilled(context)
+
+  override def evaluate(address: Long, rows: Int): Unit = {
+    if (moveBeforeNext) {
+      retire()
+      moveBeforeNext = false
+    }
+    val current = loaded.getOrElse(load())
+    val program = current.program
+    val outcome = current.slot.run(spec.functionNames)(program.evaluate(address, rows))
+    metrics.bundles.add(1)
+    metrics.pythonTime.add(program.pythonNanos)
+    metrics.conversionTime.add(program.conversionNanos)
+    metrics.gilWaitTime.add(program.gilWaitNanos)
+    outcome match {
+      case PythonProgram.DONE =>
+        if (program.rowsDone == 0) {
+          throw SparkException.internalError(s"none of $rows rows was evaluated")
+        }
+      case PythonProgram.MOVE_TO_SHARED if current.slot.interpreter != Interpreter.SHARED =>
+        SharedOnlyFunctions.add(spec)
+        moveBeforeNext = true
+      case PythonProgram.INTERRUPTED =>
+        throwIfKilled()
+        current.slot.throwIfExpired(spec.functionNames)
+        throw new SparkException(s"Python function ${spec.functionNames} was interrupted")
+      case PythonProgram.ERROR => throw PythonErrors.raisedByFunction(program.error)
+      case other => throw SparkException.internalError(s"unexpected outcome $other")
+    }
+  }
+
+  override def rowsDone: Int = program.rowsDone
+
+  override def inputBytesDone: Long = program.inputBytesDone
+
+  override def outputAddress: Long = program.outputAddress
+
+  override def resolveDeferred(row: UnsafeRow, ordinals: Long, count: Int): InternalRow =
+    deferred.resolve(row, ordinals, count)
+
+  override def countRowsOut(rows: Int): Unit = metrics.outputRows.add(rows)
+
+  /** What the functions added to accumulators counts now. */
+  override def inputExhausted(): Unit =
+    if (!accumulatorsDone) {
+      accumulatorsDone = true
+      loaded.foreach(collectAccumulatorUpdates)
+      spec.addAccumulatorUpdates(accumulatorUpdates)
+    }
+
+  override def interrupt(): Unit = loaded.foreach(_.slot.interrupt())
+
+  override def close(): Unit =
+    try {
+      // A LIMIT ends a task with success before its input is exhausted.
+      if (!context.isFailed() && !context.isInterrupted()) {
+        inputExhausted()
+      }
+    } finally {
+      loaded.foreach(_.close())
+      loaded = None
+    }
+
+  private def program: PythonProgram = loaded match {
+    case Some(current) => current.program
+    case None => throw SparkException.internalError("no Python functions are loaded")
+  }
+
+  private def load(): Loaded = {
+    PythonStart.now(settings.python, spec.environment)
+    checkVersion()
+    val interpreter =
+      if (SharedOnlyFunctions.contains(spec)) Interpreter.SHARED else settings.interpreter
+    val current =
+      try loadInto(interpreter)
+      catch {
+        case _: SharedInterpreterRequiredException if interpreter != Interpreter.SHARED =>
+          SharedOnlyFunctions.add(spec)
+          loadInto(Interpreter.SHARED)
+      }
+    loaded = Some(current)
+    current
+  }
+
+  private def loadInto(interpreter: Interpreter): Loaded = {
+    val slot = new TaskSlot(context, interpreter, settings.pythonTimeoutMillis)
+    try {
+      val json = spec.toJson(context)
+      new Loaded(slot, slot.run(spec.functionNames)(slot.load(json)))
+    } catch {
+      case e: Throwable =>
+        slot.close()
+        e match {
+          case raised: PythonFunctionException =>
+            throwIfKilled()
+            slot.throwIfExpired(spec.functionNames)
+            throw PythonErrors.raisedByFunction(raised.getMessage)
+          case other => throw other
+        }
+    }
+  }
+
+  /** Functions are pickled byte code, which fits one minor version of Python only. */
+  private def checkVersion(): Unit = {
+    val embedded = PythonRuntime.version
+    if (InterpreterChoice.minor(embedded) != InterpreterChoice.minor(spec.pythonVersion)) {
+      throw new SparkException(
+        s"Python function ${spec.functionNames} was defined in Python ${spec.pythonVersion}, but " +
+          s"the Python embedded in the executor (${settings.python}) is $embedded. Set " +
+          "PYSPARK_PYTHON or spark.pyflow.python to the same Python as the driver's.")
+    }
+  }
+
+  private def retire(): Unit = {
+    loaded.foreach { old =>
+      collectAccumulatorUpdates(old)
+      old.close()
+    }
+    loaded = None
+  }
+
+  private def collectAccumulatorUpdates(from: Loaded): Unit =
+    accumulatorUpdates ++= from.slot.run(spec.functionNames)(from.program.accumulatorUpdates)
+}

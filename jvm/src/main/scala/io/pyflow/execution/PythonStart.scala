@@ -1,0 +1,45 @@
+package io.pyflow.execution
+
+import scala.jdk.CollectionConverters._
+import scala.util.control.NonFatal
+
+import org.apache.spark.SparkException
+import org.slf4j.LoggerFactory
+
+import io.pyflow.bridge.{Interpreter, PythonRuntime, PythonUnavailableException}
+
+/** Starts the embedded Python of this JVM. */
+object PythonStart {
+  private val log = LoggerFactory.getLogger(getClass)
+
+  /** Returns when Python runs; at once if it already does. */
+  def now(executable: String, functionEnvironment: Map[String, String]): Unit =
+    try PythonRuntime.start(executable, functionEnvironment.asJava)
+    catch {
+      case e: PythonUnavailableException => throw new SparkException(e.getMessage, e)
+    }
+
+  /** A failure is only logged: the first task that needs Python meets it again and reports it. */
+  def inBackground(
+      executable: String,
+      functionEnvironment: Map[String, String],
+      interpreter: String,
+      slots: Int): Unit = {
+    val start: Runnable = () =>
+      try {
+        now(executable, functionEnvironment)
+        PythonRuntime.prewarm(preferred(interpreter), slots)
+      } catch {
+        case NonFatal(e) => log.warn("The embedded Python could not be started ahead of time", e)
+      }
+    val thread = new Thread(start, "pyflow-warm-up")
+    thread.setDaemon(true)
+    thread.start()
+  }
+
+  private def preferred(interpreter: String): Interpreter = interpreter match {
+    case "shared" => Interpreter.SHARED
+    case "isolated" => Interpreter.ISOLATED
+    case _ => InterpreterChoice.byDefault(PythonRuntime.version)
+  }
+}

@@ -1,0 +1,24 @@
+package io.pyflow.execution
+
+import java.util.concurrent.ConcurrentHashMap
+
+import org.apache.spark.sql.pyflow.ProgramSpec
+import org.slf4j.LoggerFactory
+
+/**
+ * Functions that were seen in this JVM to need a module which refuses isolated interpreters; they
+ * go to the shared interpreter right away.
+ */
+private[execution] object SharedOnlyFunctions {
+  private val log = LoggerFactory.getLogger(getClass)
+  private val digests = ConcurrentHashMap.newKeySet[String]()
+
+  def contains(spec: ProgramSpec): Boolean = digests.contains(spec.commandsDigest)
+
+  def add(spec: ProgramSpec): Unit =
+    if (digests.add(spec.commandsDigest)) {
+      log.warn(
+        "{} moves to the shared interpreter: it needs a module that isolated interpreters refuse",
+        spec.functionNames)
+    }
+}

@@ -1,0 +1,126 @@
+package io.pyflow.execution
+
+import java.util.concurrent.{ScheduledThreadPoolExecutor, TimeUnit}
+import java.util.concurrent.atomic.AtomicBoolean
+
+import org.apache.spark.{SparkException, TaskContext}
+import org.slf4j.LoggerFactory
+
+import io.pyflow.bridge.{Interpreter, PythonProgram, PythonSlot}
+import io.pyflow.plugin.PyFlowConf
+
+/**
+ * The interpreter that one operator of a task holds. Stops the Python code in it when the task is
+ * cancelled, or when a call takes longer than it may. One thread at a time enters Python; any may
+ * interrupt.
+ */
+private[execution] class TaskSlot(
+    context: TaskContext,
+    val interpreter: Interpreter,
+    timeoutMillis: Option[Long]) {
+  import TaskSlot._
+
+  private val slot = PythonSlot.acquire(interpreter)
+
+  @volatile private var running = Option.empty[Call]
+  @volatile private var expired = false
+  @volatile private var closed = false
+  private val interrupting = new AtomicBoolean
+
+  // Called at once if the task is already cancelled.
+  context.addTaskInterruptListener((_, _) => interrupt("its task was cancelled"))
+
+  def load(specJson: Array[Byte]): PythonProgram = slot.load(specJson)
+
+  /**
+   * Runs something that enters Python; until it returns, a cancelled task interrupts it, and so
+   * does the end of its time.
+   */
+  def run[T](functions: String)(enterPython: => T): T = {
+    val call = new Call(functions)
+    running = Some(call)
+    val expiry = timeoutMillis.map(timer.schedule(expire(call), _, TimeUnit.MILLISECONDS))
+    try enterPython
+    finally {
+      running = None
+      expiry.foreach(_.cancel(false))
+    }
+  }
+
+  /** Fails the task if Python was interrupted because its time was over. */
+  def throwIfExpired(functions: String): Unit =
+    if (expired) {
+      throw new SparkException(
+        s"Python function $functions was interrupted: it had not returned after " +
+          s"${timeoutMillis.mkString} ms (${PyFlowConf.PYTHON_TIMEOUT.key}). Raise the limit if " +
+          "the function is meant to take that long.")
+    }
+
+  def interrupt(): Unit = interrupt("its task ended")
+
+  /**
+   * Interrupts what runs, again and again until it has ended: Python code may catch the first
+   * attempts. Returns at once; the attempts are made by a thread of their own, because each waits
+   * for the GIL, which C code may hold for long.
+   */
+  private def interrupt(reason: String): Unit =
+    if (interrupting.compareAndSet(false, true)) {
+      running.foreach(warnIfNotEnded(_, reason))
+      val thread = new Thread(() => interruptUntilClosed(), s"pyflow-cancel-$task")
+      thread.setDaemon(true)
+      thread.start()
+    }
+
+  private def expire(call: Call): Runnable = () =>
+    if (running.exists(_ eq call)) {
+      expired = true
+      interrupt("its time was over")
+    }
+
+  def close(): Unit = {
+    closed = true
+    slot.close()
+  }
+
+  private def interruptUntilClosed(): Unit = while (!closed) {
+    if (running.isDefined) {
+      slot.interrupt()
+    }
+    Thread.sleep(IntervalMillis)
+  }
+
+  private def warnIfNotEnded(call: Call, reason: String): Unit = {
+    val warn: Runnable = () =>
+      if (running.exists(_ eq call)) {
+        log.warn(
+          s"Python function ${call.functions} has not ended $PatienceSeconds s after $reason " +
+            s"(task $task): it is inside C code that cannot be interrupted, or it catches every " +
+            "exception. The task ends when the function returns.")
+      }
+    timer.schedule(warn, PatienceSeconds, TimeUnit.SECONDS)
+  }
+
+  private def task: String =
+    s"${context.partitionId()}.${context.attemptNumber()} in stage ${context.stageId()}." +
+      s"${context.stageAttemptNumber()} (TID ${context.taskAttemptId()})"
+}
+
+private[execution] object TaskSlot {
+  private val log = LoggerFactory.getLogger(classOf[TaskSlot])
+  private val IntervalMillis = 100L
+  private val PatienceSeconds = 2L
+
+  private lazy val timer = {
+    val executor = new ScheduledThreadPoolExecutor(1, daemon(_))
+    executor.setRemoveOnCancelPolicy(true)
+    executor
+  }
+
+  private def daemon(work: Runnable): Thread = {
+    val thread = new Thread(work, "pyflow-timer")
+    thread.setDaemon(true)
+    thread
+  }
+
+  private class Call(val functions: String)
+}

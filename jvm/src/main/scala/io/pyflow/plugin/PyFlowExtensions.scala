@@ -1,0 +1,19 @@
+package io.pyflow.plugin
+
+import org.apache.spark.SPARK_VERSION
+import org.apache.spark.sql.SparkSessionExtensions
+
+import io.pyflow.SparkCompatibility
+import io.pyflow.planning.ThreadModeStrategy
+
+/**
+ * Adds thread mode's planning to every session of an application. The plugin registers it; where
+ * spark.plugins cannot be set, as with `pyspark --remote local`, it stands in spark.sql.extensions.
+ */
+final class PyFlowExtensions extends (SparkSessionExtensions => Unit) {
+  override def apply(extensions: SparkSessionExtensions): Unit =
+    if (SparkCompatibility.check(SPARK_VERSION)) {
+      PyFlowConf.register()
+      extensions.injectPlannerStrategy(_ => ThreadModeStrategy)
+    }
+}

@@ -1,0 +1,86 @@
+package io.pyflow.plugin
+
+import java.util.{Map => JavaMap}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.SparkConf
+import org.apache.spark.api.plugin.PluginContext
+import org.apache.spark.sql.internal.StaticSQLConf.SPARK_SESSION_EXTENSIONS
+import org.apache.spark.sql.pyflow.Executors
+import org.slf4j.LoggerFactory
+
+import io.pyflow.execution.{DriverRecord, PythonStart}
+
+/** What the plugin does when a driver and its executors start, on the Spark it was built for. */
+object ThreadModeSetup {
+  private val log = LoggerFactory.getLogger(getClass)
+
+  private val PythonKey = "python"
+  private val HashSeedKey = "PYTHONHASHSEED"
+  private val ExecutorOptions = "spark.executor.extraJavaOptions"
+
+  /** Enough for what a Python function can do to the stack on all versions, deep recursion too. */
+  private val StackSize = "-Xss8m"
+
+  /** Prepares the application's configuration; returns what every executor needs to know. */
+  def onDriver(conf: SparkConf): JavaMap[String, String] = {
+    PyFlowConf.settings.foreach(_.in(conf))
+    addExtension(conf)
+    giveExecutorsStack(conf)
+    Map(
+      PythonKey -> EmbeddedPython.executable(conf),
+      // What PySpark gives its workers, so that strings hash alike everywhere.
+      HashSeedKey -> sys.env.getOrElse(HashSeedKey, "0")).asJava
+  }
+
+  /**
+   * Has tasks tell the driver what they run, and warms the interpreters in the background, so that
+   * the first query need not.
+   */
+  def onExecutor(context: PluginContext, fromDriver: JavaMap[String, String]): Unit = {
+    val conf = context.conf
+    if (!Executors.isDriver(context.executorID)) {
+      DriverRecord.sendTo(context)
+    }
+    if (PyFlowConf.EXECUTION_MODE.in(conf) == "thread") {
+      PythonStart.inBackground(
+        fromDriver.get(PythonKey),
+        conf.getExecutorEnv.toMap + (HashSeedKey -> fromDriver.get(HashSeedKey)),
+        PyFlowConf.INTERPRETER.in(conf),
+        taskSlots(conf))
+    }
+  }
+
+  private def addExtension(conf: SparkConf): Unit = {
+    val name = classOf[PyFlowExtensions].getName
+    val present = conf.getOption(SPARK_SESSION_EXTENSIONS.key).toSeq.flatMap(_.split(","))
+    if (!present.map(_.trim).contains(name)) {
+      conf.set(SPARK_SESSION_EXTENSIONS.key, (present :+ name).mkString(","))
+    }
+  }
+
+  /** Executors are launched after plugins have started, with the options found here. */
+  private def giveExecutorsStack(conf: SparkConf): Unit = {
+    val options = conf.get(ExecutorOptions, "")
+    if (!options.contains("-Xss") && !options.contains("ThreadStackSize")) {
+      conf.set(ExecutorOptions, s"$options $StackSize".trim)
+    }
+  }
+
+  private val LocalThreads = """local\[(\d+)(?:,.*)?\]""".r
+  private val LocalCluster = """local-cluster\[\s*\d+\s*,\s*(\d+)\s*,.*\]""".r
+
+  private def taskSlots(conf: SparkConf): Int = {
+    val processors = Runtime.getRuntime.availableProcessors
+    val cores = conf.get("spark.master", "") match {
+      case "local" => 1
+      case LocalThreads(threads) => threads.toInt
+      case LocalCluster(perWorker) => perWorker.toInt
+      case _ => conf.getInt("spark.executor.cores", processors)
+    }
+    val slots = (cores / conf.getDouble("spark.task.cpus", 1.0)).toInt
+    log.debug("{} task slots in this executor", slots)
+    slots.max(1)
+  }
+}

@@ -1,0 +1,17 @@
+package org.apache.spark.sql.pyflow
+
+import org.apache.spark.SparkContext
+
+/** What Spark knows about the executors of an application and keeps to its own packages. */
+object Executors {
+
+  /** In local mode the driver is the only executor. */
+  def isDriver(executorId: String): Boolean = SparkContext.isDriver(executorId)
+
+  /**
+   * Whether an executor has registered and has not been removed since. The scheduler removes an
+   * executor first and then starts its tasks elsewhere; listeners hear of it some time later.
+   */
+  def isRegistered(executorId: String): Boolean =
+    SparkContext.getActive.exists(_.getExecutorIds().contains(executorId))
+}

@@ -1,0 +1,207 @@
+// The JVM's view of the bridge: io.pyflow.bridge.NativeBridge. The only file that knows JNI.
+//
+// Every function here is entered and left without any GIL. Errors leave as Java exceptions, thrown
+// as the last thing a function does; texts cross as UTF-8 byte arrays, since JNI's own UTF-8 is not
+// quite that.
+
+#include <jni.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "program.h"
+#include "python.h"
+
+namespace {
+
+using pyflow::Evaluation;
+using pyflow::Program;
+using pyflow::Slot;
+
+constexpr const char* kUnavailable = "io/pyflow/bridge/PythonUnavailableException";
+constexpr const char* kFunctionFailed = "io/pyflow/bridge/PythonFunctionException";
+constexpr const char* kNeedsShared = "io/pyflow/bridge/SharedInterpreterRequiredException";
+
+jbyteArray to_bytes(JNIEnv* env, const std::string& text) {
+  jbyteArray bytes = env->NewByteArray(static_cast<jsize>(text.size()));
+  if (bytes != nullptr) {
+    env->SetByteArrayRegion(bytes, 0, static_cast<jsize>(text.size()),
+                            reinterpret_cast<const jbyte*>(text.data()));
+  }
+  return bytes;
+}
+
+std::string from_bytes(JNIEnv* env, jbyteArray bytes) {
+  std::string text(static_cast<size_t>(env->GetArrayLength(bytes)), '\0');
+  env->GetByteArrayRegion(bytes, 0, static_cast<jsize>(text.size()),
+                          reinterpret_cast<jbyte*>(text.data()));
+  return text;
+}
+
+// Throws `class_name(byte[])`; leaves whatever exception the lookup itself raised instead.
+void throw_with_text(JNIEnv* env, const char* class_name, const std::string& text) {
+  jclass type = env->FindClass(class_name);
+  if (type == nullptr) return;
+  jmethodID constructor = env->GetMethodID(type, "<init>", "([B)V");
+  if (constructor == nullptr) return;
+  jbyteArray bytes = to_bytes(env, text);
+  if (bytes == nullptr) return;
+  jobject exception = env->NewObject(type, constructor, bytes);
+  if (exception != nullptr) env->Throw(static_cast<jthrowable>(exception));
+}
+
+// Detaches a thread that is not the JVM's own when it ends.
+class AttachedThread {
+ public:
+  ~AttachedThread() {
+    if (vm_ != nullptr) vm_->DetachCurrentThread();
+  }
+  // Null when the JVM takes no more threads, as when it ends.
+  JNIEnv* attach(JavaVM* vm) {
+    void* env = nullptr;
+    if (vm->AttachCurrentThreadAsDaemon(&env, nullptr) != JNI_OK) return nullptr;
+    vm_ = vm;
+    return static_cast<JNIEnv*>(env);
+  }
+
+ private:
+  JavaVM* vm_ = nullptr;
+};
+
+// NativeBridge.log(int, byte[]) as threads find it that have no class loader.
+struct JavaLog {
+  JavaVM* vm = nullptr;
+  jclass bridge = nullptr;
+  jmethodID method = nullptr;
+};
+JavaLog java_log;
+
+JNIEnv* current_env() {
+  static thread_local AttachedThread attached;
+  void* env = nullptr;
+  if (java_log.vm->GetEnv(&env, JNI_VERSION_10) == JNI_OK) return static_cast<JNIEnv*>(env);
+  return attached.attach(java_log.vm);
+}
+
+// A message that cannot be logged is no reason to fail.
+void log_to_java(int level, const std::string& message) {
+  JNIEnv* env = current_env();
+  if (env == nullptr) return;
+  jbyteArray bytes = to_bytes(env, message);
+  if (bytes != nullptr) {
+    env->CallStaticVoidMethod(java_log.bridge, java_log.method, static_cast<jint>(level), bytes);
+    env->DeleteLocalRef(bytes);
+  }
+  if (env->ExceptionCheck()) env->ExceptionClear();
+}
+
+// False with a Java exception pending.
+bool find_java_log(JNIEnv* env, jclass bridge) {
+  java_log.method = env->GetStaticMethodID(bridge, "log", "(I[B)V");
+  if (java_log.method == nullptr) return false;
+  java_log.bridge = static_cast<jclass>(env->NewGlobalRef(bridge));
+  return env->GetJavaVM(&java_log.vm) == JNI_OK;
+}
+
+Slot& slot_at(jlong handle) { return *reinterpret_cast<Slot*>(handle); }
+Program& program_at(jlong handle) { return *reinterpret_cast<Program*>(handle); }
+
+}  // namespace
+
+extern "C" {
+
+// options: executable, prefix, exec_prefix, base_prefix, base_exec_prefix, stdlib_dir, hash seed,
+// sys.path entries...
+JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_start(JNIEnv* env, jclass bridge,
+                                                                jobjectArray options) {
+  if (!find_java_log(env, bridge)) return;
+  std::vector<std::string> values;
+  const jsize count = env->GetArrayLength(options);
+  for (jsize i = 0; i < count; ++i) {
+    auto bytes = static_cast<jbyteArray>(env->GetObjectArrayElement(options, i));
+    values.push_back(from_bytes(env, bytes));
+    env->DeleteLocalRef(bytes);
+  }
+  pyflow::StartOptions start{values[0],  values[1], values[2], values[3],
+                             values[4],  values[5], values[6], {values.begin() + 7, values.end()},
+                             log_to_java};
+  const std::string error = pyflow::start_python(start);
+  if (!error.empty()) throw_with_text(env, kUnavailable, error);
+}
+
+JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_prewarm(JNIEnv* env, jclass, jint count) {
+  const std::string error = pyflow::prewarm_isolated(count);
+  if (!error.empty()) throw_with_text(env, kUnavailable, error);
+}
+
+JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_acquireSlot(JNIEnv* env, jclass,
+                                                                       jboolean isolated) {
+  std::string error;
+  std::unique_ptr<Slot> slot = Slot::acquire(isolated == JNI_TRUE, error);
+  if (slot == nullptr) {
+    throw_with_text(env, kUnavailable, error);
+    return 0;
+  }
+  return reinterpret_cast<jlong>(slot.release());
+}
+
+JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_releaseSlot(JNIEnv*, jclass, jlong slot) {
+  delete &slot_at(slot);
+}
+
+JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_interrupt(JNIEnv*, jclass, jlong slot) {
+  slot_at(slot).interrupt();
+}
+
+JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_load(JNIEnv* env, jclass, jlong slot,
+                                                                jbyteArray specification) {
+  std::string error;
+  bool needs_shared = false;
+  std::unique_ptr<Program> program =
+      Program::load(slot_at(slot), from_bytes(env, specification), error, needs_shared);
+  if (program != nullptr) return reinterpret_cast<jlong>(program.release());
+  throw_with_text(env, needs_shared ? kNeedsShared : kFunctionFailed, error);
+  return 0;
+}
+
+JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_closeProgram(JNIEnv*, jclass,
+                                                                       jlong program) {
+  Program::close(std::unique_ptr<Program>(&program_at(program)));
+}
+
+// `evaluation` is the address of a pyflow::Evaluation that the caller owns.
+JNIEXPORT jint JNICALL Java_io_pyflow_bridge_NativeBridge_evaluate(JNIEnv*, jclass, jlong program,
+                                                                   jlong input, jint row_count,
+                                                                   jlong evaluation) {
+  return static_cast<jint>(
+      program_at(program).evaluate(reinterpret_cast<const uint8_t*>(input), row_count,
+                                   *reinterpret_cast<Evaluation*>(evaluation)));
+}
+
+JNIEXPORT jbyteArray JNICALL Java_io_pyflow_bridge_NativeBridge_error(JNIEnv* env, jclass,
+                                                                      jlong program) {
+  return to_bytes(env, program_at(program).error());
+}
+
+JNIEXPORT jobjectArray JNICALL
+Java_io_pyflow_bridge_NativeBridge_accumulatorUpdates(JNIEnv* env, jclass, jlong program) {
+  std::vector<std::string> updates;
+  if (!program_at(program).accumulator_updates(updates)) {
+    throw_with_text(env, kFunctionFailed, program_at(program).error());
+    return nullptr;
+  }
+  jclass byte_array = env->FindClass("[B");
+  if (byte_array == nullptr) return nullptr;
+  jobjectArray array = env->NewObjectArray(static_cast<jsize>(updates.size()), byte_array, nullptr);
+  if (array == nullptr) return nullptr;
+  for (size_t i = 0; i < updates.size(); ++i) {
+    jbyteArray bytes = to_bytes(env, updates[i]);
+    if (bytes == nullptr) return nullptr;
+    env->SetObjectArrayElement(array, static_cast<jsize>(i), bytes);
+    env->DeleteLocalRef(bytes);
+  }
+  return array;
+}
+
+}  // extern "C"

@@ -1,0 +1,17 @@
+// Makes libpython's symbols visible to extension modules.
+//
+// The JVM loads libraries with local symbols; extension modules expect CPython's to be global. This
+// library knows nothing of Python and is loaded first.
+
+#include <dlfcn.h>
+#include <jni.h>
+
+extern "C" JNIEXPORT jstring JNICALL Java_io_pyflow_bridge_NativeLoader_loadGlobally(JNIEnv* env,
+                                                                                     jclass,
+                                                                                     jstring path) {
+  const char* chars = env->GetStringUTFChars(path, nullptr);
+  if (chars == nullptr) return nullptr;  // OutOfMemoryError is pending
+  void* library = dlopen(chars, RTLD_NOW | RTLD_GLOBAL);
+  env->ReleaseStringUTFChars(path, chars);
+  return library != nullptr ? nullptr : env->NewStringUTF(dlerror());
+}

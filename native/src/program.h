@@ -1,0 +1,122 @@
+// The Python functions of one operator, loaded for one task, and their evaluation over bundles of
+// rows.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codec.h"
+#include "python.h"
+#include "spare_long.h"
+
+namespace pyflow {
+
+// What one evaluation produced. Read by the JVM at these offsets: keep in step with
+// PythonProgram.java.
+struct Evaluation {
+  uint64_t output;
+  int64_t output_bytes;
+  int64_t rows_done;
+  int64_t input_bytes_done;
+  int64_t gil_wait_nanos;
+  int64_t python_nanos;
+  int64_t conversion_nanos;  // estimated from a sample of the rows
+};
+
+enum class Outcome : int { kDone = 0, kFailed = 1, kMoveToShared = 2, kInterrupted = 3 };
+
+class Program {
+ public:
+  // Loads the functions that `specification` (JSON, see program.py) describes. Null on failure,
+  // with either `error` set, or `needs_shared` when a function's imports refuse the slot's
+  // interpreter.
+  static std::unique_ptr<Program> load(Slot& slot, const std::string& specification,
+                                       std::string& error, bool& needs_shared);
+
+  // Destroys the program; its Python objects need the slot's interpreter.
+  static void close(std::unique_ptr<Program> program);
+
+  // Evaluates the functions over `row_count` rows at `input`. One call at a time, from any thread
+  // that holds no GIL. The output stays valid until the next call.
+  Outcome evaluate(const uint8_t* input, int row_count, Evaluation& evaluation);
+
+  // Why the last evaluation failed.
+  const std::string& error() const { return error_; }
+
+  // Appends the pickled (id, value) pairs of the accumulators that the functions use; false on
+  // error().
+  bool accumulator_updates(std::vector<std::string>& updates);
+
+ private:
+  struct Argument {
+    size_t ordinal;
+    std::unique_ptr<Type> type;
+    SpareLong spare;
+  };
+  struct Function {
+    std::vector<PyRef> chain;       // innermost first
+    std::vector<size_t> arguments;  // indices into arguments_
+    size_t positional = 0;          // how many of them go by position
+    PyRef keywords;  // tuple of the names of the last arguments; empty when there are none
+    std::unique_ptr<Type> result;
+  };
+  struct Column {
+    enum class Source : uint8_t { kInput = 0, kFunction = 1 };
+    Source source;
+    size_t index;   // input ordinal or function
+    bool variable;  // an input column that lives in the variable-length part
+  };
+  // A result that Arrow's converter has to look at, together with all others of its bundle.
+  struct Inexact {
+    size_t row;
+    size_t column;
+    PyRef value;
+  };
+  enum class RowOutcome { kDone, kRaised, kRefusedImport };
+
+  Program(Slot& slot, Exchange exchange, bool binary_as_bytes);
+
+  bool build(PyObject* loaded);
+  bool enter();
+  bool add_function(PyObject* function, PyObject* input_types);
+  size_t argument_index(size_t ordinal, PyObject* input_types);
+
+  Outcome evaluate_attached(const uint8_t* input, int row_count, Attached& attached,
+                            Evaluation& evaluation);
+  RowOutcome evaluate_row(const Region& row, int64_t& conversion_nanos);
+  size_t decode_arguments(const Region& row);
+  void release_arguments(size_t count);
+  size_t call_functions();
+  bool encode_row(const Region& row);
+  bool encode_result(size_t column, size_t row);
+  bool settle_inexact(size_t column, size_t row);
+
+  bool convert_inexact(Attached& attached);
+  PyRef column_values(size_t column);
+  PyRef convert_column(size_t function, PyObject* values, Attached& attached);
+  bool rewrite_column(size_t column, PyObject* values);
+
+  Slot& slot_;
+  const uint64_t id_;
+  const Exchange exchange_;
+  const Codec codec_;
+  PyRef runtime_;        // pyflow.thread_mode.program.Program
+  PyRef error_options_;  // how exceptions are shown
+  size_t input_fields_ = 0;
+  std::vector<Argument> arguments_;
+  std::vector<Function> functions_;
+  std::vector<Column> columns_;
+
+  Buffer output_;
+  std::vector<PyObject*> values_;   // decoded arguments of the current row
+  std::vector<PyObject*> results_;  // function results of the current row
+  std::vector<PyObject*> call_;     // the vector of one call, borrowed, one spare place in front
+  std::vector<int32_t> deferred_;   // columns of the current row that the JVM converts
+  std::vector<Inexact> inexact_;
+  size_t row_number_ = 0;
+  unsigned rows_until_sample_ = 16;  // the first rows are slower than the rest
+  std::string error_;
+};
+
+}  // namespace pyflow

@@ -1,0 +1,125 @@
+// The CPython of this JVM: its start, its interpreters, and how threads enter them.
+//
+// CPython is started once, on a thread of its own that then parks for good: a second thread state
+// on the starting thread would deadlock extension modules that use PyGILState_Ensure. It is never
+// finalised; interpreters live as long as the JVM, since destroying one leaks and can abort.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "interpreter_state.h"
+
+namespace pyflow {
+
+// Writes a UTF-8 message to the JVM's log; levels are those of Python's logging module. Called
+// without any GIL, from any thread.
+using Log = void (*)(int level, const std::string& message);
+
+struct StartOptions {
+  std::string executable;
+  std::string prefix;
+  std::string exec_prefix;
+  std::string base_prefix;
+  std::string base_exec_prefix;
+  std::string stdlib_dir;
+  std::string hash_seed;                  // PYTHONHASHSEED: a number, "random" or empty
+  std::vector<std::string> search_paths;  // sys.path
+  Log log;
+};
+
+// One CPython interpreter: the main one, shared by tasks, or one with a GIL of its own.
+struct Interpreter {
+  PyInterpreterState* handle = nullptr;
+  bool isolated = false;
+  std::unique_ptr<InterpreterState> state;
+};
+
+// Starts CPython and prepares the main interpreter. Returns an error text, empty on success. Joins
+// a CPython that another copy of this library has started in this JVM.
+std::string start_python(const StartOptions& options);
+
+// The main interpreter; start_python has succeeded.
+Interpreter& shared_interpreter();
+
+// Makes idle isolated interpreters until `count` exist; an error text, empty on success.
+std::string prewarm_isolated(int count);
+
+// Holds the GIL of `interpreter` for the current thread. The thread must hold no other GIL.
+class Attached {
+ public:
+  explicit Attached(const Interpreter& interpreter);
+  Attached(const Attached&) = delete;
+  Attached& operator=(const Attached&) = delete;
+  ~Attached();
+
+  // Gives the GIL up, as Py_BEGIN_ALLOW_THREADS does, and takes it back.
+  void release();
+  void retake();
+
+  int64_t waited_nanos() const { return waited_nanos_; }
+
+  // When the GIL was taken last.
+  int64_t since_nanos() const { return since_nanos_; }
+
+ private:
+  PyThreadState* thread_state_;
+  int64_t waited_nanos_ = 0;
+  int64_t since_nanos_ = 0;
+};
+
+int64_t monotonic_nanos();
+
+// The pending Python exception as the text that the driver shows; clears it. Needs the GIL.
+std::string take_error_text(const InterpreterState* state, PyObject* options);
+
+class StackThread;
+
+// The lease of an interpreter by one operator of one task.
+//
+// Slots leased by the same thread share an isolated interpreter: the operators of one task run by
+// turns.
+class Slot {
+ public:
+  // Null when no interpreter could be made; `error` then says why.
+  static std::unique_ptr<Slot> acquire(bool isolated, std::string& error);
+  ~Slot();
+
+  Interpreter& interpreter() const { return interpreter_; }
+
+  // Runs `work` on this thread if its stack is large enough for CPython's recursion limits to hold,
+  // otherwise on a thread with a large stack that the slot keeps for it. The GIL must not be held.
+  // An error text, empty unless there is no such thread and nothing has run.
+  template <typename Work>
+  std::string run(const Work& work) {
+    if (!stack_suffices()) return run_on_large_stack(work);
+    work();
+    return "";
+  }
+
+  // Brackets the time in which the slot's Python code may be interrupted. Needs the GIL.
+  void begin_python();
+  void end_python();
+
+  // Stops the Python code now running in the slot, and any to come. Waits for the GIL.
+  void interrupt();
+  bool interrupted() const { return interrupted_.load(std::memory_order_relaxed); }
+
+ private:
+  Slot(Interpreter& interpreter, uint64_t lease) : interpreter_(interpreter), lease_(lease) {}
+
+  static bool stack_suffices();
+  std::string run_on_large_stack(const std::function<void()>& work);
+
+  Interpreter& interpreter_;
+  const uint64_t lease_;  // 0 for the shared interpreter
+  std::atomic<bool> interrupted_{false};
+  unsigned long running_thread_ = 0;  // CPython's thread ident; guarded by the GIL
+  StackThread* stack_thread_ = nullptr;
+};
+
+}  // namespace pyflow

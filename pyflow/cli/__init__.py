@@ -1,0 +1,34 @@
+"""The command ``pyflow``: one module per subcommand."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+import pyflow
+from pyflow import session
+from pyflow.cli import conf, doctor
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Command line without the program's name; that of the process if left out.
+    """
+    parser = argparse.ArgumentParser(
+        prog="pyflow", description="PySpark's Python functions inside the executor JVM."
+    )
+    parser.add_argument("--version", action="version", version=f"pyflow {pyflow.__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    conf.add_to(commands)
+    doctor.add_to(commands)
+    chosen = parser.parse_args(arguments)
+    try:
+        return int(chosen.run(chosen))
+    except session.JarNotFoundError as error:
+        print(f"pyflow: {error}", file=sys.stderr)
+        return 1

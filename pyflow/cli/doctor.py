@@ -1,0 +1,328 @@
+"""``pyflow doctor``: is this environment ready, and if not, what to do about it."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyflow
+from pyflow import libpython, session
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+SPARK_MINOR = "4.3"
+OLDEST_JAVA = 17
+PYTHONS = "CPython 3.10 to 3.13"
+SAFE_STACK_BYTES = 8 << 20
+ISOLATED_SINCE = (3, 13)
+
+INSTALL_JDK = "install a JDK 17 (Debian: apt-get install openjdk-17-jdk-headless) or set JAVA_HOME"
+INSTALL_SPARK = f'install Spark {SPARK_MINOR}: pip install "pyspark~={SPARK_MINOR}.0"'
+CHOOSE_PYTHON = f"set PYSPARK_PYTHON to a {PYTHONS}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """What one check found; advice makes it a fault."""
+
+    check: str
+    found: str
+    advice: str | None = None
+
+    @property
+    def status(self) -> str:
+        """``OK`` or ``FAULT``."""
+        return "FAULT" if self.advice else "OK"
+
+
+def add_to(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the subcommand to the command line."""
+    parser = commands.add_parser(
+        "doctor",
+        help="check this environment",
+        description="Checks JDK, Spark, Python, its shared library, stack size, plugin jar and "
+        "interpreter modes as an application started here would meet them.",
+    )
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the findings; the exit code is 1 when one of them is a fault."""
+    findings = list(examine())
+    print(_as_json(findings) if arguments.json else _as_table(findings))
+    return int(any(finding.advice for finding in findings))
+
+
+def examine() -> Iterator[Finding]:
+    """Run all checks, from what everything needs to what needs everything."""
+    defaults = session.spark_defaults()
+    java = Java.find(_stack_options(defaults))
+    python = _describe_python(_python_executable(defaults))
+    spark_version = _spark_version()
+    yield check_jdk(java)
+    yield check_spark(spark_version)
+    yield check_python(python)
+    yield check_libpython(python)
+    yield check_stack(java, _stack_options(defaults))
+    yield check_jar(spark_version, python)
+    yield check_interpreters(python)
+
+
+# Java
+
+
+@dataclasses.dataclass(frozen=True)
+class Java:
+    """The JVM that Spark's scripts would start."""
+
+    executable: str | None
+    version: str | None = None
+    stack_bytes: int | None = None
+
+    @classmethod
+    def find(cls, options: list[str]) -> Java:
+        """Look where ``bin/spark-class`` looks, and ask what is found there.
+
+        Parameters
+        ----------
+        options : list of str
+            JVM options that decide the stack size.
+        """
+        home = os.environ.get("JAVA_HOME")
+        executable = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+        if executable is None or not os.access(executable, os.X_OK):
+            return cls(None)
+        try:
+            answer = subprocess.run(
+                [executable, *options, "-XX:+PrintFlagsFinal", "-version"],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=60,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return cls(executable)
+        version = re.search(r'version "([^"]+)"', answer.stderr + answer.stdout)
+        kib = re.search(r"\bThreadStackSize\s*=\s*(\d+)", answer.stdout)
+        return cls(
+            executable,
+            version.group(1) if version else None,
+            int(kib.group(1)) << 10 if kib else None,
+        )
+
+    @property
+    def feature(self) -> int | None:
+        """The number people name a Java release by: 17, and 8 for ``1.8.0_402``."""
+        numbers = re.findall(r"\d+", self.version or "")
+        if not numbers:
+            return None
+        return int(numbers[1] if numbers[0] == "1" and len(numbers) > 1 else numbers[0])
+
+
+def check_jdk(java: Java) -> Finding:
+    """Spark 4 runs on Java 17 and newer."""
+    if java.executable is None:
+        home = os.environ.get("JAVA_HOME")
+        where = f"no bin/java in JAVA_HOME={home}" if home else "no java on PATH"
+        return Finding("JDK", where, INSTALL_JDK)
+    if java.feature is None:
+        return Finding("JDK", f"{java.executable} does not tell its version", INSTALL_JDK)
+    advice = INSTALL_JDK if java.feature < OLDEST_JAVA else None
+    return Finding("JDK", f"{java.version} ({java.executable})", advice)
+
+
+def check_stack(java: Java, options: list[str]) -> Finding:
+    """Deep recursion in Python needs more stack than the JVM gives its threads by default."""
+    check = "stack size"
+    soft, _ = resource.getrlimit(resource.RLIMIT_STACK)
+    if soft != resource.RLIM_INFINITY and soft < SAFE_STACK_BYTES:
+        return Finding(check, f"ulimit -s is {_mib(soft)}", "raise it: ulimit -s 8192")
+    if java.stack_bytes is None:
+        return Finding(check, "unknown without a JDK", "repair the JDK first")
+    if java.stack_bytes >= SAFE_STACK_BYTES:
+        return Finding(check, f"{_mib(java.stack_bytes)} per JVM thread")
+    if options:
+        return Finding(
+            check,
+            f"spark-defaults.conf gives driver threads {_mib(java.stack_bytes)} "
+            f"({' '.join(options)})",
+            f"use -Xss{session.STACK_SIZE} in spark.driver.extraJavaOptions",
+        )
+    return Finding(
+        check,
+        f"not in spark-defaults.conf: pyflow.configure() sets {session.STACK_SIZE}, "
+        f"spark-submit needs --driver-java-options -Xss{session.STACK_SIZE}",
+    )
+
+
+def _stack_options(defaults: dict[str, str]) -> list[str]:
+    options = defaults.get("spark.driver.extraJavaOptions", "").split()
+    return [option for option in options if option.startswith(("-Xss", "-XX:ThreadStackSize="))]
+
+
+def _mib(size: int) -> str:
+    return f"{size / (1 << 20):g} MiB"
+
+
+# Spark
+
+
+def check_spark(version: str | None) -> Finding:
+    """The jar calls into Spark's planner, which changes with every minor version."""
+    if version is None:
+        return Finding("Spark", "not found", INSTALL_SPARK)
+    home = session.spark_home()
+    advice = None if _minor(version) == SPARK_MINOR else INSTALL_SPARK
+    return Finding("Spark", f"{version} ({home})", advice)
+
+
+def _spark_version() -> str | None:
+    home = session.spark_home()
+    if home is None:
+        return None
+    for jar in sorted((home / "jars").glob("spark-core_*.jar")):
+        match = re.fullmatch(r"spark-core_[\d.]+-(.+)\.jar", jar.name)
+        if match:
+            return match.group(1)
+    return None
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split(".")[:2])
+
+
+# Python
+
+
+def check_python(python: dict[str, Any]) -> Finding:
+    """Functions travel as bytecode: executors need the driver's minor version of Python."""
+    executable = python["executable"]
+    if "version" not in python:
+        return Finding("Python", f"{executable} does not run", CHOOSE_PYTHON)
+    found = f"{python['version']} ({executable})"
+    driver = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    if python["fault"] not in (None, libpython.NO_LIBRARY):
+        return Finding("Python", f"{found} {python['fault']}", CHOOSE_PYTHON)
+    if python["minor"] != driver:
+        return Finding(
+            "Python",
+            f"executors would run {found}, this is {driver}",
+            f"set PYSPARK_PYTHON={sys.executable}",
+        )
+    return Finding("Python", found)
+
+
+def check_libpython(python: dict[str, Any]) -> Finding:
+    """A JVM cannot load an executable: it needs Python as a shared library."""
+    library = python.get("library")
+    if library:
+        return Finding("libpython", library)
+    return Finding(
+        "libpython",
+        "this Python was built without a shared library",
+        "use one that has it (Debian: apt-get install python3-dev; "
+        "pyenv: PYTHON_CONFIGURE_OPTS=--enable-shared pyenv install 3.13)",
+    )
+
+
+def check_interpreters(python: dict[str, Any]) -> Finding:
+    """Interpreters with a GIL of their own work from 3.13 on."""
+    if "version" not in python or python["fault"]:
+        return Finding("interpreters", "none", "repair Python first")
+    if tuple(map(int, python["minor"].split("."))) >= ISOLATED_SINCE:
+        return Finding("interpreters", "isolated, shared")
+    return Finding("interpreters", "shared (isolated needs Python 3.13)")
+
+
+def _python_executable(defaults: dict[str, str]) -> str:
+    """Return the Python that executors start, by the same order as Spark and the plugin."""
+    return (
+        defaults.get("spark.pyflow.python")
+        or defaults.get("spark.pyspark.python")
+        or os.environ.get("PYSPARK_PYTHON")
+        or "python3"
+    )
+
+
+def _describe_python(executable: str) -> dict[str, Any]:
+    try:
+        answer = subprocess.run(
+            [executable, "-I", str(libpython.__file__)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        description: dict[str, Any] = json.loads(answer.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return {"executable": executable}
+    return description
+
+
+# The jar
+
+
+def check_jar(spark_version: str | None, python: dict[str, Any]) -> Finding:
+    """The jar must have been made for this Spark, this Python and this processor."""
+    check = "plugin jar"
+    try:
+        jar = session.jar_path()
+    except session.JarNotFoundError:
+        return Finding(check, "missing", "reinstall pyflow; in a source tree, `make build`")
+    try:
+        made_for, libraries = _contents(jar)
+    except (OSError, zipfile.BadZipFile, KeyError):
+        return Finding(check, f"{jar} is damaged", "reinstall pyflow")
+    pythons = made_for.get("python.versions", "").split(",")
+    found = f"{jar}, for Spark {made_for.get('spark.version')} and Python {', '.join(pythons)}"
+    if spark_version and _minor(spark_version) != _minor(made_for.get("spark.version", "")):
+        return Finding(check, found, INSTALL_SPARK)
+    minor = python.get("minor")
+    if minor and minor not in pythons:
+        return Finding(
+            check, found, f"use one of these Pythons, or build PyFlow where {minor} is installed"
+        )
+    machine = os.uname().machine
+    if minor and f"native/linux-{machine}/libpyflow-cp{minor.replace('.', '')}.so" not in libraries:
+        return Finding(check, f"{found}, but not for {machine}", f"build PyFlow on {machine}")
+    return Finding(check, found)
+
+
+def _contents(jar: str) -> tuple[dict[str, str], set[str]]:
+    with zipfile.ZipFile(jar) as archive:
+        lines = archive.read("META-INF/pyflow.properties").decode().splitlines()
+        return dict(line.split("=", 1) for line in lines if "=" in line), set(archive.namelist())
+
+
+# Output
+
+
+def _as_json(findings: list[Finding]) -> str:
+    return json.dumps(
+        [{**dataclasses.asdict(finding), "status": finding.status} for finding in findings],
+        indent=2,
+    )
+
+
+def _as_table(findings: list[Finding]) -> str:
+    width = max(len(finding.check) for finding in findings)
+    lines = [f"PyFlow {pyflow.__version__}"]
+    for finding in findings:
+        lines.append(f"{finding.check:<{width}}  {finding.status:<5}  {finding.found}")
+        if finding.advice:
+            lines.append(f"{'':<{width}}  {'':<5}  -> {finding.advice}")
+    return "\n".join(lines)

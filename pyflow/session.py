@@ -1,0 +1,183 @@
+"""What a Spark application needs to be told so that PyFlow is in it."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyflow import __version__
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PLUGIN = "io.pyflow.PyFlowPlugin"
+EXTENSIONS = "io.pyflow.plugin.PyFlowExtensions"
+ALLOWED = "spark.pyflow.thread-mode.allowed"
+
+# Python's recursion limit is counted in calls, not bytes: on the JVM's default of 1 MiB a deep
+# recursion in C code overflows the thread's stack, and the JVM with it, before Python objects.
+STACK_SIZE = "8m"
+
+
+class JarNotFoundError(FileNotFoundError):
+    """The installed package does not carry the plugin jar."""
+
+
+def jar_path() -> str:
+    """Return the path of the plugin jar that came with this package.
+
+    Returns
+    -------
+    str
+        Absolute path, for ``--jars`` or ``spark.jars``.
+
+    Raises
+    ------
+    JarNotFoundError
+        If the package is used from a source tree whose jar has not been built.
+    """
+    jar = Path(__file__).resolve().parent / "jars" / f"pyflow-{__version__}.jar"
+    if not jar.is_file():
+        raise JarNotFoundError(f"no plugin jar at {jar}: in a source tree, run `make build`")
+    return str(jar)
+
+
+def spark_home() -> Path | None:
+    """Return the Spark that this environment uses, or None when there is none."""
+    if os.environ.get("SPARK_HOME"):
+        return Path(os.environ["SPARK_HOME"])
+    from importlib.util import find_spec
+
+    pyspark = find_spec("pyspark")
+    if pyspark is None or pyspark.origin is None:
+        return None
+    return Path(pyspark.origin).parent
+
+
+def spark_defaults() -> dict[str, str]:
+    """Return the settings of ``spark-defaults.conf``, empty when there is no such file."""
+    directory = os.environ.get("SPARK_CONF_DIR")
+    if directory is None:
+        home = spark_home()
+        if home is None:
+            return {}
+        directory = str(home / "conf")
+    path = Path(directory) / "spark-defaults.conf"
+    if not path.is_file():
+        return {}
+    settings = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        match = re.match(r"\s*([^\s#!=:][^\s=:]*)\s*[\s=:]\s*(.*?)\s*$", line)
+        if match:
+            settings[match.group(1)] = match.group(2)
+    return settings
+
+
+def settings(present: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings that put PyFlow into an application.
+
+    Parameters
+    ----------
+    present : mapping
+        Settings that the application already has. Lists and JVM options are extended, and a
+        stack size that is already chosen stays.
+
+    Returns
+    -------
+    dict
+        Values for ``spark.jars``, ``spark.plugins`` and the JVM options of driver and executors;
+        for a Spark Connect server that PySpark starts in this process, also what replaces the
+        plugin there.
+    """
+    values = {
+        "spark.jars": _with_item(present.get("spark.jars", ""), jar_path()),
+        "spark.plugins": _with_item(present.get("spark.plugins", ""), PLUGIN),
+        "spark.driver.extraJavaOptions": _with_stack_size(
+            present.get("spark.driver.extraJavaOptions", "")
+        ),
+        "spark.executor.extraJavaOptions": _with_stack_size(
+            present.get("spark.executor.extraJavaOptions", "")
+        ),
+    }
+    if _starts_connect_server(present):
+        # PySpark starts that server with a list of plugins of its own, in place of this one. What
+        # the plugin does for planning can be had without it; tasks start Python when they need it.
+        extensions = present.get("spark.sql.extensions", "")
+        values["spark.sql.extensions"] = _with_item(extensions, EXTENSIONS)
+        # Whoever starts that server is its only user, though the client need not say so.
+        values[ALLOWED] = present.get(ALLOWED, "true")
+    return values
+
+
+def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
+    """Set jar, plugin and JVM options on a session builder.
+
+    The execution mode stays the caller's choice: ``spark.pyflow.execution-mode``. What the
+    builder or ``spark-defaults.conf`` already say is kept.
+
+    Parameters
+    ----------
+    builder : SparkSession.Builder
+        A builder whose session has not been started.
+
+    Returns
+    -------
+    SparkSession.Builder
+        The same builder.
+
+    Examples
+    --------
+    >>> spark = (
+    ...     pyflow.configure(SparkSession.builder)
+    ...     .config("spark.pyflow.execution-mode", "thread")
+    ...     .getOrCreate()
+    ... )
+    """
+    from pyspark import SparkContext
+
+    present = {**spark_defaults(), **builder._options}
+    if _remote(present).startswith("sc://"):
+        warnings.warn(
+            "a Spark Connect client cannot put PyFlow into a running server: add the lines that "
+            "`pyflow conf` prints to the spark-defaults.conf of the server.",
+            stacklevel=2,
+        )
+        return builder
+    if SparkContext._active_spark_context is not None:
+        warnings.warn(
+            "a Spark application is already running in this process: it keeps its jars, plugins "
+            "and JVM options. Stop it and restart Python before calling pyflow.configure().",
+            stacklevel=2,
+        )
+    for key, value in settings(present).items():
+        builder = builder.config(key, value)
+    return builder
+
+
+def _remote(present: Mapping[str, str]) -> str:
+    """Return the address of the Spark Connect server, empty for a classic application."""
+    return present.get("spark.remote") or os.environ.get("SPARK_REMOTE") or ""
+
+
+def _starts_connect_server(present: Mapping[str, str]) -> bool:
+    """Whether PySpark will start a Spark Connect server in this process: ``remote("local")``."""
+    remote = _remote(present)
+    mode = present.get("spark.api.mode") or os.environ.get("SPARK_API_MODE") or ""
+    return remote.startswith("local") or (not remote and mode.lower() == "connect")
+
+
+def _with_item(items: str, item: str) -> str:
+    """Return a comma-separated list with the item in it once, at its end if it is new."""
+    present = [part.strip() for part in items.split(",") if part.strip()]
+    return ",".join(present if item in present else [*present, item])
+
+
+def _with_stack_size(options: str) -> str:
+    """Return JVM options that set the stack size of threads, by the user's choice if any."""
+    if re.search(r"(^|\s)(-Xss|-XX:ThreadStackSize=)\S", options):
+        return options
+    return f"{options} -Xss{STACK_SIZE}".strip()

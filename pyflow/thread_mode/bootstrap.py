@@ -1,0 +1,91 @@
+"""Makes an interpreter ready for PySpark's functions, before PySpark itself is imported."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+from pyflow.thread_mode import containment
+
+__all__ = ["prepare", "refused_imports"]
+
+#: Names of the extension modules that refused this interpreter, in the order of the attempts. The
+#: native bridge compares its length before and after it runs a function.
+refused_imports: list[str] = []
+
+#: Extension modules of the standard library with single-phase initialisation.
+_SINGLE_PHASE = {"_curses", "_curses_panel", "_tkinter", "readline"}
+
+_SLEEP_SLICE_SECONDS = 0.1
+
+
+def prepare(isolated: bool, log: Callable[[int, bytes], None]) -> None:
+    """Prepare the current interpreter.
+
+    Parameters
+    ----------
+    isolated : bool
+        Whether the interpreter has a GIL of its own.
+    log : callable
+        Writes to the executor's log; see `output`.
+    """
+    containment.install()
+    os.environ["SPARK_PYTHON_RUNTIME"] = "PYTHON_WORKER"
+    if isolated:
+        _refuse_unsafe_extensions()
+    else:
+        # Static types of datetime must be initialised in the main interpreter before any other
+        # interpreter imports them (CPython 3.13.0).
+        import datetime  # noqa: F401
+    time.sleep = _interruptible(time.sleep)
+
+    from pyflow.thread_mode import current_task, output
+
+    current_task.install()
+    output.install(log)
+
+
+def _refuse_unsafe_extensions() -> None:
+    """Keep extension modules out of this interpreter that may not run in it, and note them.
+
+    CPython finds out that a module does not support interpreters with their own GIL after the
+    module's init has run, and by then some have corrupted the heap (numpy 2.2 on 3.13.0). So only
+    the standard library's are let through. A function may catch the ImportError and go on with
+    less; the note in `refused_imports` makes the bridge run it in the shared interpreter all the
+    same, where the import works as in a worker process.
+    """
+    loader: Any = importlib.machinery.ExtensionFileLoader
+    create_module = loader.create_module
+    standard = os.path.join(os.path.dirname(os.__file__), "lib-dynload") + os.sep
+
+    def create_safe_module(self: Any, spec: importlib.machinery.ModuleSpec) -> Any:
+        if not str(spec.origin).startswith(standard) or spec.name in _SINGLE_PHASE:
+            refused_imports.append(spec.name)
+            raise ImportError(
+                f"module {spec.name} does not support loading in subinterpreters",
+                name=spec.name,
+                path=spec.origin,
+            )
+        return create_module(self, spec)
+
+    loader.create_module = create_safe_module
+
+
+def _interruptible(sleep: Callable[[Any], None]) -> Callable[[Any], None]:
+    """`time.sleep` in slices, so that an interruption of the task does not wait for its end."""
+
+    def sliced(seconds: Any, /) -> None:
+        if not seconds > _SLEEP_SLICE_SECONDS:
+            sleep(seconds)
+            return
+        end = time.monotonic() + seconds
+        while (rest := end - time.monotonic()) > 0:
+            sleep(min(rest, _SLEEP_SLICE_SECONDS))
+
+    sliced.__name__ = sliced.__qualname__ = "sleep"
+    sliced.__module__ = "time"
+    sliced.__doc__ = sleep.__doc__
+    return sliced

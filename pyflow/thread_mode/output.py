@@ -1,0 +1,90 @@
+"""What functions print and log, in the executor's log: with level, functions and task."""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from pyflow.thread_mode import current_task
+
+__all__ = ["install"]
+
+#: Writes a message of a level of :mod:`logging`, in UTF-8, to the executor's log.
+Log = Callable[[int, bytes], None]
+
+
+def install(log: Log) -> None:
+    """Send the interpreter's standard output, standard error and unhandled log records to `log`."""
+    sys.stdout = _text_stream(_Lines(1, logging.INFO, log), "surrogateescape")
+    sys.stderr = _text_stream(_Lines(2, logging.WARNING, log), "backslashreplace")
+    logging.lastResort = _Records(log)
+
+
+def _text_stream(lines: Any, errors: str) -> Any:
+    return io.TextIOWrapper(
+        lines, encoding="utf-8", errors=errors, line_buffering=True, write_through=True
+    )
+
+
+def _with_origin(message: bytes) -> bytes:
+    task = current_task.current()
+    return message if task is None else f"[{task.label}] ".encode() + message
+
+
+class _Lines(io.RawIOBase):
+    """A binary stream that logs whole lines. Each thread has a line of its own.
+
+    Parameters
+    ----------
+    descriptor : int
+        Where subprocesses write that are given this stream.
+    level : int
+        Of the messages.
+    log : callable
+    """
+
+    def __init__(self, descriptor: int, level: int, log: Log) -> None:
+        self._descriptor = descriptor
+        self._level = level
+        self._log = log
+        self._thread = threading.local()
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        data = bytes(data)
+        *lines, rest = (getattr(self._thread, "rest", b"") + data).split(b"\n")
+        self._thread.rest = rest
+        for line in lines:
+            self._log(self._level, _with_origin(line))
+        return len(data)
+
+    def flush(self) -> None:
+        """Log a line that has not ended yet, as a line."""
+        rest = getattr(self._thread, "rest", b"")
+        if rest:
+            self._thread.rest = b""
+            self._log(self._level, _with_origin(rest))
+
+    def close(self) -> None:
+        """Stay open: other tasks print too."""
+
+
+class _Records(logging.Handler):
+    """Logs the records that no handler of the function's own takes, from WARNING on."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = f"{record.name}: {self.format(record)}"
+        self._log(record.levelno, _with_origin(text.encode(errors="backslashreplace")))

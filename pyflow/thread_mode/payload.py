@@ -1,0 +1,80 @@
+"""Decodes what PySpark's driver sends with a function: the only place that knows its payloads."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import threading
+from base64 import b64decode
+from collections.abc import Callable
+from typing import Any
+
+from pyspark.accumulators import Accumulator, _accumulatorRegistry
+from pyspark.core.broadcast import Broadcast, _broadcastRegistry
+from pyspark.core.files import SparkFiles
+from pyspark.serializers import CPickleSerializer
+from pyspark.sql.types import DataType
+
+__all__ = ["load_commands", "serializer", "set_up_broadcasts", "set_up_files"]
+
+serializer = CPickleSerializer()
+
+# Loading is serialised: PySpark collects the accumulators of a command in a process-wide registry.
+_loading = threading.Lock()
+
+
+def load_commands(
+    functions: list[list[str]],
+) -> tuple[list[tuple[list[Callable[..., Any]], DataType]], dict[int, Accumulator[Any]]]:
+    """Unpickle the commands of an operator's functions.
+
+    Parameters
+    ----------
+    functions : list of list of str
+        For each function its chain of commands in base64, innermost first.
+
+    Returns
+    -------
+    tuple
+        For each function its callables, innermost first, and the return type of the outermost; and
+        the accumulators that the commands brought along, by id.
+    """
+    with _loading:
+        _accumulatorRegistry.clear()
+        loaded = []
+        for commands in functions:
+            chain = []
+            for command in commands:
+                function, return_type = _load_command(b64decode(command))
+                chain.append(function)
+            loaded.append((chain, return_type))
+        return loaded, dict(_accumulatorRegistry)
+
+
+def _load_command(command: bytes) -> tuple[Callable[..., Any], DataType]:
+    loaded = serializer.loads(command)
+    if isinstance(loaded, Broadcast):  # a command too large to be sent with every task
+        loaded = serializer.loads(loaded.value)
+    function, return_type = loaded
+    return function, return_type
+
+
+def set_up_broadcasts(broadcasts: list[tuple[int, str]]) -> None:
+    """Make broadcast variables known by id; values are read from their files when first used."""
+    for broadcast_id, path in broadcasts:
+        if broadcast_id not in _broadcastRegistry:
+            _broadcastRegistry[broadcast_id] = Broadcast(path=path)
+
+
+def set_up_files(files_dir: str, python_includes: list[str]) -> None:
+    """Make the files that were added to the session importable and found by ``SparkFiles``."""
+    SparkFiles._root_directory = files_dir
+    SparkFiles._is_running_on_worker = True
+    changed = False
+    for path in [files_dir, *(os.path.join(files_dir, name) for name in python_includes)]:
+        if path not in sys.path:
+            sys.path.insert(1, path)
+            changed = True
+    if changed:
+        importlib.invalidate_caches()

@@ -1,0 +1,203 @@
+"""Loads the functions of one operator for one task."""
+
+from __future__ import annotations
+
+import json
+import os
+from decimal import Decimal
+from typing import Any
+
+from pyspark.accumulators import Accumulator
+from pyspark.sql.types import DataType, StructType, _parse_datatype_json_string
+from pyspark.util import PythonEvalType
+from pyspark.worker_message import TaskContextInfo
+
+from pyflow.thread_mode import current_task, payload, results
+from pyflow.thread_mode.errors import ErrorOptions
+from pyflow.thread_mode.types import describe
+
+__all__ = ["Program", "load"]
+
+_PICKLE_EXCHANGE = 0
+_ARROW_EXCHANGE = 1
+
+
+class Program:
+    """The Python side of the native ``pyflow::Program``.
+
+    Parameters
+    ----------
+    task : CurrentTask
+        The task that the functions run for.
+    return_types : list of pyspark.sql.types.DataType
+        Of each function.
+    accumulators : dict
+        The accumulators that the functions use, by id.
+    arrow_options : ArrowOptions
+    error_options : ErrorOptions
+    """
+
+    def __init__(
+        self,
+        task: current_task.CurrentTask,
+        return_types: list[DataType],
+        accumulators: dict[int, Accumulator[Any]],
+        arrow_options: results.ArrowOptions,
+        error_options: ErrorOptions,
+    ) -> None:
+        self._task = task
+        self._return_types = return_types
+        self._accumulators = accumulators
+        self._arrow_options = arrow_options
+        self._error_options = error_options
+
+    def enter(self) -> None:
+        """Make the task the current thread's; called before each bundle."""
+        current_task.enter(self._task)
+
+    def pickle_result(self, function: int, value: Any) -> bytes:
+        """Pickle a result as a worker would send it, alone in a batch."""
+        return_type = self._return_types[function]
+        if return_type.needConversion():
+            value = return_type.toInternal(value)
+        pickled: bytes = payload.serializer.dumps([value])
+        return pickled
+
+    def convert_results(self, function: int, values: list[Any]) -> list[Any]:
+        """Convert a column of results with Arrow."""
+        return results.convert(values, self._return_types[function], self._arrow_options)
+
+    def pack_results(self, function: int, values: list[Any]) -> bytes:
+        """Pack a column of results for the shared interpreter."""
+        return results.pack(
+            values, self._return_types[function], self._arrow_options, self._error_options
+        )
+
+    def unpack_results(self, answer: bytes) -> list[Any]:
+        """Unpack what the shared interpreter made of them."""
+        return results.unpack(answer)
+
+    def accumulator_updates(self) -> list[bytes]:
+        """The updates of this task, as a worker would send them."""
+        return [
+            payload.serializer.dumps((accumulator_id, accumulator._value))
+            for accumulator_id, accumulator in self._accumulators.items()
+        ]
+
+
+def load(specification: bytes) -> tuple[Any, ...]:
+    """Load the functions that the JVM describes.
+
+    Parameters
+    ----------
+    specification : bytes
+        JSON: ``eval_type``, ``input_schema`` (of the rows that will come), ``functions``
+        (``name``; ``commands`` in base64, innermost first; ``args`` as [input ordinal, keyword or
+        null]),
+        ``output`` (columns as [0, input ordinal, variable length] or [1, function, 0]),
+        ``runner_conf``, ``binary_as_bytes``, ``hide_traceback``, ``simplified_traceback``,
+        ``traceback_with_locals``, ``task``, ``broadcasts``, ``files_dir``, ``python_includes``,
+        ``environment``.
+
+    Returns
+    -------
+    tuple
+        (exchange, binary_as_bytes, :class:`Program`, :class:`ErrorOptions`, type descriptor or None
+        by input ordinal, functions as (callables innermost first, ordinals, keywords or None, type
+        descriptor), output columns), as ``Program::build`` in native/src/program.cc reads it.
+    """
+    spec = json.loads(specification)
+    task = current_task.CurrentTask(_label(spec))
+    current_task.enter(task)
+    os.environ.update(spec["environment"])
+    payload.set_up_files(spec["files_dir"], spec["python_includes"])
+    payload.set_up_broadcasts(spec["broadcasts"])
+    task.context = _task_context(spec["task"])
+
+    commands = [function["commands"] for function in spec["functions"]]
+    loaded, accumulators = payload.load_commands(commands)
+    arguments = [function["args"] for function in spec["functions"]]
+    error_options = ErrorOptions(
+        spec["hide_traceback"], spec["simplified_traceback"], spec["traceback_with_locals"]
+    )
+    program = Program(
+        task,
+        [return_type for _, return_type in loaded],
+        accumulators,
+        _arrow_options(spec["runner_conf"]),
+        error_options,
+    )
+    arrow = spec["eval_type"] == PythonEvalType.SQL_ARROW_BATCHED_UDF
+    return (
+        _ARROW_EXCHANGE if arrow else _PICKLE_EXCHANGE,
+        spec["binary_as_bytes"],
+        program,
+        error_options,
+        _input_types(spec["input_schema"], arguments),
+        tuple(
+            _function(chain, return_type, args)
+            for (chain, return_type), args in zip(loaded, arguments)
+        ),
+        tuple(tuple(column) for column in spec["output"]),
+    )
+
+
+def _input_types(schema_json: str, arguments: list[list[list[Any]]]) -> tuple[Any, ...]:
+    """Descriptors of the columns that functions read; the others need none."""
+    schema = _parse_datatype_json_string(schema_json)
+    assert isinstance(schema, StructType)
+    used = {ordinal for args in arguments for ordinal, _ in args}
+    return tuple(
+        describe(field.dataType) if ordinal in used else None
+        for ordinal, field in enumerate(schema.fields)
+    )
+
+
+def _function(chain: list[Any], return_type: DataType, args: list[list[Any]]) -> tuple[Any, ...]:
+    positional = [ordinal for ordinal, keyword in args if keyword is None]
+    named = [(keyword, ordinal) for ordinal, keyword in args if keyword is not None]
+    return (
+        tuple(chain),
+        tuple(positional + [ordinal for _, ordinal in named]),
+        tuple(keyword for keyword, _ in named) or None,
+        describe(return_type),
+    )
+
+
+def _arrow_options(runner_conf: dict[str, str]) -> results.ArrowOptions:
+    def enabled(key: str) -> bool:
+        return runner_conf.get(key, "false").lower() == "true"
+
+    return results.ArrowOptions(
+        large_var_types=enabled("spark.sql.execution.arrow.useLargeVarTypes"),
+        safe_check=enabled("spark.sql.execution.pandas.convertToArrowArraySafely"),
+        int_to_decimal=enabled("spark.sql.execution.pythonUDF.pandas.intToDecimalCoercionEnabled"),
+    )
+
+
+def _label(spec: dict[str, Any]) -> str:
+    names = ", ".join(function["name"] for function in spec["functions"])
+    task = spec["task"]
+    return (
+        f"{names}, task {task['partitionId']}.{task['attemptNumber']} in stage {task['stageId']} "
+        f"(TID {task['taskAttemptId']})"
+    )
+
+
+def _task_context(task: dict[str, Any]) -> Any:
+    return TaskContextInfo(
+        is_barrier=task["isBarrier"],
+        conn_info=task["connInfo"],
+        secret=task["secret"],
+        stage_id=task["stageId"],
+        partition_id=task["partitionId"],
+        attempt_number=task["attemptNumber"],
+        task_attempt_id=task["taskAttemptId"],
+        cpus=task["cpus"],
+        cpu_amount=Decimal(task["cpuAmount"]),
+        resources={
+            name: TaskContextInfo.ResourceInfo(name=each["name"], addresses=each["addresses"])
+            for name, each in task["resources"].items()
+        },
+        local_properties=task["localProperties"],
+    ).to_task_context()

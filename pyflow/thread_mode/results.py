@@ -1,0 +1,174 @@
+"""Conversion of results that are not of the exact Python type, by PySpark's own converters.
+
+For Arrow-optimised functions PySpark converts a column of results at a time, through pyarrow.
+pyarrow refuses isolated interpreters, so their results are packed, converted in the shared
+interpreter and packed again.
+"""
+
+from __future__ import annotations
+
+import datetime
+import io
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+from pyspark import cloudpickle
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    MapType,
+    StructType,
+    TimestampType,
+    UserDefinedType,
+    VariantType,
+    VariantVal,
+)
+
+from pyflow.thread_mode.errors import ErrorOptions, FormattedError, format_exception
+
+__all__ = ["ArrowOptions", "convert", "convert_packed", "pack", "unpack"]
+
+_CloudPickler: Any = cloudpickle.CloudPickler
+
+
+class ArrowOptions:
+    """The settings of PySpark's Arrow conversion.
+
+    Parameters
+    ----------
+    large_var_types, safe_check, int_to_decimal : bool
+        As ``RunnerConf`` of ``pyspark.worker`` reads them.
+    """
+
+    def __init__(self, large_var_types: bool, safe_check: bool, int_to_decimal: bool) -> None:
+        self.large_var_types = large_var_types
+        self.safe_check = safe_check
+        self.int_to_decimal = int_to_decimal
+
+
+def convert(values: list[Any], data_type: DataType, options: ArrowOptions) -> list[Any]:
+    """Convert a column of results as an Arrow-optimised UDF does.
+
+    Parameters
+    ----------
+    values : list
+        What the function returned, row by row.
+    data_type : pyspark.sql.types.DataType
+        The declared return type.
+    options : ArrowOptions
+
+    Returns
+    -------
+    list
+        The same values, each of exactly the Python type that stands for `data_type`.
+
+    Raises
+    ------
+    Exception
+        What PySpark's converter or pyarrow raises for a value that does not fit.
+    """
+    import pyarrow as pa
+    from pyspark.sql.conversion import LocalDataToArrowConversion
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    arrow_type = to_arrow_type(
+        data_type, timezone="UTC", prefers_large_types=options.large_var_types
+    )
+    converter = LocalDataToArrowConversion._create_converter(
+        data_type,
+        none_on_identity=True,
+        int_to_decimal_coercion_enabled=options.int_to_decimal,
+    )
+    if converter is not None:
+        values = [converter(value) for value in values]
+    try:
+        array = pa.array(values, type=arrow_type)
+    except pa.lib.ArrowInvalid:
+        _check_depth(values)
+        array = pa.array(values).cast(target_type=arrow_type, safe=options.safe_check)
+    read = _reader(data_type)
+    return [read(value) for value in array.to_pylist()]
+
+
+def _check_depth(value: Any) -> None:
+    """Raise RecursionError for a value that contains itself: pyarrow would overflow the stack."""
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (list, tuple)):
+        return
+    for each in value:
+        _check_depth(each)
+
+
+def pack(
+    values: list[Any], data_type: DataType, options: ArrowOptions, error_options: ErrorOptions
+) -> bytes:
+    """Pickle a request to :func:`convert_packed`."""
+    packed = io.BytesIO()
+    _Packer(packed).dump((values, data_type, options, error_options))
+    return packed.getvalue()
+
+
+class _Packer(_CloudPickler):  # type: ignore[misc]
+    """Keeps the qualified names of classes, which messages of errors show."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        reduced = super().reducer_override(obj)
+        if isinstance(obj, type) and isinstance(reduced, tuple) and len(reduced) > 2:
+            attributes, _ = reduced[2]
+            attributes["__qualname__"] = obj.__qualname__
+        return reduced
+
+
+def convert_packed(request: bytes) -> bytes:
+    """Convert a column that another interpreter packed; the answer is for :func:`unpack`."""
+    values, data_type, options, error_options = pickle.loads(request)
+    answer: tuple[list[Any], str | None]
+    try:
+        answer = (convert(values, data_type, options), None)
+    except BaseException as error:
+        answer = ([], format_exception(error, error_options))
+    return pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
+
+
+def unpack(answer: bytes) -> list[Any]:
+    """Read what :func:`convert_packed` answered.
+
+    Raises
+    ------
+    FormattedError
+        If the values could not be converted.
+    """
+    values: list[Any]
+    values, error = pickle.loads(answer)
+    if error is not None:
+        raise FormattedError(error)
+    return values
+
+
+def _reader(data_type: DataType) -> Callable[[Any], Any]:
+    """How one value of an Arrow array is read into the exact Python type."""
+    if isinstance(data_type, StructType):
+        readers = [_reader(field.dataType) for field in data_type.fields]
+        return _unless_none(
+            lambda value: tuple(read(v) for read, v in zip(readers, value.values()))
+        )
+    if isinstance(data_type, ArrayType):
+        element = _reader(data_type.elementType)
+        return _unless_none(lambda value: [element(v) for v in value])
+    if isinstance(data_type, MapType):
+        read_key, read_value = _reader(data_type.keyType), _reader(data_type.valueType)
+        return _unless_none(lambda value: {read_key(k): read_value(v) for k, v in value})
+    if isinstance(data_type, VariantType):
+        return _unless_none(lambda value: VariantVal(value["value"], value["metadata"]))
+    if isinstance(data_type, TimestampType):
+        return _unless_none(lambda value: value.replace(tzinfo=datetime.timezone.utc))
+    if isinstance(data_type, UserDefinedType):
+        read_sql, user_defined = _reader(data_type.sqlType()), data_type
+        return _unless_none(lambda value: user_defined.deserialize(read_sql(value)))
+    return lambda value: value
+
+
+def _unless_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else read(value)

@@ -1,0 +1,133 @@
+"""What the build needs from the machine: what is missing, and how it gets there.
+
+Python, a JDK 17 and a C++ compiler are the user's to provide; a fault says what to do. The rest
+comes through apt-get, as root or through sudo.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import find_pythons
+
+OLDEST_JAVA = 17
+NO_JDK = """\
+{found}. PyFlow is built with a JDK 17 or newer:
+  Debian, Ubuntu:  apt-get install openjdk-17-jdk-headless
+or set JAVA_HOME to one."""
+NO_COMPILER = """\
+{found}. PyFlow's native bridge needs one that knows C++17:
+  Debian, Ubuntu:  apt-get install g++
+or set CXX to one."""
+NO_GRADLE = """\
+no Gradle on PATH. PyFlow is built with Gradle 4.4 or newer:
+  Debian, Ubuntu:  apt-get install gradle"""
+
+# Command and the Debian package that brings it.
+TOOLS = {"gradle": "gradle", "cmake": "cmake", "npm": "npm"}
+
+
+def output_of(command):
+    """Return what a command prints, or None when it does not run or fails."""
+    try:
+        answer = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=60,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.decode(errors="replace")
+
+
+def jdk_fault():
+    """Return why there is no JDK to build with, or None."""
+    home = os.environ.get("JAVA_HOME")
+    javac = os.path.join(home, "bin", "javac") if home else shutil.which("javac")
+    if javac is None:
+        java = shutil.which("java")
+        found = f"{java} comes without a compiler (javac)" if java else "no JDK on PATH"
+        return NO_JDK.format(found=found)
+    version = output_of([javac, "-version"])
+    if version is None:
+        return NO_JDK.format(found=f"no JDK: {javac} does not run")
+    numbers = [int(number) for number in re.findall(r"\d+", version)[:2]]
+    feature = numbers[1] if numbers[0] == 1 else numbers[0]
+    if feature < OLDEST_JAVA:
+        return NO_JDK.format(found=f"{javac} is of Java {feature}")
+    return None
+
+
+def compiler_fault():
+    """Return why there is no C++ compiler, or None. Looks where CMake looks."""
+    named = os.environ.get("CXX")
+    for name in [named.split()[0]] if named else ["c++", "g++", "clang++"]:
+        if shutil.which(name) and output_of([name, "--version"]) is not None:
+            return None
+    found = f"the C++ compiler CXX={named} does not run" if named else "no C++ compiler on PATH"
+    return NO_COMPILER.format(found=found)
+
+
+def faults_of_build():
+    """Return all that keeps `gradle jar` from working on this machine."""
+    faults = [jdk_fault(), compiler_fault()]
+    if not shutil.which("gradle"):
+        faults.append(NO_GRADLE)
+    usable, rejected = find_pythons.find(find_pythons.candidates())
+    if not usable:
+        faults += [find_pythons.sentence(*python) for python in rejected]
+        faults.append(find_pythons.NOTHING_SUITABLE)
+    return [f"PyFlow: {fault}" for fault in faults if fault]
+
+
+def debian_packages(usable, rejected):
+    """Return the Debian packages that are missing for the tools, the Pythons and their venvs."""
+    packages = [package for command, package in TOOLS.items() if not shutil.which(command)]
+    for python in usable or [python for python, _ in rejected]:
+        # Debian splits its Python: executable, headers with shared library, and venv.
+        if not python["executable"].startswith("/usr/bin/"):
+            continue
+        if not usable:
+            packages.append(f"python{python['minor']}-dev")
+        if output_of([python["executable"], "-c", "import ensurepip, venv"]) is None:
+            packages.append(f"python{python['minor']}-venv")
+    return packages
+
+
+def install(packages):
+    """Install Debian packages, or end with the command that would."""
+    as_root = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    command = [*as_root, "apt-get", "install", "--yes", "--no-install-recommends", *packages]
+    by_hand = "apt-get install --no-install-recommends " + " ".join(packages)
+    if shutil.which("apt-get") is None or (as_root and output_of([*as_root, "true"]) is None):
+        sys.exit(f"PyFlow: missing here: {' '.join(packages)}. As root: {by_hand}")
+    print(f"PyFlow: installing with apt-get: {' '.join(packages)}", flush=True)
+    environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+    for step in ([*as_root, "apt-get", "--quiet", "update"], command):
+        if subprocess.run(step, stdin=subprocess.DEVNULL, env=environment).returncode:
+            sys.exit(f"PyFlow: {' '.join(step)} failed")
+
+
+def prepare():
+    """Install what is missing; return the Pythons to build for, newest first.
+
+    Ends the program with what to do when there is something that only the user can provide.
+    """
+    faults = [fault for fault in (jdk_fault(), compiler_fault()) if fault]
+    if faults:
+        sys.exit("\n".join(f"PyFlow: {fault}" for fault in faults))
+    usable, rejected = find_pythons.find(find_pythons.candidates())
+    packages = debian_packages(usable, rejected)
+    if packages:
+        install(packages)
+        usable, rejected = find_pythons.find(find_pythons.candidates())
+    for python in rejected:
+        print("PyFlow: skipping " + find_pythons.sentence(*python), flush=True)
+    if not usable:
+        sys.exit("PyFlow: " + find_pythons.NOTHING_SUITABLE)
+    return usable

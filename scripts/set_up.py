@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Sets up the environments that the Makefile works in.
+
+Installs what the machine lacks (see machine.py), then makes .venvs/3.X with the requirements of
+the given purposes, for the newest Python or for all of them. .venv is the newest one's. Writes
+the Pythons found into build/pythons (see find_pythons.py for its lines). All of it only where
+its inputs have changed since the last time.
+"""
+
+import argparse
+import hashlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import find_pythons
+import machine
+
+ROOT = Path(__file__).resolve().parent.parent
+REQUIREMENTS = ROOT / "requirements"
+PIP = "pip==25.3"
+
+
+def key_of(purpose, python):
+    """Return what the contents of an environment depend on, in short."""
+    inputs = [REQUIREMENTS / f"{name}.txt" for name in ("pyspark", "run", purpose)]
+    inputs += [ROOT / "pyproject.toml", ROOT / "scripts" / "wheel_hook.py"]
+    digest = hashlib.sha256(f"{python['executable']} {python['version']} {PIP}".encode())
+    for path in inputs:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def make_environment(python, purposes):
+    """Make the environment of a Python ready for the purposes."""
+    environment = ROOT / ".venvs" / python["minor"]
+    stamps = {purpose: environment / f"ready-to-{purpose}" for purpose in purposes}
+    missing = [
+        purpose
+        for purpose, stamp in stamps.items()
+        if not stamp.exists() or stamp.read_text() != key_of(purpose, python)
+    ]
+    if not missing:
+        return
+    print(
+        f"PyFlow: setting up .venvs/{python['minor']} to {' and '.join(missing)} "
+        "(downloads PySpark, half a gigabyte, if this machine has not done so before)",
+        flush=True,
+    )
+    base = environment / "base-python"
+    if not base.exists() or base.read_text() != python["executable"]:
+        shutil.rmtree(environment, ignore_errors=True)
+        run(python["executable"], "-m", "venv", environment)
+        base.write_text(python["executable"])
+    pip_install = [environment / "bin" / "python", "-m", "pip", "install", "--quiet"]
+    run(*pip_install, PIP)
+    pyspark = REQUIREMENTS / "pyspark.txt"
+    run(*pip_install, "--no-deps", "--ignore-requires-python", "--requirement", pyspark)
+    for purpose in missing:
+        run(*pip_install, "--requirement", REQUIREMENTS / f"{purpose}.txt")
+    run(*pip_install, "--no-deps", "--no-build-isolation", "--editable", ROOT)
+    for purpose in missing:
+        stamps[purpose].write_text(key_of(purpose, python))
+
+
+def run(*command):
+    if subprocess.run(command, stdin=subprocess.DEVNULL).returncode:
+        sys.exit("PyFlow: set-up failed at: " + " ".join(map(str, command)))
+
+
+def write_pythons(pythons):
+    """Record the Pythons; the file's age tells Make whether they have changed."""
+    path = ROOT / "build" / "pythons"
+    table = find_pythons.table(pythons)
+    if not path.exists() or path.read_text() != table:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(table)
+
+
+def link_newest(python):
+    link = ROOT / ".venv"
+    target = Path(".venvs") / python["minor"]
+    if link.is_symlink() and link.readlink() == target:
+        return
+    if link.exists() and not link.is_symlink():
+        sys.exit(f"PyFlow: {link} is not made by this set-up; remove it")
+    link.unlink(missing_ok=True)
+    link.symlink_to(target)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--all-pythons", action="store_true", help="not for the newest alone (lint is)"
+    )
+    parser.add_argument("purposes", nargs="+", choices=["run", "test", "lint"])
+    arguments = parser.parse_args()
+    pythons = machine.prepare()
+    print("PyFlow: using Python {version} ({executable})".format(**pythons[0]), flush=True)
+    write_pythons(pythons)
+    make_environment(pythons[0], arguments.purposes)
+    if arguments.all_pythons:
+        for python in pythons[1:]:
+            make_environment(python, [name for name in arguments.purposes if name != "lint"])
+    link_newest(pythons[0])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""Fixtures of the behaviour tests."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import hypothesis
+import pytest
+from pyspark import cloudpickle
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import udf
+
+import comparison
+import sessions
+
+sys.path.insert(0, str(sessions.MODULES))
+
+TEST_TIMEOUT_SECONDS = 180
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--complete",
+        action="store_true",
+        help="compare the modes in full: every case, and many generated programs",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    complete = config.getoption("--complete")
+    hypothesis.settings.register_profile(
+        "programs",
+        max_examples=100 if complete else 6,
+        derandomize=not complete,
+        print_blob=complete,
+        deadline=None,
+        phases=[phase for phase in hypothesis.Phase if phase.name != "explain"],
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # Python's workers cannot import test modules: their functions travel by value.
+    for module in {item.module for item in items if isinstance(item, pytest.Function)}:
+        cloudpickle.register_pickle_by_value(module)
+    cloudpickle.register_pickle_by_value(comparison)
+    if not config.getoption("--complete"):
+        left_out = [item for item in items if item.get_closest_marker("complete")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+class Sessions:
+    """The session of the tests that share one."""
+
+    def __init__(self) -> None:
+        self.current: SparkSession | None = None
+
+    def living(self) -> SparkSession:
+        """The session; a new one where the JVM of the last one is dead."""
+        if self.current is not None and not self._is_alive():
+            sessions.forget_dead_jvm()
+            self.current = None
+        if self.current is None:
+            self.current = sessions.start(
+                conf={"spark.driver.memory": "3g", "spark.python.daemon.module": "warm_daemon"}
+            )
+            self.current.sparkContext.setLogLevel("ERROR")
+        return self.current
+
+    def close(self) -> None:
+        if self.current is not None and self._is_alive():
+            self.current.stop()
+
+    def _is_alive(self) -> bool:
+        assert self.current is not None
+        process = self.current.sparkContext._gateway.proc
+        return process.poll() is None
+
+
+@pytest.fixture(scope="session")
+def sessions_of_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sessions]:
+    """One classic session with the plugin, on two cores, replaced when a test killed its JVM."""
+    where = os.getcwd()
+    os.chdir(tmp_path_factory.mktemp("session"))
+    made = Sessions()
+    yield made
+    made.close()
+    os.chdir(where)
+
+
+@pytest.fixture
+def spark(sessions_of_run: Sessions, pytestconfig: pytest.Config) -> Iterator[SparkSession]:
+    """The session; a test that does not end in time fails, and its jobs are cancelled."""
+    session = sessions_of_run.living()
+    late = []
+    seconds = TEST_TIMEOUT_SECONDS * (10 if pytestconfig.getoption("--complete") else 1)
+
+    def expired(_signal: int, _frame: Any) -> None:
+        late.append(True)
+        raise TimeoutError(f"no end after {seconds} s")
+
+    previous = signal.signal(signal.SIGALRM, expired)
+    signal.alarm(seconds)
+    yield session
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, previous)
+    if late:
+        session.sparkContext.cancelAllJobs()
+
+
+@pytest.fixture
+def both_modes(spark: SparkSession) -> comparison.BothModes:
+    """Runs a program under process and thread mode and compares all that can be seen of it."""
+    return comparison.BothModes(spark)
+
+
+@pytest.fixture(params=["arrow", "pickled"])
+def make_udf(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """Makes a function of either eval type of plain Python functions."""
+    use_arrow = request.param == "arrow"
+
+    def make(function: Callable[..., Any], return_type: Any = "string") -> Any:
+        return udf(function, return_type, useArrow=use_arrow)
+
+    make.eval_type = request.param  # type: ignore[attr-defined]
+    return make

@@ -1,0 +1,212 @@
+"""`pyflow doctor` on sound and on broken environments."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import zipfile
+
+import pytest
+
+import pyflow
+from pyflow import session
+
+CHECKS = ["JDK", "Spark", "Python", "libpython", "stack size", "plugin jar", "interpreters"]
+
+
+@pytest.fixture
+def doctor(run, tmp_path):
+    """Runs the command; returns its findings by check."""
+
+    def examine(package=None, **environment):
+        environment.setdefault("PYSPARK_PYTHON", sys.executable)
+        environment.setdefault("SPARK_CONF_DIR", str(tmp_path))
+        if package is not None:
+            environment["PYTHONPATH"] = str(package)
+        command = [sys.executable, "-m", "pyflow.cli", "doctor", "--json"]
+        result = run(*command, cwd=tmp_path, **environment)
+        findings = {finding["check"]: finding for finding in json.loads(result.stdout)}
+        faults = [check for check in findings if findings[check]["status"] == "FAULT"]
+        assert result.returncode == bool(faults)
+        return findings
+
+    return examine
+
+
+@pytest.fixture
+def package(tmp_path, root):
+    """A copy of the installed package, to be damaged."""
+    copy = tmp_path / "site"
+    shutil.copytree(root / "pyflow", copy / "pyflow")
+    return copy
+
+
+def faults(findings):
+    return [check for check in findings if findings[check]["status"] == "FAULT"]
+
+
+def test_sound_environment(doctor):
+    findings = doctor()
+
+    assert list(findings) == CHECKS
+    assert faults(findings) == []
+
+
+def test_table_shows_every_check(run):
+    result = run(sys.executable, "-m", "pyflow.cli", "doctor", PYSPARK_PYTHON=sys.executable)
+
+    assert [line.split("  ")[0] for line in result.stdout.splitlines()[1:]] == CHECKS
+
+
+def test_table_says_what_to_do_below_a_fault(run):
+    result = run(sys.executable, "-m", "pyflow.cli", "doctor", JAVA_HOME="/nowhere")
+
+    assert result.returncode == 1
+    line = result.stdout.splitlines()[2]
+    assert line.strip() == (
+        "-> install a JDK 17 (Debian: apt-get install openjdk-17-jdk-headless) or set JAVA_HOME"
+    )
+
+
+def test_no_java(doctor, path_without):
+    findings = doctor(PATH=path_without("java"), JAVA_HOME=None)
+
+    assert findings["JDK"]["found"] == "no java on PATH"
+    assert "apt-get install openjdk-17-jdk-headless" in findings["JDK"]["advice"]
+
+
+@pytest.mark.parametrize("version", ["1.8.0_402", "11.0.22"])
+def test_java_older_than_17(doctor, jdk, version):
+    findings = doctor(JAVA_HOME=jdk(version))
+
+    assert findings["JDK"]["found"].startswith(version)
+    assert findings["JDK"]["advice"]
+
+
+def test_spark_of_another_minor_version(doctor, tmp_path):
+    (tmp_path / "jars").mkdir()
+    (tmp_path / "jars" / "spark-core_2.13-4.1.1.jar").touch()
+
+    findings = doctor(SPARK_HOME=str(tmp_path))
+
+    assert faults(findings) == ["Spark", "plugin jar"]
+    assert findings["Spark"]["found"].startswith("4.1.1 ")
+    assert 'pip install "pyspark~=4.3.0"' in findings["Spark"]["advice"]
+
+
+def test_no_spark(doctor, tmp_path):
+    findings = doctor(SPARK_HOME=str(tmp_path))
+
+    assert findings["Spark"]["found"] == "not found"
+
+
+def test_python_without_shared_library(doctor, python_with):
+    python = python_with(
+        "sysconfig.get_config_vars().update(INSTSONAME='libpython.a', LDLIBRARY='libpython.a')"
+    )
+
+    findings = doctor(PYSPARK_PYTHON=python)
+
+    assert faults(findings) == ["libpython", "interpreters"]
+    assert "--enable-shared" in findings["libpython"]["advice"]
+
+
+@pytest.mark.parametrize("version", [(3, 9, 18), (3, 14, 0)])
+def test_python_outside_3_10_to_3_13(doctor, python_with, version):
+    findings = doctor(PYSPARK_PYTHON=python_with(f"sys.version_info = {version}"))
+
+    assert "is outside 3.10 to 3.13" in findings["Python"]["found"]
+    assert findings["Python"]["advice"] == "set PYSPARK_PYTHON to a CPython 3.10 to 3.13"
+    assert "Python" in faults(findings)
+    assert "interpreters" in faults(findings)
+
+
+def test_python_that_does_not_run(doctor):
+    findings = doctor(PYSPARK_PYTHON="/nowhere/python")
+
+    assert findings["Python"]["found"] == "/nowhere/python does not run"
+
+
+def test_executors_with_another_python_than_the_driver(doctor, python_with):
+    minor = 12 if sys.version_info[1] != 12 else 11
+
+    findings = doctor(PYSPARK_PYTHON=python_with(f"sys.version_info = (3, {minor}, 1)"))
+
+    assert f"executors would run 3.{minor}.1" in findings["Python"]["found"]
+    assert findings["Python"]["advice"] == f"set PYSPARK_PYTHON={sys.executable}"
+
+
+def test_python_named_in_spark_defaults(doctor, tmp_path):
+    (tmp_path / "spark-defaults.conf").write_text("spark.pyspark.python /nowhere/python\n")
+
+    assert doctor()["Python"]["found"] == "/nowhere/python does not run"
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [("-Dkey=value", "OK"), ("-Xss16m", "OK"), ("-Xss1m", "FAULT"), ("-Xss512k -Da=b", "FAULT")],
+)
+def test_stack_size_of_the_configured_driver(doctor, tmp_path, options, status):
+    defaults = tmp_path / "spark-defaults.conf"
+    defaults.write_text(f"spark.driver.extraJavaOptions {options}\n")
+
+    assert doctor()["stack size"]["status"] == status
+
+
+def test_stack_size_limit_of_the_shell(run):
+    command = f"ulimit -Ss 4096; {sys.executable} -m pyflow.cli doctor --json"
+
+    result = run("sh", "-c", command)
+
+    findings = {finding["check"]: finding for finding in json.loads(result.stdout)}
+    assert findings["stack size"]["found"] == "ulimit -s is 4 MiB"
+    assert findings["stack size"]["advice"] == "raise it: ulimit -s 8192"
+
+
+def test_no_jar(doctor, package):
+    shutil.rmtree(package / "pyflow" / "jars")
+
+    assert faults(doctor(package)) == ["plugin jar"]
+
+
+def test_damaged_jar(doctor, package):
+    jar = package / "pyflow" / "jars" / f"pyflow-{pyflow.__version__}.jar"
+    jar.write_bytes(jar.read_bytes()[:1000])
+
+    findings = doctor(package)
+
+    assert findings["plugin jar"]["found"].endswith("is damaged")
+
+
+@pytest.mark.parametrize(
+    ("properties", "advice"),
+    [
+        ("spark.version=4.2.0\npython.versions=3.10,3.11,3.12,3.13\n", "pyspark~=4.3.0"),
+        ("spark.version=4.3.0\npython.versions=3.9\n", "use one of these Pythons"),
+        ("spark.version=4.3.0\npython.versions=3.10,3.11,3.12,3.13\n", "build PyFlow on"),
+    ],
+    ids=["another Spark", "other Pythons", "another processor"],
+)
+def test_jar_made_for_something_else(doctor, package, properties, advice):
+    jar = package / "pyflow" / "jars" / f"pyflow-{pyflow.__version__}.jar"
+    with zipfile.ZipFile(jar, "w") as archive:
+        archive.writestr("META-INF/pyflow.properties", properties)
+
+    findings = doctor(package)
+
+    assert faults(findings) == ["plugin jar"]
+    assert advice in findings["plugin jar"]["advice"]
+
+
+def test_isolated_interpreters_from_3_13_on(doctor):
+    found = doctor()["interpreters"]["found"]
+
+    assert found.startswith("isolated, shared" if sys.version_info >= (3, 13) else "shared")
+
+
+def test_settings_of_conf_satisfy_doctor(doctor, tmp_path):
+    lines = [f"{key} {value}\n" for key, value in session.settings({}).items()]
+    (tmp_path / "spark-defaults.conf").write_text("".join(lines))
+
+    assert doctor()["stack size"]["found"] == "8 MiB per JVM thread"

@@ -1,0 +1,66 @@
+"""The jar in an application of another Spark minor version: as if it were not there, but told."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+import pyflow
+
+VERSION = "4.1.1"
+PROGRAM = """
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import udf
+
+spark = SparkSession.builder.getOrCreate()
+result = spark.range(3).select(udf(lambda x: 2 * x, "long")("id").alias("double"))
+print("RESULT", spark.version, [row.double for row in result.collect()])
+"""
+
+
+@pytest.fixture(scope="module")
+def other_spark(root, run):
+    """An environment with the other version, made once and kept with what was built."""
+    environment = root / "build" / f"spark-{VERSION}-python-{sys.version_info[1]}"
+    ready = environment / "ready"
+    if not ready.exists():
+        assert run(sys.executable, "-m", "venv", "--clear", environment).returncode == 0
+        pip_install = [environment / "bin" / "python", "-m", "pip", "install", "--quiet"]
+        result = run(*pip_install, f"pyspark=={VERSION}")
+        assert result.returncode == 0, result.stderr
+        ready.touch()
+    return environment
+
+
+@pytest.fixture(scope="module")
+def application(other_spark, run, tmp_path_factory):
+    """The program, submitted as the documentation says, in thread mode."""
+    program = tmp_path_factory.mktemp("application") / "program.py"
+    program.write_text(PROGRAM)
+    settings = {
+        "spark.plugins": "io.pyflow.PyFlowPlugin",
+        "spark.pyflow.execution-mode": "thread",
+        "spark.ui.enabled": "false",
+    }
+    options = [part for item in settings.items() for part in ("--conf", "=".join(item))]
+    return run(
+        *(other_spark / "bin" / "spark-submit", "--master", "local[1]"),
+        *("--jars", pyflow.jar_path(), *options, program),
+        cwd=program.parent,
+        SPARK_HOME=None,
+        PYSPARK_PYTHON=str(other_spark / "bin" / "python"),
+    )
+
+
+def test_functions_run_in_process_mode(application):
+    assert f"RESULT {VERSION} [0, 2, 4]" in application.stdout, application.stderr
+
+
+def test_a_warning_says_why(application):
+    warnings = [line for line in application.stderr.splitlines() if "PyFlow is not active" in line]
+
+    assert len(warnings) == 1
+    assert " WARN " in warnings[0]
+    assert "built for Spark 4.3" in warnings[0]
+    assert f"runs on Spark {VERSION}" in warnings[0]

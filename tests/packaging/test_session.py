@@ -1,0 +1,157 @@
+"""Settings that put PyFlow into an application, by builder and by spark-defaults.conf."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+import pyflow
+from pyflow import cli, session
+
+DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
+EXECUTOR_OPTIONS = "spark.executor.extraJavaOptions"
+
+
+@pytest.fixture(autouse=True)
+def no_application(monkeypatch, tmp_path):
+    """As in a fresh Python with an empty spark-defaults.conf."""
+    from pyspark import SparkContext
+
+    monkeypatch.setattr(SparkContext, "_active_spark_context", None)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    for variable in ("SPARK_REMOTE", "SPARK_API_MODE"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+def write_defaults(tmp_path, text):
+    (tmp_path / "spark-defaults.conf").write_text(text)
+
+
+def options_of(builder):
+    return dict(pyflow.configure(builder)._options)
+
+
+def test_configure_sets_jar_plugin_and_stack_size():
+    assert options_of(SparkSession.builder) == {
+        "spark.jars": pyflow.jar_path(),
+        "spark.plugins": "io.pyflow.PyFlowPlugin",
+        DRIVER_OPTIONS: "-Xss8m",
+        EXECUTOR_OPTIONS: "-Xss8m",
+    }
+
+
+def test_configure_returns_the_builder():
+    builder = SparkSession.builder
+
+    assert pyflow.configure(builder) is builder
+
+
+def test_configure_leaves_the_mode_to_the_user():
+    builder = SparkSession.builder.config("spark.pyflow.execution-mode", "process")
+
+    assert options_of(builder)["spark.pyflow.execution-mode"] == "process"
+
+
+def test_configure_adds_to_what_the_builder_has():
+    builder = SparkSession.builder.config("spark.jars", "/a.jar, /b.jar")
+    builder = builder.config("spark.plugins", "org.example.Plugin")
+    builder = builder.config(DRIVER_OPTIONS, "-Dkey=value")
+
+    options = options_of(builder)
+
+    assert options["spark.jars"] == f"/a.jar,/b.jar,{pyflow.jar_path()}"
+    assert options["spark.plugins"] == "org.example.Plugin,io.pyflow.PyFlowPlugin"
+    assert options[DRIVER_OPTIONS] == "-Dkey=value -Xss8m"
+
+
+@pytest.mark.parametrize("chosen", ["-Xss16m", "-Da=b -Xss512k", "-XX:ThreadStackSize=4096"])
+def test_configure_keeps_a_stack_size(chosen):
+    builder = SparkSession.builder.config(DRIVER_OPTIONS, chosen)
+
+    assert options_of(builder)[DRIVER_OPTIONS] == chosen
+
+
+def test_configure_twice_is_configure_once():
+    once = options_of(SparkSession.builder)
+
+    assert options_of(pyflow.configure(SparkSession.builder)) == once
+
+
+def test_configure_adds_to_spark_defaults(tmp_path):
+    write_defaults(
+        tmp_path,
+        "# settings of this cluster\n"
+        "spark.plugins   org.example.Plugin\n"
+        f"{EXECUTOR_OPTIONS}=-Dfrom=defaults -Dmore=too\n",
+    )
+
+    options = options_of(SparkSession.builder)
+
+    assert options["spark.plugins"] == "org.example.Plugin,io.pyflow.PyFlowPlugin"
+    assert options[EXECUTOR_OPTIONS] == "-Dfrom=defaults -Dmore=too -Xss8m"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("spark.remote", "local[2]"), ("spark.api.mode", "connect")]
+)
+def test_configure_adds_the_extension_where_pyspark_replaces_the_plugins(key, value):
+    builder = SparkSession.builder.config(key, value)
+
+    assert options_of(builder)["spark.sql.extensions"] == "io.pyflow.plugin.PyFlowExtensions"
+
+
+@pytest.mark.parametrize("chosen", [None, "false"])
+def test_configure_allows_thread_mode_on_a_server_of_ones_own(chosen):
+    builder = SparkSession.builder.config("spark.remote", "local[2]")
+    if chosen is not None:
+        builder = builder.config("spark.pyflow.thread-mode.allowed", chosen)
+
+    assert options_of(builder)["spark.pyflow.thread-mode.allowed"] == (chosen or "true")
+
+
+def test_configure_of_a_connect_client_says_that_the_server_needs_the_settings():
+    builder = SparkSession.builder.config("spark.remote", "sc://localhost")
+
+    with pytest.warns(UserWarning, match=r"spark-defaults\.conf of the server"):
+        pyflow.configure(builder)
+
+    assert builder._options == {"spark.remote": "sc://localhost"}
+
+
+def test_configure_warns_when_spark_is_running(monkeypatch):
+    from pyspark import SparkContext
+
+    monkeypatch.setattr(SparkContext, "_active_spark_context", object())
+
+    with pytest.warns(UserWarning, match="already running"):
+        pyflow.configure(SparkSession.builder)
+
+
+def test_jar_path_says_what_to_do_without_a_jar(monkeypatch, tmp_path):
+    monkeypatch.setattr(session, "__file__", str(tmp_path / "session.py"))
+
+    with pytest.raises(session.JarNotFoundError, match="make build"):
+        pyflow.jar_path()
+
+
+def test_conf_prints_what_configure_sets(capsys):
+    assert cli.main(["conf"]) == 0
+
+    printed = dict(line.split(None, 1) for line in capsys.readouterr().out.splitlines())
+    assert printed == options_of(SparkSession.builder)
+
+
+def test_conf_can_be_appended_to_spark_defaults(capsys, tmp_path):
+    write_defaults(tmp_path, "spark.jars /a.jar\n")
+
+    cli.main(["conf"])
+    write_defaults(tmp_path, "spark.jars /a.jar\n" + capsys.readouterr().out)
+
+    assert session.spark_defaults()["spark.jars"] == f"/a.jar,{pyflow.jar_path()}"
+
+
+def test_conf_without_a_jar_is_an_error_not_a_traceback(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(session, "__file__", str(tmp_path / "session.py"))
+
+    assert cli.main(["conf"]) == 1
+    assert capsys.readouterr().err.startswith("pyflow: no plugin jar at")

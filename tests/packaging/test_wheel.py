@@ -1,0 +1,88 @@
+"""What a user gets who installs the package."""
+
+from __future__ import annotations
+
+import sys
+import zipfile
+
+import pytest
+
+import pyflow
+
+JAR = f"pyflow/jars/pyflow-{pyflow.__version__}.jar"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory, run):
+    """The wheel, made as pip makes it, with the build's requirements already there."""
+    directory = tmp_path_factory.mktemp("wheel")
+    pip_wheel = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
+    result = run(*pip_wheel, "--wheel-dir", directory, ".")
+    assert result.returncode == 0, result.stdout + result.stderr
+    return next(directory.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory, wheel, run):
+    """A Python outside the source tree, with the wheel installed and this one's PySpark."""
+    directory = tmp_path_factory.mktemp("user")
+    assert run(sys.executable, "-m", "venv", directory / "venv").returncode == 0
+    python = directory / "venv" / "bin" / "python"
+    assert run(python, "-m", "pip", "install", "--no-deps", wheel).returncode == 0
+    import pyspark
+
+    paths = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    packages = run(python, "-c", paths).stdout.strip()
+    with open(f"{packages}/pyspark.pth", "w") as file:
+        file.write(pyspark.__path__[0].rsplit("/", 1)[0])
+    return python
+
+
+def test_wheel_is_for_any_python_on_this_platform(wheel):
+    assert wheel.name.startswith(f"pyflow-{pyflow.__version__}-py3-none-linux_")
+
+
+def test_wheel_carries_the_jar_and_no_sources(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+
+    assert JAR in names
+    assert {name.split("/")[0] for name in names} == {
+        "pyflow",
+        f"pyflow-{pyflow.__version__}.dist-info",
+    }
+
+
+def test_installed_package_knows_its_jar(python, run):
+    result = run(python, "-I", "-c", "import pyflow; print(pyflow.jar_path())")
+
+    assert result.stdout.strip().endswith(f"site-packages/{JAR}")
+
+
+def test_installed_command_prints_settings(python, run):
+    result = run(python.parent / "pyflow", "conf")
+
+    assert "spark.plugins                    io.pyflow.PyFlowPlugin\n" in result.stdout
+
+
+def test_installed_package_runs_a_function_in_thread_mode(python, run, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        """
+import pyflow
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import udf
+
+builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+builder = builder.config("spark.pyflow.execution-mode", "thread")
+spark = pyflow.configure(builder).getOrCreate()
+double = udf(lambda x: 2 * x, "long")
+result = spark.range(3).select(double("id").alias("double"))
+print("RESULT", [row.double for row in result.collect()])
+print("PLAN", "ThreadEvalPython" in result._jdf.queryExecution().executedPlan().toString())
+"""
+    )
+
+    result = run(python, "-I", program, PYSPARK_PYTHON=str(python))
+
+    assert "RESULT [0, 2, 4]" in result.stdout, result.stderr
+    assert "PLAN True" in result.stdout

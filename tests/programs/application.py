@@ -1,0 +1,26 @@
+"""An application as users submit it: no word of PyFlow in it."""
+
+import os
+
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import udf
+
+
+@udf
+def where(n):
+    return os.path.basename(os.path.realpath("/proc/self/exe"))
+
+
+@udf
+def shout(text):
+    return text.upper()
+
+
+spark = SparkSession.builder.appName("application").getOrCreate()
+frame = spark.range(100, numPartitions=4)
+places = {row[0] for row in frame.select(where("id")).collect()}
+words = spark.sql("select concat('word ', id) as w from range(3)").select(shout("w"))
+print("places", sorted(places))
+print("words", [row[0] for row in words.collect()])
+words.explain()
+spark.stop()

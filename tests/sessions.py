@@ -1,0 +1,74 @@
+"""Sessions as a user would configure them, for the tests and for the programs they start."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+
+import pyflow
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Modules that functions import: on the path of drivers and, through PYTHONPATH, of executors.
+MODULES = ROOT / "tests" / "modules"
+
+MODE = "spark.pyflow.execution-mode"
+INTERPRETER = "spark.pyflow.interpreter"
+FALLBACK = "spark.pyflow.fallback"
+
+
+def submit_conf() -> dict[str, str]:
+    """What a user of spark-submit adds, without the stack size of the driver."""
+    return {"spark.jars": pyflow.jar_path(), "spark.plugins": "io.pyflow.PyFlowPlugin"}
+
+
+def base_conf() -> dict[str, str]:
+    """What keeps a session small, quiet and on the loopback device."""
+    return {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": os.path.join(os.getcwd(), "spark-warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+
+
+def start(
+    master: str = "local[2]",
+    *,
+    default_stack: bool = False,
+    conf: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """Starts a classic session with the plugin.
+
+    Parameters
+    ----------
+    master : str
+        Spark master.
+    default_stack : bool
+        Leaves the threads of the driver the stack that the JVM gives them.
+    conf : mapping, optional
+        Further settings, over those made here.
+    """
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYTHONPATH"] = str(MODULES)
+    builder = SparkSession.builder.master(master).appName("pyflow-tests")
+    for key, value in {**base_conf(), **submit_conf(), **(conf or {})}.items():
+        builder = builder.config(key, value)
+    if not default_stack:
+        builder = pyflow.configure(builder)
+    return builder.getOrCreate()
+
+
+def forget_dead_jvm() -> None:
+    """Makes PySpark start a new JVM, after the last one died under it."""
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+    SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = None

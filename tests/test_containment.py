@@ -1,0 +1,199 @@
+"""What functions must not change for the whole executor, and how long they may take."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+
+import pytest
+from pyspark.sql.functions import udf
+
+from comparison import settings, thread_modes
+
+pytestmark = pytest.mark.core
+
+TIMEOUT = "spark.pyflow.python.timeout"
+
+
+def forks():
+    import os
+
+    os.fork()
+
+
+def forks_a_pool():
+    import multiprocessing
+
+    multiprocessing.get_context("fork").Pool(1)
+
+
+def replaces_the_process():
+    import os
+
+    os.execvp("true", ["true"])
+
+
+def changes_directory():
+    import os
+
+    os.chdir("/")
+
+
+def changes_mask():
+    import os
+
+    os.umask(0o77)
+
+
+def sets_an_alarm():
+    import signal
+
+    signal.alarm(1)
+
+
+def sets_a_timer():
+    import signal
+
+    signal.setitimer(signal.ITIMER_REAL, 0.01)
+
+
+def handles_a_signal():
+    import signal
+
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+
+def limits_memory():
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 20, 1 << 20))
+
+
+def sets_locale():
+    import locale
+
+    locale.setlocale(locale.LC_ALL, "C")
+
+
+REFUSED = {
+    forks: "os.fork() would copy the executor's JVM",
+    forks_a_pool: "os.fork() would copy the executor's JVM",
+    replaces_the_process: "would replace the executor's JVM",
+    changes_directory: "os.chdir() would change the directory of the whole executor",
+    changes_mask: "os.umask() would change the mask of the whole executor",
+    sets_an_alarm: "signal.alarm() would send a signal to the executor's JVM",
+    sets_a_timer: "signal.setitimer() would send a signal to the executor's JVM",
+    handles_a_signal: "signal only works in main thread",
+    limits_memory: "resource.setrlimit() would limit the whole executor",
+    sets_locale: "locale.setlocale() would change the locale of the whole executor",
+}
+
+
+@pytest.mark.parametrize("function", REFUSED, ids=lambda function: function.__name__)
+def test_refused(spark, make_udf, function):
+    for mode in thread_modes():
+        with settings(spark, mode), pytest.raises(Exception, match=re.escape(REFUSED[function])):
+            spark.range(1).select(make_udf(lambda _: function())("id")).collect()
+
+
+def test_what_only_looks_is_allowed(spark, make_udf):
+    def looks(_):
+        import faulthandler
+        import locale
+        import os
+        import resource
+        import signal
+
+        faulthandler.enable()
+        return repr(
+            (
+                locale.setlocale(locale.LC_ALL) != "",
+                os.getcwd() != "",
+                resource.getrlimit(resource.RLIMIT_NOFILE)[0] != 0,
+                signal.getsignal(signal.SIGUSR2) is not signal.SIG_IGN,
+                faulthandler.is_enabled(),
+            )
+        )
+
+    for mode in thread_modes():
+        with settings(spark, mode):
+            rows = spark.range(1).select(make_udf(looks)("id")).collect()
+            assert rows == [("(True, True, True, True, False)",)]
+
+
+def test_processes_that_do_not_fork_the_jvm(spark, make_udf):
+    def spawns(n):
+        import multiprocessing
+
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            return pool.apply(abs, (-n,))
+
+    with settings(spark, {"spark.pyflow.execution-mode": "thread"}):
+        rows = spark.range(1, 3).select(make_udf(spawns, "long")("id")).collect()
+    assert rows == [(1,), (2,)]
+
+
+def loops(n):
+    while n != 0:
+        pass
+    return n
+
+
+def loops_on(n):
+    while n != 0:
+        with contextlib.suppress(BaseException):
+            loops(n)
+    return n
+
+
+@pytest.mark.parametrize("function", [loops, loops_on, lambda n: n and time.sleep(60)])
+def test_functions_that_take_too_long(spark, make_udf, function):
+    for mode in thread_modes():
+        with settings(spark, {**mode, TIMEOUT: "1s"}):
+            f = make_udf(function, "long")
+            assert spark.range(1).select(f("id")).collect() == [(0,)]
+            began = time.monotonic()
+            with pytest.raises(Exception, match=r"had not returned after 1000 ms \(.*timeout\)"):
+                spark.range(5, numPartitions=1).select(f("id")).collect()
+            assert time.monotonic() - began < 50
+
+
+def test_many_short_calls_are_not_one_long_one(spark, make_udf):
+    with settings(spark, {"spark.pyflow.execution-mode": "thread", TIMEOUT: "400ms"}):
+        f = make_udf(lambda n: time.sleep(0.1) or n, "long")
+        assert spark.range(12, numPartitions=1).select(f("id")).count() == 12
+        assert len(spark.range(12, numPartitions=1).select(f("id")).collect()) == 12
+
+
+def test_the_limit_must_be_positive(spark):
+    with pytest.raises(Exception, match="it must be positive"):
+        spark.conf.set(TIMEOUT, "0")
+    assert spark.range(1).select(udf(lambda n: n, "long")("id")).collect() == [(0,)]
+
+
+def test_recursion_after_raising_the_limit(spark, make_udf):
+    """However deep a function may go, it ends with an error rather than with the stack."""
+
+    def recurses(n):
+        import sys
+
+        def down(_):
+            return sorted([0, 0], key=down)
+
+        def calls(depth):
+            return 1 + calls(depth + 1)
+
+        before = sys.getrecursionlimit()
+        try:
+            sys.setrecursionlimit(100_000)
+            return str((down, calls)[n](0))
+        except RecursionError as error:
+            return type(error).__name__
+        finally:
+            sys.setrecursionlimit(before)
+
+    for mode in thread_modes():
+        with settings(spark, mode):
+            rows = spark.range(2).select(make_udf(recurses)("id")).collect()
+            assert rows == [("RecursionError",)] * 2

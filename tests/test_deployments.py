@@ -1,0 +1,144 @@
+"""Every way to run an application: clusters of executors, spark-submit, Spark Connect."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import pyflow
+from deployments import PROGRAMS, SPARK, Daemon, run
+
+
+def member(where, name, *arguments):
+    """A daemon of a standalone cluster."""
+    return Daemon(
+        where,
+        name,
+        SPARK / "bin" / "spark-class",
+        f"org.apache.spark.deploy.{name.split('-')[0]}",
+        "--host",
+        "127.0.0.1",
+        "--webui-port",
+        "0",
+        *arguments,
+    )
+
+
+@pytest.fixture(scope="module")
+def standalone(tmp_path_factory):
+    """Master URL of a standalone cluster with two workers."""
+    where = tmp_path_factory.mktemp("standalone")
+    daemons = [member(where, "master.Master", "--port", "0")]
+    try:
+        url = daemons[0].wait_for(r"Starting Spark master at (spark://\S+)")[1]
+        for number in (1, 2):
+            daemons.append(
+                member(where, f"worker.Worker-{number}", "--cores", "1", "--memory", "2g", url)
+            )
+        for worker in daemons[1:]:
+            worker.wait_for("Successfully registered with master")
+        yield url
+    finally:
+        for daemon in reversed(daemons):
+            daemon.stop()
+
+
+def test_executors_of_a_local_cluster(tmp_path):
+    master = "local-cluster[2,2,2048]"
+    assert "BOTH MODES AGREE" in run([sys.executable, PROGRAMS / "cluster.py", master], tmp_path)
+
+
+def test_executors_of_a_standalone_cluster(standalone, tmp_path):
+    output = run([sys.executable, PROGRAMS / "cluster.py", standalone], tmp_path)
+    assert "BOTH MODES AGREE" in output
+
+
+@pytest.mark.parametrize("master", ["standalone", "local[2]"])
+def test_spark_submit(master, request, tmp_path):
+    url = request.getfixturevalue("standalone") if master == "standalone" else master
+    output = run(
+        [
+            SPARK / "bin" / "spark-submit",
+            "--master",
+            url,
+            "--jars",
+            pyflow.jar_path(),
+            "--conf",
+            "spark.plugins=io.pyflow.PyFlowPlugin",
+            "--conf",
+            "spark.pyflow.execution-mode=thread",
+            PROGRAMS / "application.py",
+        ],
+        tmp_path,
+    )
+    assert "places ['java']" in output
+    assert "words ['WORD 0', 'WORD 1', 'WORD 2']" in output
+    assert "ThreadEvalPython" in output
+
+
+def test_spark_submit_without_the_setting_stays_in_process_mode(tmp_path):
+    output = run(
+        [
+            SPARK / "bin" / "spark-submit",
+            "--master",
+            "local[2]",
+            "--jars",
+            pyflow.jar_path(),
+            "--conf",
+            "spark.plugins=io.pyflow.PyFlowPlugin",
+            PROGRAMS / "application.py",
+        ],
+        tmp_path,
+    )
+    assert "places ['java']" not in output
+    assert "words ['WORD 0', 'WORD 1', 'WORD 2']" in output
+    assert "ThreadEvalPython" not in output
+
+
+def test_spark_connect(tmp_path):
+    assert "BOTH MODES AGREE" in run([sys.executable, PROGRAMS / "connect.py"], tmp_path)
+
+
+def test_an_environment_that_comes_as_an_archive(tmp_path):
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
+    (packages,) = (tmp_path / "env" / "lib").glob("python3.*/site-packages")
+    (packages / "only_in_archive.py").write_text("VALUE = 'from the archive'\n")
+    shutil.make_archive(tmp_path / "env", "gztar", tmp_path / "env")
+    output = run(
+        [
+            SPARK / "bin" / "spark-submit",
+            "--master",
+            "local-cluster[1,1,1024]",
+            "--archives",
+            "env.tar.gz#environment",
+            "--jars",
+            pyflow.jar_path(),
+            "--conf",
+            "spark.plugins=io.pyflow.PyFlowPlugin",
+            PROGRAMS / "archived.py",
+        ],
+        tmp_path,
+        PYSPARK_PYTHON="./environment/bin/python",
+        PYSPARK_DRIVER_PYTHON=sys.executable,
+    )
+    assert "process [Row(value(id)='from the archive, environment, False')]" in output
+    assert "thread [Row(value(id)='from the archive, environment, True')]" in output
+
+
+@pytest.mark.parametrize("master", ["standalone", "local-cluster[2,1,1024]"])
+def test_a_function_that_crashes_an_executor_goes_to_process_mode(master, request, tmp_path):
+    url = request.getfixturevalue("standalone") if master == "standalone" else master
+    log = run([sys.executable, PROGRAMS / "crash.py", url], tmp_path, seconds=400)
+    assert "ALL JOBS FINISHED" in log
+    warnings = [line for line in log.splitlines() if "WARN Quarantine" in line]
+    for function in ("exits", "segfaults", "aborts", "not_for_workers"):
+        (warning,) = [line for line in warnings if f"the Python function {function} was" in line]
+        assert re.search(r"Executor \d+ was lost \(.*\) while", warning)
+        assert "hs_err_pid" in warning
+    (warning,) = [line for line in warnings if "exits_in_company, companion were" in line]
+    assert "Which of them is to blame cannot be told, so all of them run" in warning
+    assert len(warnings) == 5
