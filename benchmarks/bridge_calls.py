@@ -162,6 +162,7 @@ def _program_spec(function: Callable[..., Any], type_: DataType) -> dict[str, An
         ],
         "output": [[1, 0, is_variable_length]],
         "runner_conf": {},
+        "arrow_batch_rows": 10_000,
         "binary_as_bytes": True,
         "hide_traceback": False,
         "simplified_traceback": False,

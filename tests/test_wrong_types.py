@@ -12,6 +12,7 @@ import datetime
 import decimal
 import enum
 import functools
+import re
 
 import pytest
 from pyspark.sql import Row
@@ -251,11 +252,13 @@ def test_numpy_and_pandas_values(both_modes, make_udf, declared):
 
 
 @pytest.mark.core
+@pytest.mark.parametrize("bundle_rows", [1, 2, 1024])
 @pytest.mark.parametrize("declared", ["bigint", "double"])
-def test_mixed_types_in_one_column(both_modes, make_udf, declared):
+def test_mixed_types_in_one_column(both_modes, make_udf, declared, bundle_rows):
     """With Arrow, one value that does not fit sends its whole batch through another conversion.
 
-    Which of several misfits is reported depends on the batch, so only rows are compared exactly.
+    Bundles are smaller than batches; what comes out must not depend on that. Which of several
+    misfits is reported does, so messages are not compared.
     """
     mixes = [
         [1, 2.5, None],
@@ -269,11 +272,41 @@ def test_mixed_types_in_one_column(both_modes, make_udf, declared):
         [2**70, 1.0, 2],
         [b"1", "1", 1],
         [datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1), None],
+        [1, 2, "3"],
+        ["3", 2, 1],
+        [None, "3", 2],
+        ["3", None, "4"],
+        [1.5, 2.0, decimal.Decimal("1.5")],
     ]
 
     def program(spark):
         frame = spark.range(len(mixes) * 3, numPartitions=len(mixes))
         return frame.select(make_udf(lambda n: mixes[n // 3][n % 3], declared)("id"))
+
+    both_modes.cells(program, {"spark.pyflow.bundle.size": bundle_rows}, messages=False)
+
+
+def test_mixed_types_in_different_batches(both_modes):
+    """What one batch holds does not matter to the next."""
+    mixed = udf(lambda n: n if n % 8 < 4 else str(n), "bigint", useArrow=True)
+
+    def program(spark):
+        return spark.range(32, numPartitions=2).select(mixed("id"))
+
+    for rows in (4, 8):
+        settings = {
+            "spark.sql.execution.arrow.maxRecordsPerBatch": rows,
+            "spark.pyflow.bundle.size": 3,
+        }
+        both_modes.cells(program, settings, messages=False)
+
+
+def test_results_that_cannot_be_pickled(both_modes, make_udf):
+    """A value that PySpark makes a string of may be anything."""
+
+    def program(spark):
+        matched = make_udf(lambda n: re.compile("[0-9]+").match(str(n)), "string")
+        return spark.range(3).select(matched("id"))
 
     both_modes.cells(program, messages=False)
 

@@ -131,7 +131,8 @@ bool Program::enter() {
   return static_cast<bool>(done);
 }
 
-// (exchange, binary_as_bytes, runtime, error_options, input types by ordinal, functions, columns)
+// (exchange, binary_as_bytes, runtime, error_options, input types by ordinal, functions, columns,
+// rows of an Arrow batch)
 bool Program::build(PyObject* loaded) {
   runtime_ = PyRef::borrow(PyTuple_GET_ITEM(loaded, 2));
   error_options_ = PyRef::borrow(PyTuple_GET_ITEM(loaded, 3));
@@ -153,6 +154,7 @@ bool Program::build(PyObject* loaded) {
                         static_cast<size_t>(PyLong_AsSsize_t(PyTuple_GET_ITEM(column, 1))),
                         PyObject_IsTrue(PyTuple_GET_ITEM(column, 2)) == 1});
   }
+  batch_rows_ = PyLong_AsLongLong(PyTuple_GET_ITEM(loaded, 7));
   return !PyErr_Occurred();
 }
 
@@ -241,8 +243,8 @@ Outcome Program::evaluate_attached(const uint8_t* input, int row_count, Attached
     }
     cursor = input_row.data + input_row.size;
   }
-  if ((outcome == Outcome::kDone || outcome == Outcome::kMoveToShared) && !inexact_.empty() &&
-      !convert_inexact(attached)) {
+  if ((outcome == Outcome::kDone || outcome == Outcome::kMoveToShared) &&
+      exchange_ == Exchange::kArrow && !(settle_columns(attached) && end_batch_after(row))) {
     outcome = Outcome::kFailed;
   }
   inexact_.clear();
@@ -407,20 +409,65 @@ bool Program::settle_inexact(size_t index, size_t row) {
   return true;
 }
 
-// Arrow converts a column at a time: one value of another type decides how the others are read. So
-// the columns that hold such a value are put together again, converted by PySpark, and written
-// anew.
-bool Program::convert_inexact(Attached& attached) {
+// Arrow converts a column of a batch at a time: one value of another type decides how all others
+// are read, those of the bundles before and after too. So from then on the batch's results are put
+// together again, converted by PySpark, and written anew.
+bool Program::settle_columns(Attached& attached) {
+  for (const Inexact& each : inexact_) {
+    functions_[columns_[each.column].index].seen = Seen::kInexact;
+  }
   for (size_t column = 0; column < columns_.size(); ++column) {
-    bool affected = false;
-    for (const Inexact& each : inexact_) affected = affected || each.column == column;
-    if (!affected) continue;
-    PyRef values = column_values(column);
-    if (!values) return false;
-    PyRef converted = convert_column(columns_[column].index, values.get(), attached);
-    if (!converted || !rewrite_column(column, converted.get())) return false;
+    if (columns_[column].source != Column::Source::kFunction) continue;
+    switch (functions_[columns_[column].index].seen) {
+      case Seen::kNothing:
+        if (!keep_example(column)) return false;
+        break;
+      case Seen::kExact:
+        break;
+      case Seen::kInexact:
+        if (!convert_inexact(column, attached)) return false;
+        break;
+    }
   }
   return true;
+}
+
+bool Program::convert_inexact(size_t column, Attached& attached) {
+  PyRef values = column_values(column);
+  if (!values) return false;
+  PyRef converted = convert_column(columns_[column].index, values.get(), attached);
+  return converted && rewrite_column(column, converted.get());
+}
+
+// The first result that is not null stands for the exact ones when another type comes later.
+bool Program::keep_example(size_t column) {
+  const size_t index = columns_[column].index;
+  for (size_t frame = 0; frame < output_.size();) {
+    const Region row = row_at(output_, frame);
+    if (!is_null(row.data, column)) {
+      const Codec reader(*slot_.interpreter().state, Exchange::kArrow, true,
+                         Codec::Timestamps::kUtc);
+      PyRef value = PyRef::steal(
+          reader.decode_field(*functions_[index].result, row, columns_.size(), column));
+      if (!value) return false;
+      functions_[index].seen = Seen::kExact;
+      PyRef kept = PyRef::steal(PyObject_CallMethod(runtime_.get(), "add_example", "nO",
+                                                    static_cast<Py_ssize_t>(index), value.get()));
+      return static_cast<bool>(kept);
+    }
+    frame += kFrameBytes + row.size;
+  }
+  return true;
+}
+
+// Bundles end where Arrow batches do.
+bool Program::end_batch_after(int rows) {
+  rows_in_batch_ += rows;
+  if (rows_in_batch_ < batch_rows_) return true;
+  rows_in_batch_ = 0;
+  for (Function& function : functions_) function.seen = Seen::kNothing;
+  PyRef begun = PyRef::steal(PyObject_CallMethod(runtime_.get(), "begin_batch", nullptr));
+  return static_cast<bool>(begun);
 }
 
 // All results of a column in this bundle: those already encoded are read back.

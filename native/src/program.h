@@ -54,12 +54,16 @@ class Program {
     std::unique_ptr<Type> type;
     SpareLong spare;
   };
+  // What a function has returned in the current Arrow batch, nulls aside: nothing, only values of
+  // the exact type, or others too.
+  enum class Seen : uint8_t { kNothing, kExact, kInexact };
   struct Function {
     std::vector<PyRef> chain;       // innermost first
     std::vector<size_t> arguments;  // indices into arguments_
     size_t positional = 0;          // how many of them go by position
     PyRef keywords;  // tuple of the names of the last arguments; empty when there are none
     std::unique_ptr<Type> result;
+    Seen seen = Seen::kNothing;
   };
   struct Column {
     enum class Source : uint8_t { kInput = 0, kFunction = 1 };
@@ -92,7 +96,10 @@ class Program {
   bool encode_result(size_t column, size_t row);
   bool settle_inexact(size_t column, size_t row);
 
-  bool convert_inexact(Attached& attached);
+  bool settle_columns(Attached& attached);
+  bool convert_inexact(size_t column, Attached& attached);
+  bool keep_example(size_t column);
+  bool end_batch_after(int rows);
   PyRef column_values(size_t column);
   PyRef convert_column(size_t function, PyObject* values, Attached& attached);
   bool rewrite_column(size_t column, PyObject* values);
@@ -104,6 +111,8 @@ class Program {
   PyRef runtime_;        // pyflow.thread_mode.program.Program
   PyRef error_options_;  // how exceptions are shown
   size_t input_fields_ = 0;
+  int64_t batch_rows_ = 0;  // rows of an Arrow batch, as process mode would make them
+  int64_t rows_in_batch_ = 0;
   std::vector<Argument> arguments_;
   std::vector<Function> functions_;
   std::vector<Column> columns_;

@@ -48,8 +48,10 @@ class Program:
         self._task = task
         self._return_types = return_types
         self._accumulators = accumulators
-        self._arrow_options = arrow_options
-        self._error_options = error_options
+        self._columns = [
+            results.Column(return_type, arrow_options, error_options)
+            for return_type in return_types
+        ]
 
     def enter(self) -> None:
         """Make the task the current thread's; called before each bundle."""
@@ -63,15 +65,22 @@ class Program:
         pickled: bytes = payload.serializer.dumps([value])
         return pickled
 
+    def begin_batch(self) -> None:
+        """Begin the next Arrow batch: what the functions returned before does not matter to it."""
+        for column in self._columns:
+            column.begin_batch()
+
+    def add_example(self, function: int, value: Any) -> None:
+        """Remember a result of the Arrow batch that needed no conversion."""
+        self._columns[function].add_examples([value])
+
     def convert_results(self, function: int, values: list[Any]) -> list[Any]:
-        """Convert a column of results with Arrow."""
-        return results.convert(values, self._return_types[function], self._arrow_options)
+        """Convert a bundle's results with Arrow."""
+        return self._columns[function].convert(values)
 
     def pack_results(self, function: int, values: list[Any]) -> bytes:
-        """Pack a column of results for the shared interpreter."""
-        return results.pack(
-            values, self._return_types[function], self._arrow_options, self._error_options
-        )
+        """Pack a bundle's results for the shared interpreter."""
+        return self._columns[function].pack(values)
 
     def unpack_results(self, answer: bytes) -> list[Any]:
         """Unpack what the shared interpreter made of them."""
@@ -95,16 +104,17 @@ def load(specification: bytes) -> tuple[Any, ...]:
         (``name``; ``commands`` in base64, innermost first; ``args`` as [input ordinal, keyword or
         null]),
         ``output`` (columns as [0, input ordinal, variable length] or [1, function, 0]),
-        ``runner_conf``, ``binary_as_bytes``, ``hide_traceback``, ``simplified_traceback``,
-        ``traceback_with_locals``, ``task``, ``broadcasts``, ``files_dir``, ``python_includes``,
-        ``environment``.
+        ``runner_conf``, ``arrow_batch_rows``, ``binary_as_bytes``, ``hide_traceback``,
+        ``simplified_traceback``, ``traceback_with_locals``, ``task``, ``broadcasts``,
+        ``files_dir``, ``python_includes``, ``environment``.
 
     Returns
     -------
     tuple
         (exchange, binary_as_bytes, :class:`Program`, :class:`ErrorOptions`, type descriptor or None
         by input ordinal, functions as (callables innermost first, ordinals, keywords or None, type
-        descriptor), output columns), as ``Program::build`` in native/src/program.cc reads it.
+        descriptor), output columns, rows of an Arrow batch), as ``Program::build`` in
+        native/src/program.cc reads it.
     """
     spec = json.loads(specification)
     task = current_task.CurrentTask(_label(spec))
@@ -139,6 +149,7 @@ def load(specification: bytes) -> tuple[Any, ...]:
             for (chain, return_type), args in zip(loaded, arguments)
         ),
         tuple(tuple(column) for column in spec["output"]),
+        spec["arrow_batch_rows"],
     )
 
 

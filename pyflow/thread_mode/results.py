@@ -1,8 +1,8 @@
 """Conversion of results that are not of the exact Python type, by PySpark's own converters.
 
 For Arrow-optimised functions PySpark converts a column of results at a time, through pyarrow.
-pyarrow refuses isolated interpreters, so their results are packed, converted in the shared
-interpreter and packed again.
+pyarrow refuses isolated interpreters, so there PySpark's part is done in place, and the outcome is
+packed, converted by pyarrow in the shared interpreter and packed again.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pyspark import cloudpickle
+from pyspark.sql.conversion import LocalDataToArrowConversion
 from pyspark.sql.types import (
     ArrayType,
     DataType,
@@ -27,7 +28,10 @@ from pyspark.sql.types import (
 
 from pyflow.thread_mode.errors import ErrorOptions, FormattedError, format_exception
 
-__all__ = ["ArrowOptions", "convert", "convert_packed", "pack", "unpack"]
+__all__ = ["ArrowOptions", "Column", "convert_packed", "unpack"]
+
+# Values that PySpark has converted, how many of them are examples, and how Arrow has to read them.
+_Prepared = tuple[list[Any], int, DataType, "ArrowOptions"]
 
 _CloudPickler: Any = cloudpickle.CloudPickler
 
@@ -47,48 +51,96 @@ class ArrowOptions:
         self.int_to_decimal = int_to_decimal
 
 
-def convert(values: list[Any], data_type: DataType, options: ArrowOptions) -> list[Any]:
-    """Convert a column of results as an Arrow-optimised UDF does.
+class Column:
+    """What one function returned for the rows of the current Arrow batch.
+
+    pyarrow infers types from all values of a batch, of which a bundle holds only some. So a value
+    of each Python type that the batch had before is converted along with a bundle's.
 
     Parameters
     ----------
-    values : list
-        What the function returned, row by row.
     data_type : pyspark.sql.types.DataType
         The declared return type.
     options : ArrowOptions
-
-    Returns
-    -------
-    list
-        The same values, each of exactly the Python type that stands for `data_type`.
-
-    Raises
-    ------
-    Exception
-        What PySpark's converter or pyarrow raises for a value that does not fit.
+    error_options : ErrorOptions
+        How the shared interpreter shows what it raises.
     """
+
+    def __init__(
+        self, data_type: DataType, options: ArrowOptions, error_options: ErrorOptions
+    ) -> None:
+        self._data_type = data_type
+        self._options = options
+        self._error_options = error_options
+        self._examples: dict[type, Any] = {}
+
+    def begin_batch(self) -> None:
+        """Forget the batch before."""
+        self._examples.clear()
+
+    def add_examples(self, values: list[Any]) -> None:
+        """Keep a value of each type for the rest of the batch."""
+        for value in values:
+            if value is not None:
+                self._examples.setdefault(type(value), value)
+
+    def convert(self, values: list[Any]) -> list[Any]:
+        """Convert a bundle's results as an Arrow-optimised UDF does.
+
+        Parameters
+        ----------
+        values : list
+            What the function returned, row by row.
+
+        Returns
+        -------
+        list
+            The same values, each of exactly the Python type that stands for the declared type.
+
+        Raises
+        ------
+        Exception
+            What PySpark's converter or pyarrow raises for a value that does not fit.
+        """
+        return _through_arrow(*self._prepare(values))
+
+    def pack(self, values: list[Any]) -> bytes:
+        """Pickle a request to :func:`convert_packed`."""
+        packed = io.BytesIO()
+        _Packer(packed).dump((self._prepare(values), self._error_options))
+        return packed.getvalue()
+
+    def _prepare(self, values: list[Any]) -> _Prepared:
+        examples = list(self._examples.values())
+        self.add_examples(values)
+        converter = LocalDataToArrowConversion._create_converter(
+            self._data_type,
+            none_on_identity=True,
+            int_to_decimal_coercion_enabled=self._options.int_to_decimal,
+        )
+        values = examples + values
+        if converter is not None:
+            values = [converter(value) for value in values]
+        return values, len(examples), self._data_type, self._options
+
+
+def _through_arrow(
+    values: list[Any], examples: int, data_type: DataType, options: ArrowOptions
+) -> list[Any]:
+    """Have pyarrow convert the column, without the examples that it begins with."""
     import pyarrow as pa
-    from pyspark.sql.conversion import LocalDataToArrowConversion
     from pyspark.sql.pandas.types import to_arrow_type
 
     arrow_type = to_arrow_type(
         data_type, timezone="UTC", prefers_large_types=options.large_var_types
     )
-    converter = LocalDataToArrowConversion._create_converter(
-        data_type,
-        none_on_identity=True,
-        int_to_decimal_coercion_enabled=options.int_to_decimal,
-    )
-    if converter is not None:
-        values = [converter(value) for value in values]
     try:
         array = pa.array(values, type=arrow_type)
     except pa.lib.ArrowInvalid:
         _check_depth(values)
         array = pa.array(values).cast(target_type=arrow_type, safe=options.safe_check)
     read = _reader(data_type)
-    return [read(value) for value in array.to_pylist()]
+    return [read(value) for value in array[examples:].to_pylist()]
 
 
 def _check_depth(value: Any) -> None:
@@ -99,15 +151,6 @@ def _check_depth(value: Any) -> None:
         return
     for each in value:
         _check_depth(each)
-
-
-def pack(
-    values: list[Any], data_type: DataType, options: ArrowOptions, error_options: ErrorOptions
-) -> bytes:
-    """Pickle a request to :func:`convert_packed`."""
-    packed = io.BytesIO()
-    _Packer(packed).dump((values, data_type, options, error_options))
-    return packed.getvalue()
 
 
 class _Packer(_CloudPickler):  # type: ignore[misc]
@@ -122,11 +165,11 @@ class _Packer(_CloudPickler):  # type: ignore[misc]
 
 
 def convert_packed(request: bytes) -> bytes:
-    """Convert a column that another interpreter packed; the answer is for :func:`unpack`."""
-    values, data_type, options, error_options = pickle.loads(request)
+    """Convert what another interpreter packed; the answer is for :func:`unpack`."""
+    prepared, error_options = pickle.loads(request)
     answer: tuple[list[Any], str | None]
     try:
-        answer = (convert(values, data_type, options), None)
+        answer = (_through_arrow(*prepared), None)
     except BaseException as error:
         answer = ([], format_exception(error, error_options))
     return pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)

@@ -158,6 +158,7 @@ final class BundleIterator extends AbstractIterator<InternalRow> {
     while (bundle.rows() < limit && !isFull() && !closed && input.hasNext()) {
       bundle.add(unsafe(input.next()));
     }
+    bundleSize.gathered(bundle.rows());
     return bundle.rows() > 0 && !closed;
   }
 

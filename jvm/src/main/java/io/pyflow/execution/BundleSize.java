@@ -13,16 +13,28 @@ final class BundleSize {
   private final int maxRows;
   private final long maxNanos;
   private final long targetNanos;
+  private final int batchRows;
   private int rows = 1;
+  private int leftInBatch;
 
-  BundleSize(int maxRows, long maxMillis) {
+  /**
+   * @param batchRows bundles end where batches of so many rows do
+   */
+  BundleSize(int maxRows, long maxMillis, int batchRows) {
     this.maxRows = maxRows;
+    this.batchRows = batchRows;
+    this.leftInBatch = batchRows;
     this.maxNanos = TimeUnit.MILLISECONDS.toNanos(maxMillis);
     this.targetNanos = Math.min(TARGET_NANOS, maxNanos);
   }
 
   int rows() {
-    return rows;
+    return Math.min(rows, leftInBatch);
+  }
+
+  /** Counts the rows of a bundle. */
+  void gathered(int count) {
+    leftInBatch = count < leftInBatch ? leftInBatch - count : batchRows;
   }
 
   /** The time after which a bundle is evaluated even if it is not full. */

@@ -49,7 +49,7 @@ class ThreadEvalPythonEvaluatorFactory(
       () => newProjection(partitionIndex),
       outputTypes.length,
       new BundleEvaluation(spec, settings, outputTypes, context, metrics),
-      new BundleSize(settings.bundleRows, settings.bundleMillis))
+      new BundleSize(settings.bundleRows, settings.bundleMillis, spec.arrowBatchRows))
     context.addTaskCompletionListener[Unit](_ => rows.close())
     rows
   }

@@ -82,6 +82,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
       PyFlowConf.FALLBACK.in(conf),
       WorkerSettings(
         if (arrow) ArrowPythonRunner.getPythonRunnerConfMap(conf) else Map.empty,
+        conf.arrowMaxRecordsPerBatch,
         conf.pysparkBinaryAsBytes,
         conf.pysparkHideTraceback,
         conf.pysparkSimplifiedTraceback,

@@ -133,7 +133,12 @@ public class BundleIteratorTest {
 
   private BundleIterator over(Iterator<InternalRow> input) {
     return new BundleIterator(
-        input, false, BundleIteratorTest::oneLong, 1, python, new BundleSize(1024, 50));
+        input,
+        false,
+        BundleIteratorTest::oneLong,
+        1,
+        python,
+        new BundleSize(1024, 50, Integer.MAX_VALUE));
   }
 
   private static long[] drain(BundleIterator rows) {
@@ -264,7 +269,7 @@ public class BundleIteratorTest {
             BundleIteratorTest::oneLong,
             1,
             failing,
-            new BundleSize(1024, 50));
+            new BundleSize(1024, 50, Integer.MAX_VALUE));
 
     assertThrows(IllegalArgumentException.class, rows::hasNext);
     rows.close();
@@ -302,7 +307,7 @@ public class BundleIteratorTest {
             BundleIteratorTest::oneLong,
             1,
             busy,
-            new BundleSize(1024, 50));
+            new BundleSize(1024, 50, Integer.MAX_VALUE));
     boolean[] answer = {true};
     Thread driver = new Thread(() -> answer[0] = rows.hasNext());
     driver.start();

@@ -9,6 +9,8 @@ public class BundleSizeTest {
   private static final long QUICK = TimeUnit.MICROSECONDS.toNanos(10);
   private static final long SLOW = TimeUnit.MILLISECONDS.toNanos(40);
 
+  private static final int ONE_BATCH = Integer.MAX_VALUE;
+
   private static BundleSize after(BundleSize size, long nanos, int bundles) {
     for (int i = 0; i < bundles; i++) {
       size.tookNanos(nanos);
@@ -18,32 +20,42 @@ public class BundleSizeTest {
 
   @Test
   public void theFirstBundleIsOneRow() {
-    assertEquals(1, new BundleSize(1024, 50).rows());
+    assertEquals(1, new BundleSize(1024, 50, ONE_BATCH).rows());
   }
 
   @Test
   public void bundlesDoubleWhileTheyAreQuick() {
-    assertEquals(8, after(new BundleSize(1024, 50), QUICK, 3).rows());
+    assertEquals(8, after(new BundleSize(1024, 50, ONE_BATCH), QUICK, 3).rows());
   }
 
   @Test
   public void bundlesStayWithinTheSetting() {
-    assertEquals(100, after(new BundleSize(100, 50), QUICK, 20).rows());
+    assertEquals(100, after(new BundleSize(100, 50, ONE_BATCH), QUICK, 20).rows());
   }
 
   @Test
   public void bundlesShrinkWhenTheyAreSlow() {
-    assertEquals(256, after(after(new BundleSize(1024, 50), QUICK, 20), SLOW, 2).rows());
+    assertEquals(256, after(after(new BundleSize(1024, 50, ONE_BATCH), QUICK, 20), SLOW, 2).rows());
   }
 
   @Test
   public void aBundleHasAtLeastOneRow() {
-    assertEquals(1, after(new BundleSize(1024, 50), SLOW, 20).rows());
+    assertEquals(1, after(new BundleSize(1024, 50, ONE_BATCH), SLOW, 20).rows());
   }
 
   @Test
   public void aShortTimeInTheSettingIsTheTarget() {
     long twoMillis = TimeUnit.MILLISECONDS.toNanos(2);
-    assertEquals(512, after(after(new BundleSize(1024, 1), QUICK, 20), twoMillis, 1).rows());
+    assertEquals(
+        512, after(after(new BundleSize(1024, 1, ONE_BATCH), QUICK, 20), twoMillis, 1).rows());
+  }
+
+  @Test
+  public void bundlesEndWhereBatchesDo() {
+    BundleSize size = after(new BundleSize(1024, 50, 1000), QUICK, 20);
+    size.gathered(900);
+    assertEquals(100, size.rows());
+    size.gathered(100);
+    assertEquals(1000, size.rows());
   }
 }

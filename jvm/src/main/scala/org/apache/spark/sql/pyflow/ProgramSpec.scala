@@ -28,6 +28,7 @@ case class CallResult(call: Int) extends OutputColumn
 /** Settings of the session that process mode would send to its Python workers. */
 case class WorkerSettings(
     runnerConf: Map[String, String],
+    arrowMaxRecordsPerBatch: Int,
     binaryAsBytes: Boolean,
     hideTraceback: Boolean,
     simplifiedTraceback: Boolean,
@@ -54,6 +55,10 @@ class ProgramSpec(
   /** The Python the functions were pickled with, "3.13". */
   def pythonVersion: String = functions.head.pythonVer
 
+  /** How many rows process mode would convert at a time. */
+  def arrowBatchRows: Int =
+    if (settings.arrowMaxRecordsPerBatch > 0) settings.arrowMaxRecordsPerBatch else Int.MaxValue
+
   /** Variables that the driver's Python wants in the environment of its functions. */
   def environment: Map[String, String] = functions.head.envVars.asScala.toMap
 
@@ -74,6 +79,7 @@ class ProgramSpec(
       "functions" -> JArray(calls.map(callJson).toList),
       "output" -> JArray(output.map(outputJson).toList),
       "runner_conf" -> JObject(settings.runnerConf.toList.map { case (k, v) => k -> JString(v) }),
+      "arrow_batch_rows" -> JInt(arrowBatchRows),
       "binary_as_bytes" -> JBool(settings.binaryAsBytes),
       "hide_traceback" -> JBool(settings.hideTraceback),
       "simplified_traceback" -> JBool(settings.simplifiedTraceback),
