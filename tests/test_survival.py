@@ -1,6 +1,6 @@
 """Nothing that a function does ends or hangs the JVM, where process mode lives on.
 
-Each case is a program of its own, so that a dead JVM is a failed test with its output shown.
+The cases run in programs of their own, so that a dead JVM is a failed test with its output shown.
 """
 
 from __future__ import annotations
@@ -19,61 +19,81 @@ pytestmark = pytest.mark.core
 PROGRAM = Path(__file__).parent / "programs" / "survival.py"
 
 
-@pytest.fixture
-def survive(tmp_path):
-    """Runs a case to its end and returns what it printed."""
+DEEP = ["deep_json", "deep_sorted", "deep_calls"]
 
-    def run(*arguments, seconds=180):
-        process = subprocess.Popen(
-            [sys.executable, str(PROGRAM), *arguments],
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="backslashreplace",
-            start_new_session=True,
-        )
-        try:
-            output, _ = process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            output, _ = process.communicate()
-            pytest.fail(f"no end after {seconds} s:\n{output[-8000:]}")
-        assert process.returncode == 0, output[-8000:]
-        assert "SURVIVED" in output, output[-8000:]
-        return output
-
-    return run
+# Threads that are left over come last, so that they slow no other case down.
+CASES = [
+    "sys_exit",
+    "base_exception",
+    "unprintable_exception",
+    "deep_result",
+    *DEEP,
+    "unfinished_generator",
+    "cancelled_loops",
+    "sleeping",
+    "printing",
+    "meddling",
+    "python_threads_left",
+]
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        "sys_exit",
-        "base_exception",
-        "unprintable_exception",
-        "deep_result",
-        "unfinished_generator",
-        "python_threads_left",
-        "cancelled_loops",
-        "sleeping",
-        "stop_while_running",
-        "meddling",
-    ],
-)
-def test_survives(survive, case):
-    survive(case)
+def survive(where, *arguments, seconds=180):
+    """Runs cases to their end and returns what was printed."""
+    process = subprocess.Popen(
+        [sys.executable, str(PROGRAM), *arguments],
+        cwd=where,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="backslashreplace",
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        output, _ = process.communicate()
+        output += f"\nno end after {seconds} s"
+    return f"{output}\nexit code {process.returncode}"
 
 
-@pytest.mark.parametrize("stack", ["configured", "default"])
-@pytest.mark.parametrize("case", ["deep_json", "deep_sorted", "deep_calls"])
-def test_survives_deep_recursion(survive, case, stack):
-    """With the stack that configure() sets, and with the JVM's own of 1 MiB."""
-    survive(case, *(["--default-stack"] if stack == "default" else []))
+def assert_ended(output):
+    assert output.endswith("\nexit code 0"), output[-8000:]
+    assert "\nENDED\n" in output, output[-8000:]
 
 
-def test_survives_printing(survive):
-    output = survive("printing")
+@pytest.fixture(scope="module")
+def configured_stack(tmp_path_factory):
+    """What the cases print with the stack that configure() sets."""
+    return survive(tmp_path_factory.mktemp("configured"), *CASES, seconds=600)
+
+
+@pytest.fixture(scope="module")
+def default_stack(tmp_path_factory):
+    """What the deep ones print with the JVM's own stack of 1 MiB."""
+    return survive(tmp_path_factory.mktemp("default"), *DEEP, "--default-stack", seconds=300)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_survives(configured_stack, case):
+    assert f"SURVIVED {case}\n" in configured_stack, configured_stack[-8000:]
+
+
+@pytest.mark.parametrize("case", DEEP)
+def test_survives_deep_recursion_on_a_small_stack(default_stack, case):
+    assert f"SURVIVED {case}\n" in default_stack, default_stack[-8000:]
+
+
+def test_sessions_end_after_all_that(configured_stack, default_stack):
+    assert_ended(configured_stack)
+    assert_ended(default_stack)
+
+
+def test_the_session_ends_while_functions_run(tmp_path):
+    assert_ended(survive(tmp_path, "stop_while_running"))
+
+
+def test_printing_is_logged(configured_stack):
     origin = r"python: \[shout, task \d+\.0 in stage \d+ \(TID \d+\)\] "
     for level, text in (
         ("INFO", "printed by row 1"),
@@ -84,24 +104,29 @@ def test_survives_printing(survive):
         ("ERROR", "my.module: logged by row 1"),
         ("INFO", "in a thread"),
     ):
-        assert re.search(f" {level} {origin}{text}\n", output), (level, text, output[-8000:])
-    assert "from a subprocess" in output
-    assert "not logged" not in output
+        pattern = f" {level} {origin}{text}\n"
+        assert re.search(pattern, configured_stack), (level, text, configured_stack[-8000:])
+    assert "from a subprocess" in configured_stack
+    assert "not logged" not in configured_stack
 
 
-def test_survives_huge_strings(survive):
-    assert "one gigabyte" in survive("huge_string", seconds=300)
+def test_survives_huge_strings(tmp_path):
+    output = survive(tmp_path, "huge_string", seconds=300)
+    assert "one gigabyte" in output
+    assert_ended(output)
 
 
-def test_survives_uninterruptible_code_and_says_so(survive):
-    output = survive("uninterruptible")
+def test_survives_uninterruptible_code_and_says_so(tmp_path):
+    output = survive(tmp_path, "uninterruptible")
+    assert_ended(output)
     assert "has not ended" in output
     assert "count" in output.split("has not ended")[0].splitlines()[-1]
 
 
-def test_the_jvm_ends_with_the_driver(survive):
+def test_the_jvm_ends_with_the_driver(tmp_path):
     """Functions that never return do not keep the JVM of an ended application."""
-    output = survive("exit_while_running")
+    output = survive(tmp_path, "exit_while_running")
+    assert_ended(output)
     (pid,) = [line.split()[1] for line in output.splitlines() if line.startswith("jvm ")]
     end = time.monotonic() + 30
     while Path(f"/proc/{pid}").exists() and time.monotonic() < end:

@@ -529,22 +529,22 @@ std::string Slot::run_on_large_stack(const std::function<void()>& work) {
 }
 
 void Slot::begin_python() {
-  running_thread_ = PyThread_get_thread_ident();
+  running_thread_ = PyThreadState_Get();
   repeat_interruptions(&interrupted_);
 }
 
 void Slot::end_python() {
   repeat_interruptions(nullptr);
   // An interruption that came too late must not hit the next one who uses this thread state.
-  if (interrupted()) PyThreadState_SetAsyncExc(running_thread_, nullptr);
-  running_thread_ = 0;
+  if (interrupted()) PyThreadState_SetAsyncExc(running_thread_->thread_id, nullptr);
+  running_thread_ = nullptr;
 }
 
 void Slot::interrupt() {
   interrupted_.store(true, std::memory_order_relaxed);
   Attached attached(interpreter_);
-  if (running_thread_ != 0) {
-    PyThreadState_SetAsyncExc(running_thread_, interpreter_.state->interruption.get());
+  if (running_thread_ != nullptr) {
+    raise_interruption(running_thread_, interpreter_.state->interruption.get());
   }
 }
 

@@ -118,7 +118,7 @@ class Slot {
   Interpreter& interpreter_;
   const uint64_t lease_;  // 0 for the shared interpreter
   std::atomic<bool> interrupted_{false};
-  unsigned long running_thread_ = 0;  // CPython's thread ident; guarded by the GIL
+  PyThreadState* running_thread_ = nullptr;  // guarded by the GIL
   StackThread* stack_thread_ = nullptr;
 };
 

@@ -9,6 +9,9 @@
 #error "PyFlow supports CPython 3.10 to 3.13"
 #endif
 
+// Python.h declares PyFrame_GetBack itself since 3.11.
+#include <frameobject.h>
+
 namespace pyflow {
 
 // Interpreters with a GIL of their own (PEP 684) exist since 3.12. 3.12 corrupts its heap when an

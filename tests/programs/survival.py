@@ -1,8 +1,9 @@
 """Functions that try to take the JVM with them, or to hang it.
 
-    python survival.py CASE [--interpreter shared] [--default-stack]
+    python survival.py CASE... [--default-stack]
 
-Prints SURVIVED at the end, when the session still answers after the case.
+Prints SURVIVED and its name after each case, when the session still answers. A case that ends the
+session must be the last.
 """
 
 from __future__ import annotations
@@ -425,7 +426,7 @@ def stop_while_running(spark: SparkSession) -> None:
     """The application ends although functions do not."""
     runs_for_ever(spark)
     spark.stop()
-    print("SURVIVED")
+    print("ENDED")
 
 
 @case
@@ -433,7 +434,7 @@ def exit_while_running(spark: SparkSession) -> None:
     """The driver's Python ends without stopping the session."""
     runs_for_ever(spark)
     print("jvm", spark._jvm.java.lang.ProcessHandle.current().pid())
-    print("SURVIVED", flush=True)
+    print("ENDED", flush=True)
     import os
 
     os._exit(0)
@@ -485,6 +486,7 @@ def meddling(spark: SparkSession) -> None:
         sys.excepthook = None
         sys.settrace(None)
         sys.setprofile(None)
+        sys.excepthook = sys.__excepthook__
         return n
 
     def atexit_function(n):
@@ -535,19 +537,20 @@ def changes(path: Path) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("case", choices=CASES)
+    parser.add_argument("cases", choices=CASES, nargs="+")
     parser.add_argument("--default-stack", action="store_true")
     options = parser.parse_args()
     cloudpickle.register_pickle_by_value(comparison)
     spark = sessions.start(default_stack=options.default_stack, conf={"spark.driver.memory": "6g"})
-    run = CASES[options.case]
-    run(spark)
-    if run in (stop_while_running, exit_while_running):
-        return
-    with comparison.settings(spark, comparison.thread_modes()[0]):
-        answers(spark)
+    for name in options.cases:
+        CASES[name](spark)
+        if not spark.sparkContext._jsc:
+            return
+        with comparison.settings(spark, comparison.thread_modes()[0]):
+            answers(spark)
+        print("SURVIVED", name, flush=True)
     spark.stop()
-    print("SURVIVED")
+    print("ENDED")
 
 
 if __name__ == "__main__":
