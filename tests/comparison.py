@@ -150,17 +150,22 @@ def operator(plan: Any, name: str) -> Any:
     return None
 
 
+_IN_THREAD = re.compile(r"\bThread\w*(Python|InBatch)\b")
+_IN_PROCESS = re.compile(
+    r"(?<!Thread)\b(BatchEvalPython|ArrowEvalPython|MapIn(Pandas|Arrow)|FlatMap\w+In(Pandas|Arrow))\b"
+)
+
+
 def assert_thread_plan(plan: str) -> None:
-    """Fails unless every plain Python function of the plan runs in thread mode."""
-    assert "ThreadEvalPython" in plan, plan
-    assert "BatchEvalPython" not in plan, plan
-    assert "ArrowEvalPython" not in plan, plan
+    """Fails unless every Python function of the plan runs in thread mode."""
+    assert _IN_THREAD.search(plan), plan
+    assert not _IN_PROCESS.search(plan), plan
 
 
 def assert_process_plan(plan: str) -> None:
-    """Fails unless every plain Python function of the plan runs in process mode."""
-    assert "ThreadEvalPython" not in plan, plan
-    assert "BatchEvalPython" in plan or "ArrowEvalPython" in plan, plan
+    """Fails unless every Python function of the plan runs in process mode."""
+    assert not _IN_THREAD.search(plan), plan
+    assert _IN_PROCESS.search(plan), plan
 
 
 @contextmanager

@@ -24,6 +24,7 @@ std::unique_ptr<InterpreterState> InterpreterState::create() {
       (state->value_attribute = PyRef::steal(PyUnicode_InternFromString("value"))) &&
       (state->metadata_attribute = PyRef::steal(PyUnicode_InternFromString("metadata"))) &&
       (state->load_program = import_attribute("pyflow.thread_mode.program", "load")) &&
+      (state->load_stream = import_attribute("pyflow.thread_mode.stream", "load")) &&
       (state->format_exception =
            import_attribute("pyflow.thread_mode.errors", "format_exception")) &&
       (state->interruption = new_interruption_type()) &&

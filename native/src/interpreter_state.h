@@ -19,6 +19,7 @@ struct InterpreterState {
   PyRef value_attribute;     // "value"
   PyRef metadata_attribute;  // "metadata"
   PyRef load_program;        // pyflow.thread_mode.program.load
+  PyRef load_stream;         // pyflow.thread_mode.stream.load
   PyRef format_exception;    // pyflow.thread_mode.errors.format_exception
   PyRef interruption;        // the exception type of interruption.h
   PyRef date_beyond_python;  // pyflow.thread_mode.types.date_beyond_python

@@ -7,17 +7,25 @@
 #include <jni.h>
 
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
+#include "arrow_c_data.h"
 #include "program.h"
 #include "python.h"
+#include "stream.h"
 
 namespace {
 
 using pyflow::Evaluation;
+using pyflow::Functions;
+using pyflow::Outcome;
 using pyflow::Program;
 using pyflow::Slot;
+using pyflow::Step;
+using pyflow::Stream;
 
 constexpr const char* kUnavailable = "io/pyflow/bridge/PythonUnavailableException";
 constexpr const char* kFunctionFailed = "io/pyflow/bridge/PythonFunctionException";
@@ -107,6 +115,73 @@ bool find_java_log(JNIEnv* env, jclass bridge) {
 Slot& slot_at(jlong handle) { return *reinterpret_cast<Slot*>(handle); }
 Program& program_at(jlong handle) { return *reinterpret_cast<Program*>(handle); }
 
+// A BatchSource as native code calls it, from any thread, and the exception that it threw.
+class JavaSource {
+ public:
+  JavaSource(JNIEnv* env, jobject source, jmethodID next)
+      : source_(env->NewGlobalRef(source)), next_(next) {}
+  JavaSource(const JavaSource&) = delete;
+  JavaSource& operator=(const JavaSource&) = delete;
+  ~JavaSource() {
+    JNIEnv* env = current_env();
+    if (env == nullptr) return;
+    env->DeleteGlobalRef(source_);
+    if (failure_ != nullptr) env->DeleteGlobalRef(failure_);
+  }
+
+  int64_t next(uint64_t array) {
+    JNIEnv* env = current_env();
+    if (env == nullptr) return Stream::kSourceFailed;
+    const jlong rows = env->CallLongMethod(source_, next_, static_cast<jlong>(array));
+    jthrowable thrown = env->ExceptionOccurred();
+    if (thrown == nullptr) return rows;
+    env->ExceptionClear();
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (failure_ == nullptr) failure_ = static_cast<jthrowable>(env->NewGlobalRef(thrown));
+    env->DeleteLocalRef(thrown);
+    return Stream::kSourceFailed;
+  }
+
+  // Throws what the source threw first.
+  void rethrow(JNIEnv* env) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (failure_ != nullptr) env->Throw(failure_);
+  }
+
+ private:
+  const jobject source_;
+  const jmethodID next_;
+  std::mutex mutex_;
+  jthrowable failure_ = nullptr;
+};
+
+struct JavaStream {
+  std::shared_ptr<JavaSource> source;
+  std::unique_ptr<Stream> stream;
+};
+
+JavaStream& stream_at(jlong handle) { return *reinterpret_cast<JavaStream*>(handle); }
+
+// Null with a Java exception pending.
+jobjectArray accumulator_updates(JNIEnv* env, Functions& functions) {
+  std::vector<std::string> updates;
+  if (!functions.accumulator_updates(updates)) {
+    throw_with_text(env, kFunctionFailed, functions.error());
+    return nullptr;
+  }
+  jclass byte_array = env->FindClass("[B");
+  if (byte_array == nullptr) return nullptr;
+  jobjectArray array = env->NewObjectArray(static_cast<jsize>(updates.size()), byte_array, nullptr);
+  if (array == nullptr) return nullptr;
+  for (size_t i = 0; i < updates.size(); ++i) {
+    jbyteArray bytes = to_bytes(env, updates[i]);
+    if (bytes == nullptr) return nullptr;
+    env->SetObjectArrayElement(array, static_cast<jsize>(i), bytes);
+    env->DeleteLocalRef(bytes);
+  }
+  return array;
+}
+
 }  // namespace
 
 extern "C" {
@@ -186,22 +261,71 @@ JNIEXPORT jbyteArray JNICALL Java_io_pyflow_bridge_NativeBridge_error(JNIEnv* en
 
 JNIEXPORT jobjectArray JNICALL
 Java_io_pyflow_bridge_NativeBridge_accumulatorUpdates(JNIEnv* env, jclass, jlong program) {
-  std::vector<std::string> updates;
-  if (!program_at(program).accumulator_updates(updates)) {
-    throw_with_text(env, kFunctionFailed, program_at(program).error());
-    return nullptr;
+  return accumulator_updates(env, program_at(program));
+}
+
+JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_loadStream(JNIEnv* env, jclass,
+                                                                      jlong slot,
+                                                                      jbyteArray specification,
+                                                                      jobject source) {
+  jclass type = env->GetObjectClass(source);
+  jmethodID next = env->GetMethodID(type, "next", "(J)J");
+  if (next == nullptr) return 0;
+  auto java_source = std::make_shared<JavaSource>(env, source, next);
+  std::string error;
+  std::unique_ptr<Stream> stream = Stream::load(
+      slot_at(slot), from_bytes(env, specification),
+      [java_source](uint64_t array) { return java_source->next(array); }, error);
+  if (stream == nullptr) {
+    throw_with_text(env, kFunctionFailed, error);
+    return 0;
   }
-  jclass byte_array = env->FindClass("[B");
-  if (byte_array == nullptr) return nullptr;
-  jobjectArray array = env->NewObjectArray(static_cast<jsize>(updates.size()), byte_array, nullptr);
-  if (array == nullptr) return nullptr;
-  for (size_t i = 0; i < updates.size(); ++i) {
-    jbyteArray bytes = to_bytes(env, updates[i]);
-    if (bytes == nullptr) return nullptr;
-    env->SetObjectArrayElement(array, static_cast<jsize>(i), bytes);
-    env->DeleteLocalRef(bytes);
-  }
-  return array;
+  return reinterpret_cast<jlong>(new JavaStream{std::move(java_source), std::move(stream)});
+}
+
+JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_closeStream(JNIEnv*, jclass,
+                                                                      jlong handle) {
+  std::unique_ptr<JavaStream> stream(&stream_at(handle));
+  Stream::close(std::move(stream->stream));
+}
+
+// `array` is the address of an ArrowArray and `step` that of a pyflow::Step; the caller owns both.
+JNIEXPORT jint JNICALL Java_io_pyflow_bridge_NativeBridge_nextBatch(JNIEnv* env, jclass,
+                                                                    jlong handle, jlong array,
+                                                                    jlong step) {
+  JavaStream& stream = stream_at(handle);
+  const Outcome outcome =
+      stream.stream->next(static_cast<uint64_t>(array), *reinterpret_cast<Step*>(step));
+  if (outcome == Outcome::kSourceFailed) stream.source->rethrow(env);
+  return static_cast<jint>(outcome);
+}
+
+JNIEXPORT jbyteArray JNICALL Java_io_pyflow_bridge_NativeBridge_streamSchema(JNIEnv* env, jclass,
+                                                                             jlong handle) {
+  return to_bytes(env, stream_at(handle).stream->schema());
+}
+
+JNIEXPORT jbyteArray JNICALL Java_io_pyflow_bridge_NativeBridge_streamError(JNIEnv* env, jclass,
+                                                                            jlong handle) {
+  return to_bytes(env, stream_at(handle).stream->error());
+}
+
+JNIEXPORT jobjectArray JNICALL
+Java_io_pyflow_bridge_NativeBridge_streamAccumulatorUpdates(JNIEnv* env, jclass, jlong handle) {
+  return accumulator_updates(env, *stream_at(handle).stream);
+}
+
+// The address of the release callback for arrays that the JVM makes.
+JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_releaseCallback(JNIEnv*, jclass) {
+  return reinterpret_cast<jlong>(&pyflow::release_jvm_array);
+}
+
+// Gives back what Python exported to the ArrowArray at the address. Python's memory may take the
+// GIL for it, so the caller holds none.
+JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_releaseArray(JNIEnv*, jclass,
+                                                                       jlong address) {
+  auto* array = reinterpret_cast<ArrowArray*>(address);
+  if (array->release != nullptr) array->release(array);
 }
 
 }  // extern "C"

@@ -7,7 +7,6 @@
 #include "program.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 
 #include "calendar.h"
@@ -114,28 +113,14 @@ void Program::close(std::unique_ptr<Program> program) {
 }
 
 Program::Program(Slot& slot, Exchange exchange, bool binary_as_bytes)
-    : slot_(slot),
-      id_([] {
-        static std::atomic<uint64_t> last{0};
-        return ++last;
-      }()),
+    : Functions(slot),
       exchange_(exchange),
       codec_(*slot.interpreter().state, exchange, binary_as_bytes) {}
-
-// Makes the task's context the thread's, unless this program was the last to do so on this thread.
-bool Program::enter() {
-  static thread_local uint64_t entered = 0;
-  if (entered == id_) return true;
-  PyRef done = PyRef::steal(PyObject_CallMethod(runtime_.get(), "enter", nullptr));
-  if (done) entered = id_;
-  return static_cast<bool>(done);
-}
 
 // (exchange, binary_as_bytes, runtime, error_options, input types by ordinal, functions, columns,
 // rows of an Arrow batch)
 bool Program::build(PyObject* loaded) {
-  runtime_ = PyRef::borrow(PyTuple_GET_ITEM(loaded, 2));
-  error_options_ = PyRef::borrow(PyTuple_GET_ITEM(loaded, 3));
+  set_runtime(PyTuple_GET_ITEM(loaded, 2), PyTuple_GET_ITEM(loaded, 3));
   PyObject* input_types = PyTuple_GET_ITEM(loaded, 4);
   PyObject* functions = PyTuple_GET_ITEM(loaded, 5);
   PyObject* columns = PyTuple_GET_ITEM(loaded, 6);
@@ -248,14 +233,7 @@ Outcome Program::evaluate_attached(const uint8_t* input, int row_count, Attached
     outcome = Outcome::kFailed;
   }
   inexact_.clear();
-  if (outcome == Outcome::kFailed) {
-    if (slot_.interrupted()) {
-      PyErr_Clear();
-      outcome = Outcome::kInterrupted;
-    } else if (PyErr_Occurred()) {
-      error_ = take_error_text(slot_.interpreter().state.get(), error_options_.get());
-    }
-  }
+  if (outcome == Outcome::kFailed) outcome = failure();
   evaluation.rows_done = row;
   evaluation.input_bytes_done = cursor - input;
   return outcome;
@@ -571,26 +549,6 @@ bool Program::rewrite_column(size_t column, PyObject* values) {
   }
   output_.swap(rewritten);
   return true;
-}
-
-bool Program::accumulator_updates(std::vector<std::string>& updates) {
-  bool complete = false;
-  const std::string refused = slot_.run([&] {
-    Attached attached(slot_.interpreter());
-    PyRef list = PyRef::steal(PyObject_CallMethod(runtime_.get(), "accumulator_updates", nullptr));
-    if (!list) {
-      error_ = take_error_text(slot_.interpreter().state.get(), error_options_.get());
-      return;
-    }
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list.get()); ++i) {
-      PyObject* update = PyList_GET_ITEM(list.get(), i);
-      updates.emplace_back(PyBytes_AS_STRING(update),
-                           static_cast<size_t>(PyBytes_GET_SIZE(update)));
-    }
-    complete = true;
-  });
-  if (!refused.empty()) error_ = refused;
-  return complete;
 }
 
 }  // namespace pyflow

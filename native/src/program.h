@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codec.h"
-#include "python.h"
+#include "functions.h"
 #include "spare_long.h"
 
 namespace pyflow {
@@ -24,9 +24,7 @@ struct Evaluation {
   int64_t conversion_nanos;  // estimated from a sample of the rows
 };
 
-enum class Outcome : int { kDone = 0, kFailed = 1, kMoveToShared = 2, kInterrupted = 3 };
-
-class Program {
+class Program : public Functions {
  public:
   // Loads the functions that `specification` (JSON, see program.py) describes. Null on failure,
   // with either `error` set, or `needs_shared` when a function's imports refuse the slot's
@@ -40,13 +38,6 @@ class Program {
   // Evaluates the functions over `row_count` rows at `input`. One call at a time, from any thread
   // that holds no GIL. The output stays valid until the next call.
   Outcome evaluate(const uint8_t* input, int row_count, Evaluation& evaluation);
-
-  // Why the last evaluation failed.
-  const std::string& error() const { return error_; }
-
-  // Appends the pickled (id, value) pairs of the accumulators that the functions use; false on
-  // error().
-  bool accumulator_updates(std::vector<std::string>& updates);
 
  private:
   struct Argument {
@@ -82,7 +73,6 @@ class Program {
   Program(Slot& slot, Exchange exchange, bool binary_as_bytes);
 
   bool build(PyObject* loaded);
-  bool enter();
   bool add_function(PyObject* function, PyObject* input_types);
   size_t argument_index(size_t ordinal, PyObject* input_types);
 
@@ -104,12 +94,8 @@ class Program {
   PyRef convert_column(size_t function, PyObject* values, Attached& attached);
   bool rewrite_column(size_t column, PyObject* values);
 
-  Slot& slot_;
-  const uint64_t id_;
   const Exchange exchange_;
   const Codec codec_;
-  PyRef runtime_;        // pyflow.thread_mode.program.Program
-  PyRef error_options_;  // how exceptions are shown
   size_t input_fields_ = 0;
   int64_t batch_rows_ = 0;  // rows of an Arrow batch, as process mode would make them
   int64_t rows_in_batch_ = 0;
@@ -125,7 +111,6 @@ class Program {
   std::vector<Inexact> inexact_;
   size_t row_number_ = 0;
   unsigned rows_until_sample_ = 16;  // the first rows are slower than the rest
-  std::string error_;
 };
 
 }  // namespace pyflow

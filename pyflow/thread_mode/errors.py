@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import traceback
 from types import TracebackType
+from typing import Any
 
 from pyspark.errors import PySparkRuntimeError
 from pyspark.util import try_simplify_traceback
@@ -31,6 +32,13 @@ class ErrorOptions:
         self.hide_traceback = hide_traceback
         self.simplified_traceback = simplified_traceback
         self.traceback_with_locals = traceback_with_locals
+
+    @classmethod
+    def of(cls, spec: dict[str, Any]) -> ErrorOptions:
+        """The options in a specification by the JVM, where they have the parameters' names."""
+        return cls(
+            spec["hide_traceback"], spec["simplified_traceback"], spec["traceback_with_locals"]
+        )
 
 
 class FormattedError(Exception):

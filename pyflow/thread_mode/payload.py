@@ -7,7 +7,8 @@ import os
 import sys
 import threading
 from base64 import b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from pyspark.accumulators import Accumulator, _accumulatorRegistry
@@ -16,7 +17,14 @@ from pyspark.core.files import SparkFiles
 from pyspark.serializers import CPickleSerializer
 from pyspark.sql.types import DataType
 
-__all__ = ["load_commands", "serializer", "set_up_broadcasts", "set_up_files"]
+__all__ = [
+    "accumulator_updates",
+    "load_commands",
+    "loading",
+    "serializer",
+    "set_up_broadcasts",
+    "set_up_files",
+]
 
 serializer = CPickleSerializer()
 
@@ -40,8 +48,7 @@ def load_commands(
         For each function its callables, innermost first, and the return type of the outermost; and
         the accumulators that the commands brought along, by id.
     """
-    with _loading:
-        _accumulatorRegistry.clear()
+    with loading() as accumulators:
         loaded = []
         for commands in functions:
             chain = []
@@ -49,7 +56,31 @@ def load_commands(
                 function, return_type = _load_command(b64decode(command))
                 chain.append(function)
             loaded.append((chain, return_type))
-        return loaded, dict(_accumulatorRegistry)
+    return loaded, accumulators
+
+
+@contextmanager
+def loading() -> Iterator[dict[int, Accumulator[Any]]]:
+    """Collect the accumulators that commands bring along while they are unpickled.
+
+    Yields
+    ------
+    dict
+        The accumulators by id, complete when the context ends.
+    """
+    accumulators: dict[int, Accumulator[Any]] = {}
+    with _loading:
+        _accumulatorRegistry.clear()
+        yield accumulators
+        accumulators.update(_accumulatorRegistry)
+
+
+def accumulator_updates(accumulators: dict[int, Accumulator[Any]]) -> list[bytes]:
+    """The updates of a task, as a worker would send them."""
+    return [
+        serializer.dumps((accumulator_id, accumulator._value))
+        for accumulator_id, accumulator in accumulators.items()
+    ]
 
 
 def _load_command(command: bytes) -> tuple[Callable[..., Any], DataType]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-from decimal import Decimal
 from typing import Any
 
 from pyspark.accumulators import Accumulator
 from pyspark.sql.types import DataType, StructType, _parse_datatype_json_string
 from pyspark.util import PythonEvalType
-from pyspark.worker_message import TaskContextInfo
 
 from pyflow.thread_mode import current_task, payload, results
 from pyflow.thread_mode.errors import ErrorOptions
+from pyflow.thread_mode.task_start import begin_task
 from pyflow.thread_mode.types import describe
 
 __all__ = ["Program", "load"]
@@ -87,11 +85,8 @@ class Program:
         return results.unpack(answer)
 
     def accumulator_updates(self) -> list[bytes]:
-        """The updates of this task, as a worker would send them."""
-        return [
-            payload.serializer.dumps((accumulator_id, accumulator._value))
-            for accumulator_id, accumulator in self._accumulators.items()
-        ]
+        """The updates of this task."""
+        return payload.accumulator_updates(self._accumulators)
 
 
 def load(specification: bytes) -> tuple[Any, ...]:
@@ -117,19 +112,11 @@ def load(specification: bytes) -> tuple[Any, ...]:
         native/src/program.cc reads it.
     """
     spec = json.loads(specification)
-    task = current_task.CurrentTask(_label(spec))
-    current_task.enter(task)
-    os.environ.update(spec["environment"])
-    payload.set_up_files(spec["files_dir"], spec["python_includes"])
-    payload.set_up_broadcasts(spec["broadcasts"])
-    task.context = _task_context(spec["task"])
-
+    task = begin_task(spec)
     commands = [function["commands"] for function in spec["functions"]]
     loaded, accumulators = payload.load_commands(commands)
     arguments = [function["args"] for function in spec["functions"]]
-    error_options = ErrorOptions(
-        spec["hide_traceback"], spec["simplified_traceback"], spec["traceback_with_locals"]
-    )
+    error_options = ErrorOptions.of(spec)
     program = Program(
         task,
         [return_type for _, return_type in loaded],
@@ -184,31 +171,3 @@ def _arrow_options(runner_conf: dict[str, str]) -> results.ArrowOptions:
         safe_check=enabled("spark.sql.execution.pandas.convertToArrowArraySafely"),
         int_to_decimal=enabled("spark.sql.execution.pythonUDF.pandas.intToDecimalCoercionEnabled"),
     )
-
-
-def _label(spec: dict[str, Any]) -> str:
-    names = ", ".join(function["name"] for function in spec["functions"])
-    task = spec["task"]
-    return (
-        f"{names}, task {task['partitionId']}.{task['attemptNumber']} in stage {task['stageId']} "
-        f"(TID {task['taskAttemptId']})"
-    )
-
-
-def _task_context(task: dict[str, Any]) -> Any:
-    return TaskContextInfo(
-        is_barrier=task["isBarrier"],
-        conn_info=task["connInfo"],
-        secret=task["secret"],
-        stage_id=task["stageId"],
-        partition_id=task["partitionId"],
-        attempt_number=task["attemptNumber"],
-        task_attempt_id=task["taskAttemptId"],
-        cpus=task["cpus"],
-        cpu_amount=Decimal(task["cpuAmount"]),
-        resources={
-            name: TaskContextInfo.ResourceInfo(name=each["name"], addresses=each["addresses"])
-            for name, each in task["resources"].items()
-        },
-        local_properties=task["localProperties"],
-    ).to_task_context()

@@ -30,6 +30,22 @@ final class NativeBridge {
 
   static native byte[][] accumulatorUpdates(long program);
 
+  static native long loadStream(long slot, byte[] specification, BatchSource source);
+
+  static native void closeStream(long stream);
+
+  static native int nextBatch(long stream, long array, long step);
+
+  static native byte[] streamSchema(long stream);
+
+  static native byte[] streamError(long stream);
+
+  static native byte[][] streamAccumulatorUpdates(long stream);
+
+  static native long releaseCallback();
+
+  static native void releaseArray(long array);
+
   /** Called by native code, from any thread. */
   static void log(int level, byte[] message) {
     PythonLog.write(level, new String(message, StandardCharsets.UTF_8));

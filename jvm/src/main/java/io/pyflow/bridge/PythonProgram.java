@@ -7,7 +7,7 @@ import org.apache.spark.unsafe.Platform;
  * The Python functions of one operator, loaded for one task. Evaluations come one at a time, from
  * any thread; the results of the last one can be read until the next.
  */
-public final class PythonProgram implements AutoCloseable {
+public final class PythonProgram implements LoadedFunctions {
   /** All rows were evaluated. */
   public static final int DONE = 0;
 
@@ -89,7 +89,7 @@ public final class PythonProgram implements AutoCloseable {
     return new String(NativeBridge.error(handle), StandardCharsets.UTF_8);
   }
 
-  /** The pickled (id, value) pairs of the accumulators the functions use; call once, at the end. */
+  @Override
   public byte[][] accumulatorUpdates() {
     return NativeBridge.accumulatorUpdates(handle);
   }

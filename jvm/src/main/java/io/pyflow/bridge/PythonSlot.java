@@ -7,7 +7,7 @@ import java.util.List;
 public final class PythonSlot implements AutoCloseable {
   private final Interpreter mode;
   private final long handle;
-  private final List<PythonProgram> programs = new ArrayList<>();
+  private final List<LoadedFunctions> loaded = new ArrayList<>();
   private boolean closed;
 
   private PythonSlot(Interpreter mode, long handle) {
@@ -37,10 +37,25 @@ public final class PythonSlot implements AutoCloseable {
    */
   public PythonProgram load(byte[] specification) {
     PythonProgram program = new PythonProgram(this, NativeBridge.load(handle, specification));
-    synchronized (programs) {
-      programs.add(program);
+    synchronized (loaded) {
+      loaded.add(program);
     }
     return program;
+  }
+
+  /**
+   * Loads functions over Arrow batches.
+   *
+   * @param specification JSON in UTF-8, as pyflow/thread_mode/stream.py reads it
+   * @throws PythonFunctionException if Python raises while it loads them
+   */
+  public PythonStream loadStream(byte[] specification, BatchSource source) {
+    PythonStream stream =
+        new PythonStream(this, NativeBridge.loadStream(handle, specification, source));
+    synchronized (loaded) {
+      loaded.add(stream);
+    }
+    return stream;
   }
 
   /**
@@ -54,14 +69,14 @@ public final class PythonSlot implements AutoCloseable {
     }
   }
 
-  /** Closes the slot's programs and gives the interpreter back. */
+  /** Closes the slot's functions and gives the interpreter back. */
   @Override
   public void close() {
-    List<PythonProgram> open;
-    synchronized (programs) {
-      open = new ArrayList<>(programs);
+    List<LoadedFunctions> open;
+    synchronized (loaded) {
+      open = new ArrayList<>(loaded);
     }
-    open.forEach(PythonProgram::close);
+    open.forEach(LoadedFunctions::close);
     release();
   }
 
@@ -72,9 +87,9 @@ public final class PythonSlot implements AutoCloseable {
     }
   }
 
-  void forget(PythonProgram program) {
-    synchronized (programs) {
-      programs.remove(program);
+  void forget(LoadedFunctions functions) {
+    synchronized (loaded) {
+      loaded.remove(functions);
     }
   }
 }

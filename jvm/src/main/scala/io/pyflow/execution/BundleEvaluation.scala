@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.pyflow.{ProgramSpec, PythonErrors, RunningTask}
 import org.apache.spark.sql.types.DataType
 
-import io.pyflow.bridge.{Interpreter, PythonFunctionException, PythonProgram, PythonRuntime, SharedInterpreterRequiredException}
+import io.pyflow.bridge.{Interpreter, PythonProgram, SharedInterpreterRequiredException}
 
 /**
  * The Python side of one operator in one task: loads the functions when the first bundle comes,
@@ -57,10 +57,7 @@ private[execution] class BundleEvaluation(
       case PythonProgram.MOVE_TO_SHARED if current.slot.interpreter != Interpreter.SHARED =>
         SharedOnlyFunctions.add(spec)
         moveBeforeNext = true
-      case PythonProgram.INTERRUPTED =>
-        throwIfKilled()
-        current.slot.throwIfExpired(spec.functionNames)
-        throw new SparkException(s"Python function ${spec.functionNames} was interrupted")
+      case PythonProgram.INTERRUPTED => current.slot.throwInterrupted(spec.functionNames)
       case PythonProgram.ERROR => throw PythonErrors.raisedByFunction(program.error)
       case other => throw SparkException.internalError(s"unexpected outcome $other")
     }
@@ -104,8 +101,7 @@ private[execution] class BundleEvaluation(
   }
 
   private def load(): Loaded = {
-    PythonStart.now(settings.python, spec.environment)
-    checkVersion()
+    FunctionLoading.prepare(spec, settings)
     val interpreter =
       if (SharedOnlyFunctions.contains(spec)) Interpreter.SHARED else settings.interpreter
     val current =
@@ -121,31 +117,7 @@ private[execution] class BundleEvaluation(
 
   private def loadInto(interpreter: Interpreter): Loaded = {
     val slot = new TaskSlot(context, interpreter, settings.pythonTimeoutMillis)
-    try {
-      val json = spec.toJson(context)
-      new Loaded(slot, slot.run(spec.functionNames)(slot.load(json)))
-    } catch {
-      case e: Throwable =>
-        slot.close()
-        e match {
-          case raised: PythonFunctionException =>
-            throwIfKilled()
-            slot.throwIfExpired(spec.functionNames)
-            throw PythonErrors.raisedByFunction(raised.getMessage)
-          case other => throw other
-        }
-    }
-  }
-
-  /** Functions are pickled byte code, which fits one minor version of Python only. */
-  private def checkVersion(): Unit = {
-    val embedded = PythonRuntime.version
-    if (InterpreterChoice.minor(embedded) != InterpreterChoice.minor(spec.pythonVersion)) {
-      throw new SparkException(
-        s"Python function ${spec.functionNames} was defined in Python ${spec.pythonVersion}, but " +
-          s"the Python embedded in the executor (${settings.python}) is $embedded. Set " +
-          "PYSPARK_PYTHON or spark.pyflow.python to the same Python as the driver's.")
-    }
+    new Loaded(slot, FunctionLoading.into(slot, spec, context)(slot.load))
   }
 
   private def retire(): Unit = {

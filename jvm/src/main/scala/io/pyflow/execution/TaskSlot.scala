@@ -4,9 +4,10 @@ import java.util.concurrent.{ScheduledThreadPoolExecutor, TimeUnit}
 import java.util.concurrent.atomic.AtomicBoolean
 
 import org.apache.spark.{SparkException, TaskContext}
+import org.apache.spark.sql.pyflow.RunningTask
 import org.slf4j.LoggerFactory
 
-import io.pyflow.bridge.{Interpreter, PythonProgram, PythonSlot}
+import io.pyflow.bridge.{BatchSource, Interpreter, PythonProgram, PythonSlot, PythonStream}
 import io.pyflow.plugin.PyFlowConf
 
 /**
@@ -32,6 +33,9 @@ private[execution] class TaskSlot(
 
   def load(specJson: Array[Byte]): PythonProgram = slot.load(specJson)
 
+  def loadStream(specJson: Array[Byte], source: BatchSource): PythonStream =
+    slot.loadStream(specJson, source)
+
   /**
    * Runs something that enters Python; until it returns, a cancelled task interrupts it, and so
    * does the end of its time.
@@ -55,6 +59,13 @@ private[execution] class TaskSlot(
           s"${timeoutMillis.mkString} ms (${PyFlowConf.PYTHON_TIMEOUT.key}). Raise the limit if " +
           "the function is meant to take that long.")
     }
+
+  /** Ends a task whose Python code was interrupted, for the reason that it was. */
+  def throwInterrupted(functions: String): Nothing = {
+    RunningTask.throwIfKilled(context)
+    throwIfExpired(functions)
+    throw new SparkException(s"Python function $functions was interrupted")
+  }
 
   def interrupt(): Unit = interrupt("its task ended")
 

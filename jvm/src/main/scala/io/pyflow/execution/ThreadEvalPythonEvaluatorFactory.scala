@@ -1,6 +1,6 @@
 package io.pyflow.execution
 
-import org.apache.spark.{PartitionEvaluator, PartitionEvaluatorFactory, SparkException, TaskContext}
+import org.apache.spark.{PartitionEvaluator, PartitionEvaluatorFactory, TaskContext}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.pyflow.{FunctionIdentity, ProgramSpec}
@@ -30,11 +30,7 @@ class ThreadEvalPythonEvaluatorFactory(
       DriverRecord.announce(context, functions) match {
         case None => inThread(partitionIndex, inputs.head, context)
         case Some(_) if settings.fallback => inProcess.eval(partitionIndex, inputs.head)
-        case Some(reason) =>
-          throw new SparkException(
-            s"${spec.functionNames} cannot run in thread mode any more: $reason. Set " +
-              "spark.pyflow.fallback=true to run such functions in process mode, or " +
-              "spark.pyflow.execution-mode=process for this query.")
+        case Some(reason) => throw ArrowLane.forbidden(spec.functionNames, reason)
       }
     }
   }

@@ -14,20 +14,23 @@ object ProcessModeReason {
   private val SupportedPythons = 10 to 13
 
   /** The first reason found; None if thread mode can run all the functions of the operator. */
-  def of(evaluation: PythonEvaluation, conf: SQLConf, sparkConf: SparkConf): Option[String] =
-    ofKind(evaluation.evalType)
-      .orElse(ofSession(evaluation.evalType, conf, sparkConf))
-      .orElse(first(evaluation.udfs) { udf =>
-        val reason = ofFunction(udf, conf, sparkConf)
-          .orElse(
-            Option.when(evaluation.evalType == PythonFunctions.ArrowEvalType)(udf).flatMap(ofArrow))
-        if (evaluation.udfs.length > 1) reason.map(text => s"${udf.name}: $text") else reason
+  def of(
+      udfs: Seq[PythonUDF],
+      evalType: Int,
+      conf: SQLConf,
+      sparkConf: SparkConf): Option[String] =
+    ofSession(evalType, conf, sparkConf)
+      .orElse(first(udfs) { udf =>
+        val reason = ofFunction(udf, conf, sparkConf).orElse(ofValues(udf, evalType))
+        if (udfs.length > 1) reason.map(text => s"${udf.name}: $text") else reason
       })
 
-  private def ofKind(evalType: Int): Option[String] =
-    Option.unless(
-      evalType == PythonFunctions.PickledEvalType || evalType == PythonFunctions.ArrowEvalType)(
-      "only plain (row at a time) functions run in thread mode, not pandas or Arrow functions")
+  /** What the row lane cannot convert; PySpark converts Arrow batches itself. */
+  private def ofValues(udf: PythonUDF, evalType: Int): Option[String] = evalType match {
+    case PythonFunctions.PickledEvalType => ofTypes(udf)
+    case PythonFunctions.ArrowEvalType => ofTypes(udf).orElse(ofArrow(udf))
+    case _ => None
+  }
 
   private def ofSession(evalType: Int, conf: SQLConf, sparkConf: SparkConf): Option[String] = {
     val arrow = evalType == PythonFunctions.ArrowEvalType
@@ -60,7 +63,6 @@ object ProcessModeReason {
       .refusal(PythonFunctions.names(udf), sparkConf)
       .orElse(first(PythonFunctions.versions(udf))(ofVersion(_, conf)))
       .orElse(first(executable)(EmbeddedPython.refusal(_, sparkConf)))
-      .orElse(ofTypes(udf))
       .orElse(ofSurroundings(udf, sparkConf))
       .orElse(Quarantine.reasonAgainst(PythonFunctions.identities(udf)))
   }

@@ -4,13 +4,13 @@ import java.util.{Collections, LinkedHashMap, Map => JavaMap}
 
 import org.apache.spark.{SparkConf, SparkEnv, SparkException}
 import org.apache.spark.sql.catalyst.SQLConfHelper
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, NamedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, NamedExpression, PythonUDF}
+import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, SparkStrategy}
-import org.apache.spark.sql.execution.python.ArrowPythonRunner
+import org.apache.spark.sql.execution.python._
 import org.apache.spark.sql.pyflow.{PythonFunctions, WorkerSettings}
 
-import io.pyflow.execution.{InterpreterChoice, ProcessModeExec, ThreadEvalPythonExec, ThreadModeSettings}
+import io.pyflow.execution._
 import io.pyflow.plugin.{EmbeddedPython, PyFlowConf}
 
 /**
@@ -37,11 +37,51 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
       ProjectExec(list, FilterExec(condition, inThread(evaluation, columns))) :: Nil
 
     case PythonEvaluation(evaluation) =>
-      val physical = processModeReason(evaluation) match {
-        case None => inThread(evaluation, evaluation.output)
-        case Some(reason) => inProcess(evaluation, reason)
-      }
-      physical :: Nil
+      planned(evaluation.udfs, evaluation.evalType)(
+        inThread(evaluation, evaluation.output),
+        evaluation.sparksOperator(planLater(evaluation.child)))
+
+    case MapInPandas(func: PythonUDF, output, child, isBarrier, profile) =>
+      planned(Seq(func), func.evalType)(
+        ThreadMapInBatchExec(func, output, planLater(child), isBarrier, profile, settings(func)),
+        MapInPandasExec(func, output, planLater(child), isBarrier, profile))
+
+    case MapInArrow(func: PythonUDF, output, child, isBarrier, profile) =>
+      planned(Seq(func), func.evalType)(
+        ThreadMapInBatchExec(func, output, planLater(child), isBarrier, profile, settings(func)),
+        MapInArrowExec(func, output, planLater(child), isBarrier, profile))
+
+    case FlatMapGroupsInPandas(grouping, func: PythonUDF, output, child) =>
+      planned(Seq(func), func.evalType)(
+        inGroups(grouping, func, output, inStruct = false, child),
+        FlatMapGroupsInPandasExec(grouping, func, output, planLater(child)))
+
+    case FlatMapGroupsInArrow(grouping, func: PythonUDF, output, child) =>
+      planned(Seq(func), func.evalType)(
+        inGroups(grouping, func, output, inStruct = true, child),
+        FlatMapGroupsInArrowExec(grouping, func, output, planLater(child)))
+
+    case both @ FlatMapCoGroupsInPandas(_, _, func: PythonUDF, output, left, right) =>
+      planned(Seq(func), func.evalType)(
+        inCogroups(both.leftAttributes, both.rightAttributes, func, output, left, right),
+        FlatMapCoGroupsInPandasExec(
+          both.leftAttributes,
+          both.rightAttributes,
+          func,
+          output,
+          planLater(left),
+          planLater(right)))
+
+    case both @ FlatMapCoGroupsInArrow(_, _, func: PythonUDF, output, left, right) =>
+      planned(Seq(func), func.evalType)(
+        inCogroups(both.leftAttributes, both.rightAttributes, func, output, left, right),
+        FlatMapCoGroupsInArrowExec(
+          both.leftAttributes,
+          both.rightAttributes,
+          func,
+          output,
+          planLater(left),
+          planLater(right)))
 
     case _ => Nil
   }
@@ -49,7 +89,9 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
   /** Matches functions that can run in thread mode. */
   private object InThread {
     def unapply(plan: LogicalPlan): Option[PythonEvaluation] =
-      PythonEvaluation.unapply(plan).filter(processModeReason(_).isEmpty)
+      PythonEvaluation
+        .unapply(plan)
+        .filter(evaluation => processModeReason(evaluation.udfs, evaluation.evalType).isEmpty)
   }
 
   private def picksColumn(expression: NamedExpression): Boolean = expression match {
@@ -59,50 +101,93 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
 
   private def inThread(
       evaluation: PythonEvaluation,
-      output: Seq[NamedExpression]): ThreadEvalPythonExec =
-    ThreadEvalPythonExec(
-      evaluation.udfs,
-      evaluation.resultAttributes,
-      output,
-      evaluation.evalType,
-      settings(evaluation),
-      planLater(evaluation.child))
+      columns: Seq[NamedExpression]): SparkPlan = {
+    import evaluation._
+    val physicalChild = planLater(child)
+    val chosen = settings(udfs.head, evalType)
+    if (PythonFunctions.takesRows(evalType)) {
+      ThreadEvalPythonExec(udfs, resultAttributes, columns, evalType, chosen, physicalChild)
+    } else {
+      ThreadArrowEvalPythonExec(udfs, resultAttributes, columns, evalType, chosen, physicalChild)
+    }
+  }
 
-  private def settings(evaluation: PythonEvaluation): ThreadModeSettings = {
-    val version = PythonFunctions.versions(evaluation.udfs.head).head
-    val arrow = evaluation.evalType == PythonFunctions.ArrowEvalType
+  private def inGroups(
+      grouping: Seq[Attribute],
+      func: PythonUDF,
+      output: Seq[Attribute],
+      inStruct: Boolean,
+      child: LogicalPlan): SparkPlan =
+    ThreadFlatMapGroupsInBatchExec(
+      grouping,
+      func,
+      output,
+      inStruct,
+      settings(func),
+      planLater(child))
+
+  private def inCogroups(
+      leftGrouping: Seq[Attribute],
+      rightGrouping: Seq[Attribute],
+      func: PythonUDF,
+      output: Seq[Attribute],
+      left: LogicalPlan,
+      right: LogicalPlan): SparkPlan =
+    ThreadFlatMapCoGroupsInBatchExec(
+      leftGrouping,
+      rightGrouping,
+      func,
+      output,
+      settings(func),
+      planLater(left),
+      planLater(right))
+
+  private def settings(func: PythonUDF): ThreadModeSettings = settings(func, func.evalType)
+
+  private def settings(func: PythonUDF, evalType: Int): ThreadModeSettings =
     ThreadModeSettings(
       EmbeddedPython.executable(sparkConf),
       InterpreterChoice
-        .of(PyFlowConf.INTERPRETER.in(conf), version)
+        .of(PyFlowConf.INTERPRETER.in(conf), PythonFunctions.versions(func).head)
         .fold(reason => throw SparkException.internalError(reason), identity),
       PyFlowConf.BUNDLE_SIZE.in(conf),
       PyFlowConf.BUNDLE_TIME.in(conf),
       PyFlowConf.PYTHON_TIMEOUT.in(conf),
       PyFlowConf.FALLBACK.in(conf),
       WorkerSettings(
-        if (arrow) ArrowPythonRunner.getPythonRunnerConfMap(conf) else Map.empty,
+        if (evalType == PythonFunctions.PickledEvalType) {
+          Map.empty
+        } else {
+          ArrowPythonRunner.getPythonRunnerConfMap(conf)
+        },
         conf.arrowMaxRecordsPerBatch,
         conf.pysparkBinaryAsBytes,
         conf.pysparkHideTraceback,
         conf.pysparkSimplifiedTraceback,
         conf.pysparkTracebackWithLocals,
         PythonFunctions.jobArtifactUUID))
+
+  /** One of two physical plans, by whether the functions can run in thread mode. */
+  private def planned(udfs: Seq[PythonUDF], evalType: Int)(
+      inThread: => SparkPlan,
+      inProcess: => SparkPlan): Seq[SparkPlan] = {
+    val physical = processModeReason(udfs, evalType) match {
+      case None => inThread
+      case Some(reason) =>
+        val names = udfs.map(PythonFunctions.nameOf).mkString(", ")
+        if (!PyFlowConf.FALLBACK.in(conf)) {
+          throw new ThreadModeUnavailableException(names, reason)
+        }
+        if (notYetLogged(udfs.map(_.resultId))) {
+          log.warn("{} runs in process mode: {}", names: Any, reason: Any)
+        }
+        ProcessModeExec(udfs, reason, inProcess)
+    }
+    physical :: Nil
   }
 
-  private def inProcess(evaluation: PythonEvaluation, reason: String): SparkPlan = {
-    val names = evaluation.functionNames
-    if (!PyFlowConf.FALLBACK.in(conf)) {
-      throw new ThreadModeUnavailableException(names, reason)
-    }
-    if (notYetLogged(evaluation.udfs.map(_.resultId))) {
-      log.warn("{} runs in process mode: {}", names: Any, reason: Any)
-    }
-    ProcessModeExec(evaluation.udfs, reason, evaluation.sparksOperator(planLater(evaluation.child)))
-  }
-
-  private def processModeReason(evaluation: PythonEvaluation): Option[String] =
-    ProcessModeReason.of(evaluation, conf, sparkConf)
+  private def processModeReason(udfs: Seq[PythonUDF], evalType: Int): Option[String] =
+    ProcessModeReason.of(udfs, evalType, conf, sparkConf)
 
   private def sparkConf: SparkConf = SparkEnv.get.conf
 

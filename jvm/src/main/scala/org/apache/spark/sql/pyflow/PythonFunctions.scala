@@ -18,6 +18,10 @@ object PythonFunctions {
   val PickledEvalType: Int = PythonEvalType.SQL_BATCHED_UDF
   val ArrowEvalType: Int = PythonEvalType.SQL_ARROW_BATCHED_UDF
 
+  /** Whether functions are plain ones, of a row each; the others take Arrow batches. */
+  def takesRows(evalType: Int): Boolean =
+    evalType == PickledEvalType || evalType == ArrowEvalType
+
   /** The functions that a UDF chains, innermost first, and the arguments of the innermost. */
   def unchain(udf: PythonUDF): (Seq[PythonFunction], Seq[Expression]) = udf.children match {
     case Seq(inner: PythonUDF) =>

@@ -45,6 +45,18 @@ object RunningTask {
     }
   }
 
+  /** Runs something that belongs to a task on whatever thread this is. */
+  def in[T](context: TaskContext)(work: => T): T = {
+    val before = TaskContext.get()
+    if (before eq context) {
+      work
+    } else {
+      TaskContext.setTaskContext(context)
+      try work
+      finally if (before == null) TaskContext.unset() else TaskContext.setTaskContext(before)
+    }
+  }
+
   /** Ends a task that has been killed, in the way Spark wants it to end. */
   def throwIfKilled(context: TaskContext): Unit = context.killTaskIfInterrupted()
 }

@@ -1,0 +1,95 @@
+package io.pyflow.bridge;
+
+import java.nio.charset.StandardCharsets;
+import org.apache.spark.unsafe.Platform;
+
+/**
+ * The Python functions of one operator over Arrow batches, loaded for one task. Python pulls its
+ * input from a {@link BatchSource}; calls come one at a time, from any thread.
+ */
+public final class PythonStream implements LoadedFunctions {
+  /** An ArrowArray of the C data interface takes so many bytes. */
+  public static final int ARRAY_BYTES = 80;
+
+  /** What {@link #rows()} is after the last batch. */
+  public static final long END = -1;
+
+  // The layout of pyflow::Step in native/src/stream.h.
+  private static final int ROWS = 0;
+  private static final int GIL_WAIT_NANOS = 8;
+  private static final int PYTHON_NANOS = 16;
+  private static final int STEP_BYTES = 24;
+
+  private final PythonSlot slot;
+  private final long handle;
+  private final long step;
+  private boolean closed;
+
+  PythonStream(PythonSlot slot, long handle) {
+    this.slot = slot;
+    this.handle = handle;
+    this.step = Platform.allocateMemory(STEP_BYTES);
+    Platform.setMemory(step, (byte) 0, STEP_BYTES);
+  }
+
+  /**
+   * Has the functions make the next batch. What the source throws, this throws.
+   *
+   * @param arrayAddress off-heap address of an ArrowArray, which is filled unless this was the end;
+   *     give it back with {@link #releaseArray}
+   * @return {@link PythonProgram#DONE}, {@link PythonProgram#ERROR} or {@link
+   *     PythonProgram#INTERRUPTED}
+   */
+  public int next(long arrayAddress) {
+    return NativeBridge.nextBatch(handle, arrayAddress, step);
+  }
+
+  /** Rows of the last batch, or {@link #END}. */
+  public long rows() {
+    return Platform.getLong(null, step + ROWS);
+  }
+
+  public long gilWaitNanos() {
+    return Platform.getLong(null, step + GIL_WAIT_NANOS);
+  }
+
+  /** Time in which the last call held the GIL. */
+  public long pythonNanos() {
+    return Platform.getLong(null, step + PYTHON_NANOS);
+  }
+
+  /** The Arrow schema of the output as an encapsulated IPC message, after the first batch. */
+  public byte[] schema() {
+    return NativeBridge.streamSchema(handle);
+  }
+
+  /** The traceback of the last call that ended in an error. */
+  public String error() {
+    return new String(NativeBridge.streamError(handle), StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public byte[][] accumulatorUpdates() {
+    return NativeBridge.streamAccumulatorUpdates(handle);
+  }
+
+  /** The address of the release callback for arrays whose memory the JVM owns. */
+  public static long releaseCallback() {
+    return NativeBridge.releaseCallback();
+  }
+
+  /** Gives back the buffers of an array that {@link #next} filled. */
+  public static void releaseArray(long arrayAddress) {
+    NativeBridge.releaseArray(arrayAddress);
+  }
+
+  @Override
+  public void close() {
+    if (!closed) {
+      closed = true;
+      slot.forget(this);
+      NativeBridge.closeStream(handle);
+      Platform.freeMemory(step);
+    }
+  }
+}

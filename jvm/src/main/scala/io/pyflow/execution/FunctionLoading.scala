@@ -1,0 +1,41 @@
+package io.pyflow.execution
+
+import org.apache.spark.{SparkException, TaskContext}
+import org.apache.spark.sql.pyflow.{FunctionsSpec, PythonErrors, RunningTask}
+
+import io.pyflow.bridge.{PythonFunctionException, PythonRuntime}
+
+/** Gets functions into an interpreter, or says why not. */
+private[execution] object FunctionLoading {
+
+  /** Starts Python if it does not run yet, and makes sure that it is the functions'. */
+  def prepare(spec: FunctionsSpec, settings: ThreadModeSettings): Unit = {
+    PythonStart.now(settings.python, spec.environment)
+    // Functions are pickled byte code, which fits one minor version of Python only.
+    val embedded = PythonRuntime.version
+    if (InterpreterChoice.minor(embedded) != InterpreterChoice.minor(spec.pythonVersion)) {
+      throw new SparkException(
+        s"Python function ${spec.functionNames} was defined in Python ${spec.pythonVersion}, but " +
+          s"the Python embedded in the executor (${settings.python}) is $embedded. Set " +
+          "PYSPARK_PYTHON or spark.pyflow.python to the same Python as the driver's.")
+    }
+  }
+
+  /** Loads functions into a slot, which is closed if that fails. */
+  def into[T](slot: TaskSlot, spec: FunctionsSpec, context: TaskContext)(
+      load: Array[Byte] => T): T =
+    try {
+      val json = spec.toJson(context)
+      slot.run(spec.functionNames)(load(json))
+    } catch {
+      case e: Throwable =>
+        slot.close()
+        e match {
+          case raised: PythonFunctionException =>
+            RunningTask.throwIfKilled(context)
+            slot.throwIfExpired(spec.functionNames)
+            throw PythonErrors.raisedByFunction(raised.getMessage)
+          case other => throw other
+        }
+    }
+}

@@ -1,0 +1,140 @@
+package io.pyflow.execution
+
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.locks.ReentrantLock
+
+import org.apache.spark.{SparkException, TaskContext}
+import org.apache.spark.sql.pyflow.{PythonErrors, RunningTask, StreamSpec}
+import org.apache.spark.sql.vectorized.ColumnarBatch
+import org.slf4j.LoggerFactory
+
+import io.pyflow.arrow.{ImportedBatches, RowsToBatches}
+import io.pyflow.bridge.{BatchSource, Interpreter, PythonProgram, PythonStream}
+
+/**
+ * The batches that the functions of one operator make in one task. Every batch is asked for: Python
+ * then asks the source for as much input as it needs. A batch is valid until the next one.
+ *
+ * The iterator may be driven by another thread than the task's, and the task may end while it is.
+ */
+private[execution] class StreamEvaluation(
+    spec: StreamSpec,
+    settings: ThreadModeSettings,
+    source: RowsToBatches,
+    context: TaskContext,
+    metrics: StreamMetrics)
+  extends Iterator[ColumnarBatch] {
+  import StreamEvaluation._
+
+  private val inside = new ReentrantLock
+  private val imported = new ImportedBatches
+  private var stream = Option.empty[PythonStream]
+  private var upcoming = Option.empty[ColumnarBatch]
+  private var ended = false
+  private var released = false
+  @volatile private var slot = Option.empty[TaskSlot]
+  @volatile private var closed = false
+
+  context.addTaskCompletionListener[Unit](_ => close())
+
+  override def hasNext: Boolean = entered {
+    if (upcoming.isEmpty && !ended && !closed) {
+      upcoming = advance()
+      ended = upcoming.isEmpty
+    }
+    upcoming.isDefined && !closed
+  }
+
+  override def next(): ColumnarBatch = {
+    if (!hasNext) {
+      throw new NoSuchElementException("there are no more batches, or the task has ended")
+    }
+    val batch = upcoming.get
+    upcoming = None
+    batch
+  }
+
+  private def advance(): Option[ColumnarBatch] = {
+    RunningTask.throwIfKilled(context)
+    val functions = stream.getOrElse(load())
+    val array = imported.newArray()
+    val outcome =
+      try slot.get.run(spec.functionNames)(functions.next(array))
+      catch {
+        case e: Throwable =>
+          imported.giveBack(array)
+          throw e
+      }
+    metrics.batches.add(1)
+    metrics.pythonTime.add(functions.pythonNanos)
+    metrics.gilWaitTime.add(functions.gilWaitNanos)
+    if (outcome == PythonProgram.DONE && functions.rows != PythonStream.END) {
+      metrics.outputRows.add(functions.rows)
+      Some(imported.take(array, functions))
+    } else {
+      imported.giveBack(array)
+      outcome match {
+        case PythonProgram.DONE =>
+          spec.addAccumulatorUpdates(
+            slot.get.run(spec.functionNames)(functions.accumulatorUpdates()).toSeq)
+          None
+        case PythonProgram.INTERRUPTED => slot.get.throwInterrupted(spec.functionNames)
+        case PythonProgram.ERROR => throw PythonErrors.raisedByFunction(functions.error)
+        case other => throw SparkException.internalError(s"unexpected outcome $other")
+      }
+    }
+  }
+
+  private def load(): PythonStream = {
+    FunctionLoading.prepare(spec, settings)
+    val leased = new TaskSlot(context, Interpreter.SHARED, settings.pythonTimeoutMillis)
+    val batches: BatchSource = array => RunningTask.in(context)(source.next(array))
+    val loaded = FunctionLoading.into(leased, spec, context)(leased.loadStream(_, batches))
+    slot = Some(leased)
+    stream = Some(loaded)
+    loaded
+  }
+
+  private def entered[T](work: => T): T = {
+    inside.lock()
+    try work
+    finally {
+      if (closed) {
+        release()
+      }
+      inside.unlock()
+    }
+  }
+
+  /** Waits for another thread that is inside, after having Python stopped, but not for ever. */
+  private def close(): Unit = {
+    closed = true
+    if (!inside.tryLock()) {
+      slot.foreach(_.interrupt())
+      if (!inside.tryLock(CloseWaitSeconds, TimeUnit.SECONDS)) {
+        log.warn(
+          s"A thread is still inside Python $CloseWaitSeconds s after its task has ended; what it " +
+            "holds is freed when it comes back")
+        return
+      }
+    }
+    try release()
+    finally inside.unlock()
+  }
+
+  private def release(): Unit = if (!released) {
+    released = true
+    upcoming = None
+    try stream.foreach(_.close())
+    finally {
+      source.close()
+      imported.close()
+      slot.foreach(_.close())
+    }
+  }
+}
+
+private[execution] object StreamEvaluation {
+  private val log = LoggerFactory.getLogger(classOf[StreamEvaluation])
+  private val CloseWaitSeconds = 10L
+}

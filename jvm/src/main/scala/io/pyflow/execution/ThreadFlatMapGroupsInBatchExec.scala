@@ -1,0 +1,50 @@
+package io.pyflow.execution
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.python.{FlatMapGroupsInBatchExec, GroupedInput}
+import org.apache.spark.sql.pyflow.{Argument, ArrowResults, InGroups}
+import org.apache.spark.sql.types.StructType
+
+/**
+ * `applyInPandas` and `applyInArrow` of grouped data in the JVM of the executor.
+ *
+ * @param inStruct whether Python gets a group's columns as one struct
+ */
+case class ThreadFlatMapGroupsInBatchExec(
+    groupingAttributes: Seq[Attribute],
+    func: Expression,
+    output: Seq[Attribute],
+    inStruct: Boolean,
+    settings: ThreadModeSettings,
+    child: SparkPlan)
+  extends FlatMapGroupsInBatchExec
+  with ArrowLaneExec {
+
+  override def functions: Seq[PythonUDF] = Seq(func.asInstanceOf[PythonUDF])
+
+  override protected val pythonEvalType: Int = func.asInstanceOf[PythonUDF].evalType
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val input = GroupedInput(child.output, groupingAttributes)
+    val schema = if (inStruct) new StructType().add("struct", input.schema) else input.schema
+    val functionsLane = lane(InGroups, Seq(schema), Seq(input.offsets.map(Argument(_, None))))
+    val (columns, wrapped) = (output, inStruct)
+    child.execute().mapPartitions { rows =>
+      if (rows.isEmpty) {
+        Iterator.empty
+      } else {
+        val groups = input.groups(rows).map(_._2)
+        val parts = if (wrapped) groups.map(_.map(InternalRow(_))) else groups
+        ArrowResults
+          .ofStructs(functionsLane.groups(parts), columns.length)
+          .map(UnsafeProjection.create(columns, columns))
+      }
+    }
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): ThreadFlatMapGroupsInBatchExec =
+    copy(child = newChild)
+}

@@ -1,0 +1,50 @@
+package io.pyflow.execution
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.resource.ResourceProfile
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.python.MapInBatchExec
+import org.apache.spark.sql.pyflow.{Argument, ArrowResults, InBatches}
+import org.apache.spark.sql.types.StructType
+
+/** `mapInPandas` and `mapInArrow` in the JVM of the executor. */
+case class ThreadMapInBatchExec(
+    func: Expression,
+    output: Seq[Attribute],
+    child: SparkPlan,
+    isBarrier: Boolean,
+    profile: Option[ResourceProfile],
+    settings: ThreadModeSettings)
+  extends MapInBatchExec
+  with ArrowLaneExec {
+
+  private def udf: PythonUDF = func.asInstanceOf[PythonUDF]
+
+  override def functions: Seq[PythonUDF] = Seq(udf)
+
+  override protected val pythonEvalType: Int = udf.evalType
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    // PySpark takes the columns as one struct: a data frame.
+    val struct = new StructType().add("struct", child.schema)
+    val functionsLane = lane(InBatches, Seq(struct), Seq(Seq(Argument(0, None))))
+    val (columns, declared, evalType) = (output, udf.dataType, pythonEvalType)
+    val evaluate = (rows: Iterator[InternalRow]) => {
+      val batches = functionsLane.stream(rows.map(InternalRow(_)))
+      val checked = ArrowResults.checked(batches, declared, evalType)
+      ArrowResults.ofStructs(checked, columns.length).map(UnsafeProjection.create(columns, columns))
+    }
+    val rows =
+      if (isBarrier) {
+        child.execute().barrier().mapPartitions(evaluate)
+      } else {
+        child.execute().mapPartitions(evaluate)
+      }
+    profile.fold(rows)(rows.withResources)
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): ThreadMapInBatchExec =
+    copy(child = newChild)
+}

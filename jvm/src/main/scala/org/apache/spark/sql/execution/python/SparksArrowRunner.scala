@@ -1,0 +1,66 @@
+package org.apache.spark.sql.execution.python
+
+import org.apache.spark.TaskContext
+import org.apache.spark.api.python.ChainedPythonFunctions
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.execution.python.EvalPythonExec.ArgumentMetadata
+import org.apache.spark.sql.pyflow.{ColumnarCall, StreamSpec}
+import org.apache.spark.sql.vectorized.ColumnarBatch
+
+/**
+ * Runs functions over Arrow batches in Spark's Python workers, for a task that must not run them in
+ * the JVM although the query was planned so. Lives in Spark's package because the parts of its
+ * runners do.
+ */
+class SparksArrowRunner(
+    spec: StreamSpec,
+    runnerConf: Map[String, String],
+    metrics: Map[String, SQLMetric],
+    jobArtifactUUID: Option[String])
+  extends Serializable {
+
+  private def functions: Seq[(ChainedPythonFunctions, Long)] =
+    spec.calls.map(call => (ChainedPythonFunctions(call.chain), call.resultId))
+
+  private def arguments(call: ColumnarCall): Array[ArgumentMetadata] =
+    call.arguments.map(argument => ArgumentMetadata(argument.column, argument.keyword)).toArray
+
+  def stream(rows: Iterator[InternalRow], context: TaskContext): Iterator[ColumnarBatch] =
+    (new Runner with BatchedPythonArrowInput)
+      .compute(Iterator(rows), context.partitionId(), context)
+
+  def groups(
+      groups: Iterator[Iterator[InternalRow]],
+      context: TaskContext): Iterator[ColumnarBatch] =
+    (new Runner with GroupedPythonArrowInput).compute(groups, context.partitionId(), context)
+
+  def cogroups(
+      cogroups: Iterator[(Iterator[InternalRow], Iterator[InternalRow])],
+      context: TaskContext): Iterator[ColumnarBatch] =
+    new CoGroupedArrowPythonRunner(
+      functions,
+      spec.evalType,
+      spec.calls.map(_.arguments.map(_.column).toArray).toArray,
+      spec.schemas.head,
+      spec.schemas.last,
+      spec.timeZone,
+      spec.largeVarTypes,
+      runnerConf,
+      metrics,
+      jobArtifactUUID,
+      None).compute(cogroups, context.partitionId(), context)
+
+  private abstract class Runner
+    extends ArrowPythonWithNamedArgumentRunner(
+      functions,
+      spec.evalType,
+      spec.calls.map(arguments).toArray,
+      spec.schemas.head,
+      spec.timeZone,
+      spec.largeVarTypes,
+      runnerConf,
+      metrics,
+      jobArtifactUUID,
+      None)
+}

@@ -1,0 +1,60 @@
+package org.apache.spark.sql.pyflow
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.api.python.PythonEvalType
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.errors.QueryExecutionErrors
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{DataType, UserDefinedType}
+import org.apache.spark.sql.types.DataType.equalsIgnoreCompatibleCollation
+import org.apache.spark.sql.vectorized.{ArrowColumnVector, ColumnarBatch}
+
+/** Reads the batches that functions return, with the checks and errors of Spark's operators. */
+object ArrowResults {
+
+  /** Rows of batches with one column for each function. */
+  def ofColumns(
+      batches: Iterator[ColumnarBatch],
+      declared: Seq[DataType]): Iterator[InternalRow] = {
+    val expected = declared.map(_.transformRecursively { case udt: UserDefinedType[_] =>
+      udt.sqlType
+    })
+    batches.flatMap { batch =>
+      val actual = (0 until batch.numCols()).map(batch.column(_).dataType())
+      if (!equalsIgnoreCompatibleCollation(expected, actual)) {
+        throw QueryExecutionErrors.arrowDataTypeMismatchError("pandas_udf()", expected, actual)
+      }
+      batch.rowIterator.asScala
+    }
+  }
+
+  /** Rows of batches that hold them as structs in their only column. */
+  def ofStructs(batches: Iterator[ColumnarBatch], fields: Int): Iterator[InternalRow] =
+    batches.flatMap { batch =>
+      val struct = batch.column(0).asInstanceOf[ArrowColumnVector]
+      val flat = new ColumnarBatch(Array.tabulate(fields)(struct.getChild))
+      flat.setNumRows(batch.numRows())
+      flat.rowIterator.asScala
+    }
+
+  /** Fails for batches of another type than declared, if the session checks that. */
+  def checked(
+      batches: Iterator[ColumnarBatch],
+      declared: DataType,
+      evalType: Int): Iterator[ColumnarBatch] =
+    if (!SQLConf.get.pysparkArrowValidateSchema) {
+      batches
+    } else {
+      batches.map { batch =>
+        val actual = batch.column(0).dataType()
+        if (!DataType.equalsIgnoreCompatibleNullability(from = actual, to = declared)) {
+          throw QueryExecutionErrors.arrowDataTypeMismatchError(
+            PythonEvalType.toString(evalType),
+            Seq(declared),
+            Seq(actual))
+        }
+        batch
+      }
+    }
+}

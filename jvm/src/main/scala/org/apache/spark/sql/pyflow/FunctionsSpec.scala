@@ -1,0 +1,99 @@
+package org.apache.spark.sql.pyflow
+
+import java.io.File
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
+import java.security.MessageDigest
+import java.util.{Base64, HexFormat}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.{SparkFiles, TaskContext}
+import org.apache.spark.api.python.PythonFunction
+import org.json4s.JsonAST._
+import org.json4s.jackson.JsonMethods.{compact, render}
+
+/** Settings of the session that process mode would send to its Python workers. */
+case class WorkerSettings(
+    runnerConf: Map[String, String],
+    arrowMaxRecordsPerBatch: Int,
+    binaryAsBytes: Boolean,
+    hideTraceback: Boolean,
+    simplifiedTraceback: Boolean,
+    tracebackWithLocals: Boolean,
+    jobArtifactUUID: Option[String])
+
+/**
+ * All that Python has to know to run the functions of one operator. Made on the driver; a task
+ * renders it to JSON together with what only the task knows. Lives in Spark's package because
+ * Spark keeps the parts of a Python function to itself.
+ */
+abstract class FunctionsSpec extends Serializable {
+  def evalType: Int
+
+  protected def settings: WorkerSettings
+
+  /** All functions, those within chains too. */
+  protected def functions: Seq[PythonFunction]
+
+  /** For messages. */
+  def functionNames: String
+
+  /** What this kind of functions needs beside its surroundings. */
+  protected def kindJson: List[JField]
+
+  /** The Python the functions were pickled with, "3.13". */
+  def pythonVersion: String = functions.head.pythonVer
+
+  /** Variables that the driver's Python wants in the environment of its functions. */
+  def environment: Map[String, String] = functions.head.envVars.asScala.toMap
+
+  /** Equal for the same functions in any operator, task and query. */
+  lazy val commandsDigest: String = {
+    val digest = MessageDigest.getInstance("SHA-256")
+    functions.foreach { function =>
+      digest.update(ByteBuffer.allocate(4).putInt(function.command.length).array())
+      digest.update(function.command.toArray)
+    }
+    HexFormat.of().formatHex(digest.digest())
+  }
+
+  def toJson(context: TaskContext): Array[Byte] = {
+    val surroundings = List[JField](
+      "eval_type" -> JInt(evalType),
+      "runner_conf" -> FunctionsSpec.toJson(settings.runnerConf),
+      "hide_traceback" -> JBool(settings.hideTraceback),
+      "simplified_traceback" -> JBool(settings.simplifiedTraceback),
+      "traceback_with_locals" -> JBool(settings.tracebackWithLocals),
+      "task" -> RunningTask.toJson(context),
+      "broadcasts" -> JArray(broadcastsJson.toList),
+      "files_dir" -> JString(filesDirectory),
+      "python_includes" -> JArray(
+        functions.flatMap(_.pythonIncludes.asScala).distinct.map(JString(_)).toList),
+      "environment" -> FunctionsSpec.toJson(environment ++ RunningTask.environment(context)))
+    compact(render(JObject(kindJson ++ surroundings))).getBytes(UTF_8)
+  }
+
+  /** Adds what the functions added to their accumulators during a task that succeeded. */
+  def addAccumulatorUpdates(updates: Iterable[Array[Byte]]): Unit =
+    Option(functions.head.accumulator).foreach(accumulator => updates.foreach(accumulator.add))
+
+  protected def commandsJson(chain: Seq[PythonFunction]): JArray = JArray(chain.map { function =>
+    JString(Base64.getEncoder.encodeToString(function.command.toArray))
+  }.toList)
+
+  private def broadcastsJson: Seq[JValue] =
+    functions.flatMap(_.broadcastVars.asScala).distinctBy(_.id).map { broadcast =>
+      JArray(List(JInt(broadcast.id), JString(broadcast.value.path)))
+    }
+
+  private def filesDirectory: String = {
+    val root = SparkFiles.getRootDirectory()
+    settings.jobArtifactUUID.fold(root)(uuid => new File(root, uuid).getAbsolutePath)
+  }
+}
+
+object FunctionsSpec {
+  private[pyflow] def toJson(values: Map[String, String]): JObject =
+    JObject(values.toList.map { case (key, value) => key -> JString(value) })
+}

@@ -1,0 +1,83 @@
+package org.apache.spark.sql.pyflow
+
+import java.io.ByteArrayOutputStream
+import java.nio.channels.Channels
+import java.util.Base64
+
+
+import org.apache.arrow.vector.ipc.WriteChannel
+import org.apache.arrow.vector.ipc.message.MessageSerializer
+import org.apache.arrow.vector.types.pojo.Schema
+import org.apache.spark.TaskContext
+import org.apache.spark.api.python.PythonFunction
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.ArrowUtils
+import org.json4s.JsonAST._
+
+/** How the input of functions over Arrow batches is divided. */
+sealed abstract class InputShape(val name: String, val grouped: Boolean)
+case object InBatches extends InputShape("batches", false)
+case object InGroups extends InputShape("groups", true)
+case object InCogroups extends InputShape("cogroups", true)
+
+/** A function over Arrow columns; of a chain the functions are listed innermost first. */
+case class ColumnarCall(
+    name: String,
+    chain: Seq[PythonFunction],
+    arguments: Seq[Argument],
+    resultId: Long)
+
+/**
+ * Functions over Arrow batches.
+ *
+ * @param schemas of the inputs: two for cogroups, otherwise one
+ */
+class StreamSpec(
+    val evalType: Int,
+    val shape: InputShape,
+    val schemas: Seq[StructType],
+    val timeZone: String,
+    val largeVarTypes: Boolean,
+    val calls: Seq[ColumnarCall],
+    protected val settings: WorkerSettings)
+  extends FunctionsSpec {
+
+  schemas.foreach(ArrowUtils.failDuplicatedFieldNames)
+
+  override protected def functions: Seq[PythonFunction] = calls.flatMap(_.chain)
+
+  override val functionNames: String = calls.map(_.name).mkString(", ")
+
+  def maxRecordsPerBatch: Int = settings.arrowMaxRecordsPerBatch
+
+  def arrowSchemas: Seq[Schema] = schemas.map { schema =>
+    ArrowUtils.toArrowSchema(
+      schema,
+      timeZone,
+      errorOnDuplicatedFieldNames = true,
+      largeVarTypes = largeVarTypes)
+  }
+
+  override protected def kindJson: List[JField] = List(
+    "input" -> JString(shape.name),
+    "schemas" -> JArray(arrowSchemas.map(schemaJson).toList),
+    "functions" -> JArray(calls.map(callJson).toList),
+    "eval_conf" -> JObject(),
+    "split_index" -> JInt(TaskContext.getPartitionId()))
+
+  private def schemaJson(schema: Schema): JValue = {
+    val bytes = new ByteArrayOutputStream
+    MessageSerializer.serialize(new WriteChannel(Channels.newChannel(bytes)), schema)
+    JString(Base64.getEncoder.encodeToString(bytes.toByteArray))
+  }
+
+  private def callJson(call: ColumnarCall): JValue = {
+    val (named, positional) = call.arguments.partition(_.keyword.isDefined)
+    JObject(
+      "name" -> JString(call.name),
+      "commands" -> commandsJson(call.chain),
+      "args" -> JArray(positional.map(argument => JInt(argument.column)).toList),
+      "kwargs" -> JObject(named.map(argument => argument.keyword.get -> JInt(argument.column)).toList),
+      "result_id" -> JInt(call.resultId))
+  }
+}

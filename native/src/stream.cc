@@ -1,0 +1,151 @@
+// See stream.h.
+
+#include "stream.h"
+
+#include <atomic>
+#include <utility>
+
+namespace pyflow {
+
+struct Stream::Pull {
+  explicit Pull(Source from) : source(std::move(from)) {}
+
+  const Source source;
+  std::atomic<bool> failed{false};
+  std::atomic<int64_t> away_nanos{0};
+  std::atomic<int64_t> gil_wait_nanos{0};
+
+  // pull(address of an ArrowArray): what the source answered, without the GIL meanwhile.
+  static PyObject* call(PyObject* capsule, PyObject* argument);
+  static void destroy(PyObject* capsule);
+  static PyRef callable(std::shared_ptr<Pull> pull);
+};
+
+namespace {
+
+constexpr const char* kCapsule = "pyflow.Stream.Pull";
+
+}  // namespace
+
+PyObject* Stream::Pull::call(PyObject* capsule, PyObject* argument) {
+  auto* held = static_cast<std::shared_ptr<Pull>*>(PyCapsule_GetPointer(capsule, kCapsule));
+  if (held == nullptr) return nullptr;
+  const uint64_t array = PyLong_AsUnsignedLongLong(argument);
+  if (PyErr_Occurred()) return nullptr;
+  const std::shared_ptr<Pull> pull = *held;
+  const int64_t start = monotonic_nanos();
+  PyThreadState* thread = PyEval_SaveThread();
+  const int64_t rows = pull->source(array);
+  const int64_t back = monotonic_nanos();
+  PyEval_RestoreThread(thread);
+  const int64_t end = monotonic_nanos();
+  pull->away_nanos += end - start;
+  pull->gil_wait_nanos += end - back;
+  if (rows == kSourceFailed) {
+    pull->failed = true;
+    PyErr_SetString(PyExc_RuntimeError, "the input of the Python function failed");
+    return nullptr;
+  }
+  return PyLong_FromLongLong(rows);
+}
+
+void Stream::Pull::destroy(PyObject* capsule) {
+  delete static_cast<std::shared_ptr<Pull>*>(PyCapsule_GetPointer(capsule, kCapsule));
+}
+
+PyRef Stream::Pull::callable(std::shared_ptr<Pull> pull) {
+  static PyMethodDef method = {"pull", call, METH_O, nullptr};
+  auto held = std::make_unique<std::shared_ptr<Pull>>(std::move(pull));
+  PyRef capsule = PyRef::steal(PyCapsule_New(held.get(), kCapsule, destroy));
+  if (!capsule) return PyRef();
+  static_cast<void>(held.release());
+  return PyRef::steal(PyCFunction_New(&method, capsule.get()));
+}
+
+Stream::Stream(Slot& slot, Source source)
+    : Functions(slot), pull_(std::make_shared<Pull>(std::move(source))) {}
+
+std::unique_ptr<Stream> Stream::load(Slot& slot, const std::string& specification, Source source,
+                                     std::string& error) {
+  std::unique_ptr<Stream> stream(new Stream(slot, std::move(source)));
+  bool loaded = false;
+  const std::string refused = slot.run([&] {
+    Attached attached(slot.interpreter());
+    const InterpreterState& state = *slot.interpreter().state;
+    slot.begin_python();
+    // (runtime, error options)
+    PyRef callable = Pull::callable(stream->pull_);
+    PyRef tuple;
+    if (callable) {
+      tuple = PyRef::steal(
+          PyObject_CallFunction(state.load_stream.get(), "y#O", specification.data(),
+                                static_cast<Py_ssize_t>(specification.size()), callable.get()));
+    }
+    slot.end_python();
+    if (tuple) {
+      stream->set_runtime(PyTuple_GET_ITEM(tuple.get(), 0), PyTuple_GET_ITEM(tuple.get(), 1));
+      loaded = true;
+    } else {
+      error = take_error_text(&state, nullptr);
+    }
+  });
+  if (!refused.empty()) error = refused;
+  if (!loaded) stream.reset();
+  return stream;
+}
+
+void Stream::close(std::unique_ptr<Stream> stream) {
+  Slot& slot = stream->slot_;
+  // Generators that are closed and objects that are destroyed run Python code too.
+  const std::string refused = slot.run([&] {
+    Attached attached(slot.interpreter());
+    slot.begin_python();
+    PyRef closed = PyRef::steal(PyObject_CallMethod(stream->runtime_.get(), "close", nullptr));
+    slot.end_python();
+    if (!closed) PyErr_Clear();
+    stream.reset();
+  });
+  if (!refused.empty()) static_cast<void>(stream.release());
+}
+
+Outcome Stream::next(uint64_t array, Step& step) {
+  Outcome outcome = Outcome::kFailed;
+  const std::string refused = slot_.run([&] {
+    pull_->away_nanos = 0;
+    pull_->gil_wait_nanos = 0;
+    Attached attached(slot_.interpreter());
+    const int64_t start = attached.since_nanos();
+    slot_.begin_python();
+    outcome = next_attached(array, step);
+    slot_.end_python();
+    step.python_nanos = monotonic_nanos() - start - pull_->away_nanos;
+    step.gil_wait_nanos = attached.waited_nanos() + pull_->gil_wait_nanos;
+  });
+  if (!refused.empty()) error_ = refused;
+  return outcome;
+}
+
+Outcome Stream::next_attached(uint64_t array, Step& step) {
+  if (slot_.interrupted()) return Outcome::kInterrupted;
+  if (!enter()) return failure();
+  PyRef rows = PyRef::steal(PyObject_CallMethod(runtime_.get(), "next", "K", array));
+  // A function may have caught the exception; its results would be those of half the input.
+  if (pull_->failed) {
+    PyErr_Clear();
+    return Outcome::kSourceFailed;
+  }
+  if (!rows) return failure();
+  step.rows = PyLong_AsLongLong(rows.get());
+  if (schema_.empty() && step.rows != kEnd && !read_schema()) return failure();
+  return Outcome::kDone;
+}
+
+bool Stream::read_schema() {
+  PyRef schema = PyRef::steal(PyObject_CallMethod(runtime_.get(), "schema", nullptr));
+  if (!schema) return false;
+  schema_.assign(PyBytes_AS_STRING(schema.get()),
+                 static_cast<size_t>(PyBytes_GET_SIZE(schema.get())));
+  return true;
+}
+
+}  // namespace pyflow

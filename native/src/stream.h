@@ -1,0 +1,61 @@
+// Functions over Arrow batches: Python pulls batches from the JVM, and the JVM pulls what the
+// functions make of them.
+//
+// Both ways a batch crosses as an ArrowArray of the C data interface, its buffers shared by
+// address.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "functions.h"
+
+namespace pyflow {
+
+// One output batch. The JVM reads it at these offsets (PythonStream).
+struct Step {
+  int64_t rows = 0;  // Stream::kEnd after the last batch
+  int64_t gil_wait_nanos = 0;
+  int64_t python_nanos = 0;  // with the GIL held; not while the input was being fetched
+};
+
+class Stream : public Functions {
+ public:
+  static constexpr int64_t kEnd = -1;
+
+  // Fills the ArrowArray at the address with the next input batch; returns its number of rows, or
+  // a negative number that pyflow.thread_mode.stream knows; kSourceFailed if there is none to be
+  // had. Called without the GIL, from any thread that the functions use.
+  using Source = std::function<int64_t(uint64_t)>;
+  static constexpr int64_t kSourceFailed = -100;
+
+  // Loads the functions that `specification` (JSON, see stream.py) describes. Null with `error` set
+  // on failure.
+  static std::unique_ptr<Stream> load(Slot& slot, const std::string& specification, Source source,
+                                      std::string& error);
+
+  // Destroys the stream; its Python objects need the slot's interpreter.
+  static void close(std::unique_ptr<Stream> stream);
+
+  // Exports the next output batch to the ArrowArray at the address. One call at a time, from any
+  // thread that holds no GIL.
+  Outcome next(uint64_t array, Step& step);
+
+  // The Arrow schema of the output as an encapsulated IPC message; known after the first batch.
+  const std::string& schema() const { return schema_; }
+
+ private:
+  // What Python holds of the stream; outlives it if a function keeps it.
+  struct Pull;
+
+  Stream(Slot& slot, Source source);
+
+  Outcome next_attached(uint64_t array, Step& step);
+  bool read_schema();
+
+  std::shared_ptr<Pull> pull_;
+  std::string schema_;
+};
+
+}  // namespace pyflow

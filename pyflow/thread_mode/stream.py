@@ -1,0 +1,241 @@
+"""Loads functions over Arrow batches for one task, and runs them as PySpark's worker does.
+
+PySpark's own code turns the functions into one over an iterator of batches. Here that iterator
+pulls batches from the JVM, and the JVM pulls batches from what the function returns: nothing is
+read ahead, and nothing is copied on the way.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from base64 import b64decode
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyspark.accumulators import Accumulator
+from pyspark.worker_message import UDFInfo
+
+from pyflow.thread_mode import current_task, payload
+from pyflow.thread_mode.errors import ErrorOptions
+from pyflow.thread_mode.task_start import begin_task
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Stream", "load"]
+
+# What the JVM answers instead of a number of rows, as io.pyflow.bridge.BatchSource has it.
+_END_OF_GROUP = -1
+_END = -2
+
+_ARRAY_BYTES = 80
+
+
+class Stream:
+    """The Python side of the native ``pyflow::Stream``.
+
+    Parameters
+    ----------
+    task : CurrentTask
+        The task that the functions run for.
+    output : iterator of pyarrow.RecordBatch
+        What the functions make of their input.
+    accumulators : dict
+        The accumulators that the functions use, by id.
+    """
+
+    def __init__(
+        self,
+        task: current_task.CurrentTask,
+        output: Iterator[pa.RecordBatch],
+        accumulators: dict[int, Accumulator[Any]],
+    ) -> None:
+        self._task = task
+        self._output = output
+        self._accumulators = accumulators
+        self._schema: pa.Schema | None = None
+
+    def enter(self) -> None:
+        """Make the task the current thread's."""
+        current_task.enter(self._task)
+
+    def next(self, address: int) -> int:
+        """Export the next batch to the ``ArrowArray`` at an address.
+
+        Returns
+        -------
+        int
+            Its number of rows; -1 after the last batch.
+        """
+        batch = next(self._output, None)
+        if batch is None:
+            return -1
+        if self._schema is None:
+            self._schema = batch.schema
+        elif not batch.schema.equals(self._schema):
+            _refuse_other_schema(batch, self._schema)
+        batch = _without_offsets(batch)
+        batch._export_to_c(address)
+        rows: int = batch.num_rows
+        return rows
+
+    def schema(self) -> bytes:
+        """The schema of the batches, as an encapsulated IPC message."""
+        assert self._schema is not None
+        message: bytes = self._schema.serialize().to_pybytes()
+        return message
+
+    def accumulator_updates(self) -> list[bytes]:
+        """The updates of this task."""
+        return payload.accumulator_updates(self._accumulators)
+
+    def close(self) -> None:
+        """End the functions, wherever they are, and let go of all batches."""
+        output, self._output = self._output, iter(())
+        close = getattr(output, "close", None)
+        if close is not None:
+            close()
+
+
+def load(specification: bytes, pull: Callable[[int], int]) -> tuple[Stream, ErrorOptions]:
+    """Load the functions that the JVM describes.
+
+    Parameters
+    ----------
+    specification : bytes
+        JSON: what :func:`~pyflow.thread_mode.task_start.begin_task` and
+        :class:`~pyflow.thread_mode.errors.ErrorOptions` need; ``eval_type``; ``input`` ("batches",
+        "groups" or "cogroups"); ``schemas`` (IPC messages in base64, one per input); ``functions``
+        (``name``; ``commands`` in base64, innermost first; ``args``; ``kwargs``; ``result_id``);
+        ``runner_conf``; ``eval_conf``; ``split_index``.
+    pull : callable
+        Fills the ``ArrowArray`` at an address with the next input batch. Returns its number of
+        rows, -1 at the end of a group or -2 at the end of the input.
+    """
+    import pyarrow as pa
+    from pyspark import worker
+
+    spec = json.loads(specification)
+    task = begin_task(spec)
+    schemas = [pa.ipc.read_schema(pa.py_buffer(b64decode(each))) for each in spec["schemas"]]
+    functions = [_udf_info(function) for function in spec["functions"]]
+    with payload.loading() as accumulators:
+        run, *_ = worker.read_udfs(
+            payload.serializer,
+            functions,
+            spec["eval_type"],
+            worker.RunnerConf(spec["runner_conf"]),
+            worker.EvalConf(spec["eval_conf"]),
+        )
+    source = _INPUTS[spec["input"]](_Input(pull, schemas))
+    output = run(spec["split_index"], source)
+    return Stream(task, iter(output), accumulators), ErrorOptions.of(spec)
+
+
+def _udf_info(function: dict[str, Any]) -> UDFInfo:
+    return UDFInfo(
+        udfs=[memoryview(b64decode(command)) for command in function["commands"]],
+        args=function["args"],
+        kwargs=function["kwargs"],
+        result_id=function["result_id"],
+    )
+
+
+class _Input:
+    """The batches that the JVM hands out, group by group."""
+
+    def __init__(self, pull: Callable[[int], int], schemas: list[pa.Schema]) -> None:
+        self._pull = pull
+        self._schemas = schemas
+        self._array = ctypes.create_string_buffer(_ARRAY_BYTES)
+        self._address = ctypes.addressof(self._array)
+        self.ended = False
+
+    def part(self, schema: int) -> Iterator[pa.RecordBatch]:
+        """The batches up to the end of a group or of the input."""
+        import pyarrow as pa
+
+        while not self.ended:
+            rows = self._pull(self._address)
+            if rows == _END:
+                self.ended = True
+            elif rows == _END_OF_GROUP:
+                return
+            else:
+                yield pa.RecordBatch._import_from_c(self._address, self._schemas[schema])
+
+
+def _batches(source: _Input) -> Iterator[pa.RecordBatch]:
+    return source.part(0)
+
+
+def _groups(source: _Input) -> Iterator[Iterator[pa.RecordBatch]]:
+    while True:
+        group = source.part(0)
+        first = next(group, None)
+        if first is None:
+            return
+        yield _rest(first, group)
+        # What the function has left of the group.
+        for _ in group:
+            pass
+
+
+def _rest(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield first
+    del first
+    yield from others
+
+
+def _cogroups(
+    source: _Input,
+) -> Iterator[tuple[list[pa.RecordBatch], list[pa.RecordBatch]]]:
+    while True:
+        left = list(source.part(0))
+        if source.ended:
+            return
+        yield left, list(source.part(1))
+
+
+_INPUTS: dict[str, Callable[[_Input], Iterator[Any]]] = {
+    "batches": _batches,
+    "groups": _groups,
+    "cogroups": _cogroups,
+}
+
+
+def _refuse_other_schema(batch: pa.RecordBatch, schema: pa.Schema) -> None:
+    """Raise what a worker raises when it writes batches of different schemas to one stream."""
+    import pyarrow as pa
+
+    with pa.ipc.new_stream(pa.BufferOutputStream(), schema) as writer:
+        writer.write_batch(batch)
+
+
+def _without_offsets(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with arrays that begin where their buffers do; copies those that are slices."""
+    import pyarrow as pa
+
+    columns = batch.columns
+    if not any(_is_slice(column) for column in columns):
+        return batch
+    whole = [
+        pa.concat_arrays([column[:0], column]) if _is_slice(column) else column
+        for column in columns
+    ]
+    return pa.RecordBatch.from_arrays(whole, schema=batch.schema)
+
+
+def _is_slice(array: pa.Array) -> bool:
+    import pyarrow as pa
+
+    if array.offset != 0:
+        return True
+    if isinstance(array, pa.StructArray):
+        return any(_is_slice(array.field(i)) for i in range(array.type.num_fields))
+    if isinstance(array, pa.MapArray):
+        return _is_slice(array.keys) or _is_slice(array.items)
+    if isinstance(array, (pa.ListArray, pa.LargeListArray)):
+        return _is_slice(array.values)
+    return False

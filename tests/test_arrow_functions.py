@@ -1,0 +1,490 @@
+"""Functions over Arrow batches: the same programs in both modes."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import gc
+import time
+from collections.abc import Iterator
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from pyspark import TaskContext
+from pyspark.sql import Row
+from pyspark.sql import functions as F
+from pyspark.sql.functions import arrow_udf, col, pandas_udf
+
+from comparison import MODE, settings
+
+pytestmark = pytest.mark.core
+
+
+def numbers(spark, rows=1000, partitions=2):
+    return spark.range(rows, numPartitions=partitions).select(
+        (col("id") % 7).alias("k"), col("id").alias("n"), F.concat(F.lit("t"), "id").alias("s")
+    )
+
+
+def pandas_scalar():
+    @pandas_udf("long")
+    def f(n: pd.Series, m: pd.Series) -> pd.Series:
+        return n * 2 + m
+
+    return f
+
+
+def pandas_iterator():
+    @pandas_udf("long")
+    def f(batches: Iterator[pd.Series]) -> Iterator[pd.Series]:
+        for number, batch in enumerate(batches):
+            yield batch + number
+
+    return f
+
+
+def pandas_iterator_of_tuples():
+    @pandas_udf("string")
+    def f(batches: Iterator[tuple[pd.Series, pd.Series]]) -> Iterator[pd.Series]:
+        for numbers, texts in batches:
+            yield texts + numbers.astype(str)
+
+    return f
+
+
+def arrow_scalar():
+    @arrow_udf("long")
+    def f(n: pa.Array) -> pa.Array:
+        return pc.add(n, 1)
+
+    return f
+
+
+def arrow_iterator():
+    @arrow_udf("long")
+    def f(batches: Iterator[pa.Array]) -> Iterator[pa.Array]:
+        for batch in batches:
+            yield pc.multiply(batch, 3)
+
+    return f
+
+
+SCALAR = {
+    "pandas": lambda frame: frame.select("s", pandas_scalar()("n", "k").alias("f")),
+    "pandas by name": lambda frame: frame.select(pandas_scalar()(m="n", n="k").alias("f")),
+    "pandas iterator": lambda frame: frame.select("n", pandas_iterator()("n")),
+    "pandas iterator of tuples": lambda frame: frame.select(pandas_iterator_of_tuples()("n", "s")),
+    "arrow": lambda frame: frame.select(arrow_scalar()("n"), "k", "s"),
+    "arrow iterator": lambda frame: frame.select("*", arrow_iterator()("n")),
+    "one of another": lambda frame: frame.select(arrow_scalar()(arrow_scalar()("n"))),
+    "two at once": lambda frame: frame.select(
+        arrow_scalar()("n").alias("a"), arrow_scalar()("k").alias("b")
+    ),
+    "in a filter": lambda frame: frame.where(arrow_scalar()("n") % 5 == 0).select("s"),
+    "nothing kept": lambda frame: frame.select(arrow_scalar()("n").alias("f")).agg(F.sum("f")),
+}
+
+
+@pytest.mark.parametrize("kind", SCALAR)
+def test_scalar(both_modes, kind):
+    for conf in ({}, {"spark.sql.execution.arrow.maxRecordsPerBatch": "7"}):
+        both_modes(lambda spark: SCALAR[kind](numbers(spark)), conf)
+
+
+def in_pandas(batches):
+    for batch in batches:
+        yield batch[batch.n % 2 == 0]
+
+
+def in_arrow(batches):
+    for batch in batches:
+        yield batch.filter(pc.equal(pc.bit_wise_and(batch["n"], 1), 0))
+        yield batch.slice(1, 2)
+
+
+@pytest.mark.parametrize("barrier", [False, True])
+def test_map_in_batches(both_modes, barrier):
+    schema = "k long, n long, s string"
+    both_modes(lambda spark: numbers(spark).mapInPandas(in_pandas, schema, barrier))
+    both_modes(lambda spark: numbers(spark).mapInArrow(in_arrow, schema, barrier))
+
+
+def test_map_that_changes_everything(both_modes):
+    def summary(batches):
+        rows = sum(len(batch) for batch in batches)
+        yield pd.DataFrame({"rows": [rows], "part": [TaskContext.get().partitionId()]})
+
+    def nothing(batches):
+        yield from ()
+
+    def endless(batches):
+        n = 0
+        while True:
+            yield pd.DataFrame({"n": [n]})
+            n += 1
+
+    both_modes(lambda spark: numbers(spark).mapInPandas(summary, "rows long, part int"))
+    both_modes(lambda spark: numbers(spark).mapInPandas(nothing, "n long"))
+    both_modes(lambda spark: numbers(spark).mapInPandas(endless, "n long").limit(5))
+    both_modes(lambda spark: spark.range(0).mapInPandas(summary, "rows long, part int"))
+
+
+def test_grouped_map(both_modes):
+    def normalised(frame):
+        return frame.assign(n=frame.n - frame.n.min())
+
+    def with_key(key, frame):
+        return pd.DataFrame([(key[0], len(frame))], columns=["k", "rows"])
+
+    def pandas_parts(parts: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for part in parts:
+            yield part[["k", "n"]]
+
+    def first_part_only(parts: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        yield next(parts)[["k", "n"]].head(1)
+
+    def table(table):
+        return table.sort_by("n").slice(0, 3)
+
+    def keyed_table(key, table):
+        return pa.table({"k": [key[0].as_py()], "n": [table.num_rows]})
+
+    def record_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield batch.select(["k", "n"])
+
+    def program(spark):
+        grouped = numbers(spark).groupBy("k")
+        return [
+            grouped.applyInPandas(normalised, "k long, n long, s string"),
+            grouped.applyInPandas(with_key, "k long, rows long"),
+            grouped.applyInPandas(pandas_parts, "k long, n long"),
+            grouped.applyInPandas(first_part_only, "k long, n long"),
+            grouped.applyInArrow(table, "k long, n long, s string"),
+            grouped.applyInArrow(keyed_table, "k long, n long"),
+            grouped.applyInArrow(record_batches, "k long, n long"),
+            numbers(spark)
+            .groupBy()
+            .applyInPandas(lambda frame: pd.DataFrame({"rows": [len(frame)]}), "rows long"),
+            numbers(spark)
+            .groupBy((col("n") % 3).alias("third"))
+            .applyInPandas(lambda frame: frame.head(1)[["n", "k"]], "n long, k long"),
+        ]
+
+    for conf in ({}, {"spark.sql.execution.arrow.maxRecordsPerBatch": "50"}):
+        both_modes(program, conf)
+
+
+def test_cogrouped_map(both_modes):
+    def together(left, right):
+        return pd.DataFrame({"left": [len(left)], "right": [len(right)]})
+
+    def with_key(key, left, right):
+        return pd.DataFrame({"k": [key[0]], "rows": [len(left) + len(right)]})
+
+    def tables(left, right):
+        return pa.table({"left": [left.num_rows], "right": [right.num_rows]})
+
+    def program(spark):
+        left = numbers(spark).groupBy("k")
+        right = numbers(spark, 500).where("k < 3 or n = 5").drop("s").groupBy("k")
+        return [
+            left.cogroup(right).applyInPandas(together, "left long, right long"),
+            left.cogroup(right).applyInPandas(with_key, "k long, rows long"),
+            left.cogroup(right).applyInArrow(tables, "left long, right long"),
+        ]
+
+    both_modes(program)
+
+
+VALUES = [
+    ("boolean", [True, None, False]),
+    ("tinyint", [-128, None, 127]),
+    ("smallint", [-(2**15), None, 2**15 - 1]),
+    ("int", [-(2**31), None, 2**31 - 1]),
+    ("bigint", [-(2**63), None, 2**63 - 1]),
+    ("float", [1.5, None, float("inf")]),
+    ("double", [-0.0, None, float("nan")]),
+    ("decimal(38,18)", [decimal.Decimal("1.5"), None, decimal.Decimal("-99.000000000000000001")]),
+    ("string", ["", None, "\U0001f600 text"]),
+    ("binary", [b"", None, b"\xff\x00"]),
+    ("date", [datetime.date(1, 1, 1), None, datetime.date(9999, 12, 31)]),
+    ("timestamp", [datetime.datetime(1969, 12, 31), None, datetime.datetime(2024, 7, 1, 2, 30)]),
+    ("timestamp_ntz", [datetime.datetime(1969, 12, 31), None, datetime.datetime(2024, 7, 1)]),
+    ("interval day to second", [datetime.timedelta(-1, 5), None, datetime.timedelta(9)]),
+    ("array<string>", [[], None, ["a", None, "b"]]),
+    ("array<array<int>>", [[[1], None, []], None, [[2, 3]]]),
+    ("map<string,bigint>", [{}, None, {"a": 1, "b": None}]),
+    ("struct<a:int,b:array<double>>", [Row(a=1, b=[1.0, None]), None, Row(a=None, b=None)]),
+    ("void", [None, None, None]),
+]
+
+
+@pytest.mark.parametrize(("declared", "values"), VALUES, ids=[declared for declared, _ in VALUES])
+def test_types_both_ways(both_modes, declared, values):
+    """Every type in every position of a batch: whole, nested, sliced, all null, and empty."""
+
+    @arrow_udf(declared)
+    def same(array: pa.Array) -> pa.Array:
+        return array
+
+    @arrow_udf(f"array<{declared}>")
+    def listed(array: pa.Array) -> pa.Array:
+        return pa.array([[each.as_py()] for each in array], pa.list_(array.type))
+
+    def sliced(batches):
+        for batch in batches:
+            yield batch.slice(1)
+            yield batch.slice(0, 0)
+            yield batch.slice(len(batch) - 1, 1)
+
+    def program(spark):
+        frame = spark.createDataFrame([(value,) for value in values * 4], f"v {declared}")
+        results = [
+            frame.repartition(1).select("v", same("v").alias("same")),
+            frame.coalesce(1).mapInArrow(sliced, frame.schema),
+        ]
+        # pandas makes floats of integers where one is missing.
+        if declared != "bigint":
+            results.append(frame.coalesce(1).mapInPandas(lambda batches: batches, frame.schema))
+        if declared != "void":
+            results.append(frame.coalesce(1).select(listed("v")))
+        return results
+
+    both_modes(program)
+
+
+def test_variants_and_user_defined_types(both_modes):
+    from points import Point, PointUDT
+
+    def program(spark):
+        points = spark.createDataFrame([(Point(1.0, 2.0),), (None,)], ["p"])
+        variants = spark.range(3).selectExpr("parse_json(concat('[', id, ']')) as v")
+        same = pandas_udf(lambda series: series, PointUDT())
+        return [
+            points.coalesce(1).select(same("p")),
+            variants.mapInArrow(lambda batches: batches, variants.schema),
+        ]
+
+    both_modes.agree(lambda spark: program(spark)[0])
+    both_modes.agree(lambda spark: program(spark)[1])
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kathmandu"])
+def test_time_zones(both_modes, zone):
+    @pandas_udf("timestamp")
+    def later(moments: pd.Series) -> pd.Series:
+        return moments + pd.Timedelta(hours=1)
+
+    def program(spark):
+        moments = spark.range(48).selectExpr("timestamp_seconds(1709000000 + id * 1800) as t")
+        return moments.select("t", later("t"), F.date_format(later("t"), "HH:mm"))
+
+    both_modes(program, {"spark.sql.session.timeZone": zone})
+
+
+def raising(batches):
+    for batch in batches:
+        raise ValueError("raised by the function")
+        yield batch
+
+
+def wrong_length():
+    return pandas_udf(lambda series: series.head(1), "long")
+
+
+FAILURES = {
+    "an exception": lambda spark: numbers(spark).mapInPandas(raising, "n long"),
+    "not an iterator": lambda spark: numbers(spark).mapInPandas(lambda b: 5, "n long"),
+    "no data frame": lambda spark: numbers(spark).mapInPandas(lambda b: iter([1]), "n long"),
+    "another column": lambda spark: numbers(spark).mapInPandas(lambda b: b, "other long"),
+    "another type": lambda spark: numbers(spark).mapInArrow(lambda b: b, "k int, n int, s int"),
+    "too few rows": lambda spark: numbers(spark).select(wrong_length()("n")),
+    "a wrong value": lambda spark: numbers(spark).select(
+        pandas_udf(lambda series: series.map(str), "date")("n")
+    ),
+    "StopIteration": lambda spark: numbers(spark).select(
+        pandas_udf(lambda series: next(iter(())), "long")("n")
+    ),
+    "system exit": lambda spark: (
+        numbers(spark).groupBy("k").applyInPandas(lambda frame: exit(3), "n long")
+    ),
+    "at the group": lambda spark: (
+        numbers(spark)
+        .groupBy("k")
+        .applyInArrow(lambda table: 1 / (table.column("k")[0].as_py() - 3), "n long")
+    ),
+}
+
+
+@pytest.mark.parametrize("what", FAILURES)
+def test_failures(both_modes, what):
+    both_modes.fail(lambda spark: FAILURES[what](spark).coalesce(1))
+
+
+def test_failures_of_the_input(both_modes):
+    """An error below the operator is that error, even if the function hides it."""
+
+    def hiding(batches):
+        try:
+            yield from batches
+        except BaseException:
+            yield pd.DataFrame({"n": [-1]})
+
+    def program(spark):
+        bad = spark.range(100, numPartitions=1).selectExpr("raise_error('below') as n")
+        return bad.selectExpr("cast(n as long) as n").mapInPandas(hiding, "n long")
+
+    assert "below" in both_modes.fail(program)
+
+
+def test_surroundings(both_modes, spark):
+    table = spark.sparkContext.broadcast({n: n * n for n in range(1000)})
+
+    def looked_up(batches):
+        context = TaskContext.get()
+        assert context.attemptNumber() == 0
+        for batch in batches:
+            yield pd.DataFrame({"n": batch.n.map(table.value.get), "p": context.partitionId()})
+
+    both_modes(lambda spark: numbers(spark).mapInPandas(looked_up, "n long, p int"))
+    for mode in ("process", "thread"):
+        counted = spark.sparkContext.accumulator(0)
+
+        def counting(batches, counted=counted):
+            for batch in batches:
+                counted.add(len(batch))
+                yield batch
+
+        with settings(spark, {MODE: mode}):
+            numbers(spark).mapInPandas(counting, "k long, n long, s string").collect()
+        assert counted.value == 1000
+
+
+def test_a_chain_of_lanes(both_modes):
+    """The input of one is the output of another, in the same task and the same interpreter."""
+
+    def program(spark):
+        rows = numbers(spark).select("k", F.udf(lambda n: n + 1, "long")("n").alias("n"), "s")
+        mapped = rows.mapInPandas(in_pandas, "k long, n long, s string")
+        doubled = mapped.select("k", pandas_scalar()("n", "k").alias("n"))
+        plain = doubled.select("k", F.udf(lambda n: str(n), "string")("n").alias("t"))
+        return plain.mapInArrow(lambda batches: batches, "k long, t string")
+
+    both_modes(program)
+
+
+def test_joins_and_aggregates(both_modes):
+    def program(spark):
+        left = numbers(spark).select("k", arrow_scalar()("n").alias("n"))
+        right = numbers(spark, 50).select(arrow_scalar()("n").alias("n"), "s")
+        return [left.join(right, "n"), left.groupBy("k").agg(F.sum("n"))]
+
+    for adaptive in ("true", "false"):
+        both_modes(program, {"spark.sql.adaptive.enabled": adaptive})
+
+
+def outstanding(spark):
+    """Bytes of Arrow memory that the JVM has allocated or borrowed."""
+    utils = spark._jvm.org.apache.spark.sql.util.ArrowUtils
+    return utils.rootAllocator().getAllocatedMemory()
+
+
+def test_no_memory_is_left(spark):
+    """After success, failure, an early end, and a function that keeps what it got."""
+
+    def half(batches):
+        for batch in batches:
+            yield batch.slice(len(batch) // 2)
+
+    def failing(batches):
+        for _ in batches:
+            raise ValueError("after a batch")
+            yield _
+
+    with settings(spark, {MODE: "thread", "spark.sql.execution.arrow.maxRecordsPerBatch": "100"}):
+        gc.collect()
+        before = outstanding(spark)
+        frame = numbers(spark)
+        for _ in range(3):
+            frame.mapInArrow(half, frame.schema).collect()
+            frame.mapInArrow(half, frame.schema).limit(3).collect()
+            frame.select(pandas_scalar()("n", "k")).collect()
+            with pytest.raises(Exception, match="after a batch"):
+                frame.mapInArrow(failing, frame.schema).collect()
+        end = time.monotonic() + 20
+        while outstanding(spark) != before and time.monotonic() < end:
+            frame.mapInArrow(half, frame.schema).collect()
+            time.sleep(0.2)
+        assert outstanding(spark) == before
+
+
+def test_batches_that_are_kept_stay_as_they_were(spark):
+    def keep(batches):
+        import builtins
+
+        builtins.kept_batches = list(batches)
+        yield from builtins.kept_batches
+
+    def recall(batches):
+        import builtins
+
+        list(batches)
+        yield from builtins.kept_batches
+        del builtins.kept_batches
+
+    with settings(spark, {MODE: "thread", "spark.sql.execution.arrow.maxRecordsPerBatch": "100"}):
+        frame = numbers(spark, 1000, 1)
+        rows = frame.collect()
+        assert frame.mapInArrow(keep, frame.schema).collect() == rows
+        frame.mapInArrow(in_arrow, frame.schema).collect()
+        assert frame.mapInArrow(recall, frame.schema).collect() == rows
+
+
+def test_arguments_are_not_copied(spark):
+    """The function reads the JVM's own buffers, and the JVM the function's."""
+
+    def addresses(batches):
+        for batch in batches:
+            yield pa.record_batch(
+                {"data": [batch.column(0).buffers()[1].address], "rows": [len(batch)]}
+            )
+
+    conf = {MODE: "thread", "spark.sql.execution.arrow.maxRecordsPerBatch": "100"}
+    with settings(spark, conf):
+        frame = spark.range(1000, numPartitions=1).mapInArrow(addresses, "data long, rows long")
+        rows = frame.collect()
+    # The vectors are filled again while Python has let go of them: two in turn at the most.
+    assert len(rows) == 10
+    assert len({row.data for row in rows}) <= 2
+
+
+def test_cancellation(spark):
+    def endless(batches):
+        for batch in batches:
+            while True:
+                time.sleep(0.01)
+            yield batch
+
+    import threading
+
+    errors = []
+
+    def run():
+        try:
+            spark.sparkContext.setJobGroup("endless", "endless")
+            numbers(spark).mapInPandas(endless, "k long, n long, s string").collect()
+        except Exception as error:
+            errors.append(error)
+
+    with settings(spark, {MODE: "thread"}):
+        thread = threading.Thread(target=run)
+        thread.start()
+        time.sleep(3)
+        spark.sparkContext.cancelJobGroup("endless")
+        thread.join(20)
+        assert not thread.is_alive()
+        assert "cancel" in str(errors[0])
+        assert numbers(spark).mapInPandas(in_pandas, "k long, n long, s string").count() == 500
