@@ -56,7 +56,7 @@ demo: build data
 test: lint build sanitize
 	$(gradle) test
 	$(python) -m pytest
-	@tail -n +2 build/pythons | cut -f 1 | xargs -r -P 3 -I MINOR $(MAKE) core-tests MINOR=MINOR
+	@tail -n +2 build/pythons | cut -f 1 | xargs -r -P 3 -I @ $(MAKE) core-tests MINOR=@
 
 # The tests that are run on every Python, on one of the others than the newest.
 core-tests: log = build/core-tests-$(MINOR).log
