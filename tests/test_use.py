@@ -170,7 +170,7 @@ def fallbacks(spark):
     legacy = {"spark.sql.legacy.execution.pythonUDF.pandas.conversion.enabled": "true"}
     level = {"spark.sql.execution.pythonUDF.arrow.concurrency.level": "2"}
     return {
-        "pandas": (vectorised("id"), {}, "pandas"),
+        "pandas_logging": (vectorised("id"), logging, "logging"),
         "interval": (length(months), {}, "interval year to month"),
         "nested_interval": (length(F.array(F.struct(months))), {}, "interval year to month"),
         "profiler": (f("id"), profiler, "profiler"),
@@ -181,7 +181,7 @@ def fallbacks(spark):
 
 
 FALLBACKS = [
-    "pandas",
+    "pandas_logging",
     "interval",
     "nested_interval",
     "profiler",
@@ -230,8 +230,6 @@ def test_the_reason_names_the_function_among_several(thread):
 
 
 def test_both_lanes_in_one_query(thread):
-    """What falls back does not take the rest with it."""
-
     @F.pandas_udf("long", F.PandasUDFType.SCALAR)
     def vectorised(x):
         return x * 10
@@ -241,7 +239,8 @@ def test_both_lanes_in_one_query(thread):
     assert frame.collect() == [(10, 1), (20, 11), (30, 21)]
     plan = executed_plan(frame)
     assert "ThreadEvalPython" in plan
-    assert "ArrowEvalPython" in plan
+    assert "ThreadArrowEvalPython" in plan
+    assert_thread_plan(plan)
 
 
 @pytest.mark.parametrize("interpreter", INTERPRETERS)

@@ -20,6 +20,7 @@ final class ExportedBatch implements AutoCloseable {
 
   final ArrowWriter writer;
   private final VectorSchemaRoot root;
+
   /** The number of structures that Python holds, all structures but the first, their pointers. */
   private final long block;
 

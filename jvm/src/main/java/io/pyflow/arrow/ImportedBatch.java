@@ -105,9 +105,7 @@ final class ImportedBatch {
       long offsets = CDataArray.pointer(pointers, index - 1);
       int width = layouts.get(index - 1).getTypeBitWidth() / 8;
       long last = offsets + length * width;
-      return width == Integer.BYTES
-          ? Platform.getInt(null, last)
-          : Platform.getLong(null, last);
+      return width == Integer.BYTES ? Platform.getInt(null, last) : Platform.getLong(null, last);
     }
     return (length * bits + 7) / 8;
   }

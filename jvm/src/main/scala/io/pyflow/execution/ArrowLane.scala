@@ -5,12 +5,12 @@ import java.util.{Iterator => JavaIterator}
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.{SparkException, TaskContext}
+import org.apache.spark.SparkContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.python.SparksArrowRunner
 import org.apache.spark.sql.pyflow.{FunctionIdentity, StreamSpec}
 import org.apache.spark.sql.vectorized.ColumnarBatch
-import org.apache.spark.SparkContext
 
 import io.pyflow.arrow.RowsToBatches
 
@@ -57,8 +57,7 @@ class ArrowLane(
     evaluate(new ArrowLane.Parts(groups.map((_, 0))))(sparksRunner.groups(groups, _))
 
   def cogroups(
-      cogroups: Iterator[(Iterator[InternalRow], Iterator[InternalRow])])
-      : Iterator[ColumnarBatch] =
+      cogroups: Iterator[(Iterator[InternalRow], Iterator[InternalRow])]): Iterator[ColumnarBatch] =
     evaluate(new ArrowLane.Parts(cogroups.flatMap { case (left, right) =>
       Iterator((left, 0), (right, 1))
     }))(sparksRunner.cogroups(cogroups, _))

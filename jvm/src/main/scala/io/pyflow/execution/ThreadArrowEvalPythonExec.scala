@@ -50,7 +50,8 @@ case class ThreadArrowEvalPythonExec(
       lane(InBatches, Seq(schema), arguments),
       inputs,
       child.output,
-      child.output.filter(AttributeSet.fromAttributeSets(outputExpressions.map(_.references)).contains),
+      child.output.filter(
+        AttributeSet.fromAttributeSets(outputExpressions.map(_.references)).contains),
       resultAttrs,
       outputExpressions)
     child.execute().mapPartitionsWithEvaluator(factory)
@@ -65,9 +66,11 @@ case class ThreadArrowEvalPythonExec(
     val distinct = all.flatten.map(_._2).foldLeft(Vector.empty[Expression]) { (kept, value) =>
       if (kept.exists(_.semanticEquals(value))) kept else kept :+ value
     }
-    (distinct, all.map(_.map { case (keyword, value) =>
-      Argument(distinct.indexWhere(_.semanticEquals(value)), keyword)
-    }))
+    (
+      distinct,
+      all.map(_.map { case (keyword, value) =>
+        Argument(distinct.indexWhere(_.semanticEquals(value)), keyword)
+      }))
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): ThreadArrowEvalPythonExec =

@@ -36,8 +36,12 @@ case class ThreadFlatMapCoGroupsInBatchExec(
         Iterator.empty
       } else {
         val cogroups =
-          new CoGroupedIterator(leftInput.groups(leftRows), rightInput.groups(rightRows), grouping)
-            .map { case (_, leftGroupRows, rightGroupRows) => (leftGroupRows, rightGroupRows) }
+          new CoGroupedIterator(
+            leftInput.groups(leftRows),
+            rightInput.groups(rightRows),
+            grouping).map { case (_, leftGroupRows, rightGroupRows) =>
+            (leftGroupRows, rightGroupRows)
+          }
         ArrowResults
           .ofStructs(functionsLane.cogroups(cogroups), columns.length)
           .map(UnsafeProjection.create(columns, columns))

@@ -14,11 +14,7 @@ object ProcessModeReason {
   private val SupportedPythons = 10 to 13
 
   /** The first reason found; None if thread mode can run all the functions of the operator. */
-  def of(
-      udfs: Seq[PythonUDF],
-      evalType: Int,
-      conf: SQLConf,
-      sparkConf: SparkConf): Option[String] =
+  def of(udfs: Seq[PythonUDF], evalType: Int, conf: SQLConf, sparkConf: SparkConf): Option[String] =
     ofSession(evalType, conf, sparkConf)
       .orElse(first(udfs) { udf =>
         val reason = ofFunction(udf, conf, sparkConf).orElse(ofValues(udf, evalType))

@@ -99,9 +99,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
     case _ => false
   }
 
-  private def inThread(
-      evaluation: PythonEvaluation,
-      columns: Seq[NamedExpression]): SparkPlan = {
+  private def inThread(evaluation: PythonEvaluation, columns: Seq[NamedExpression]): SparkPlan = {
     import evaluation._
     val physicalChild = planLater(child)
     val chosen = settings(udfs.head, evalType)

@@ -4,7 +4,6 @@ import java.io.ByteArrayOutputStream
 import java.nio.channels.Channels
 import java.util.Base64
 
-
 import org.apache.arrow.vector.ipc.WriteChannel
 import org.apache.arrow.vector.ipc.message.MessageSerializer
 import org.apache.arrow.vector.types.pojo.Schema
@@ -77,7 +76,8 @@ class StreamSpec(
       "name" -> JString(call.name),
       "commands" -> commandsJson(call.chain),
       "args" -> JArray(positional.map(argument => JInt(argument.column)).toList),
-      "kwargs" -> JObject(named.map(argument => argument.keyword.get -> JInt(argument.column)).toList),
+      "kwargs" -> JObject(
+        named.map(argument => argument.keyword.get -> JInt(argument.column)).toList),
       "result_id" -> JInt(call.resultId))
   }
 }
