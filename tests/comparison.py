@@ -150,9 +150,10 @@ def operator(plan: Any, name: str) -> Any:
     return None
 
 
-_IN_THREAD = re.compile(r"\bThread\w*(Python|InBatch)\b")
+_IN_THREAD = re.compile(r"\bThread\w*(Python|PythonUDTF|InBatch)\b")
 _IN_PROCESS = re.compile(
-    r"(?<!Thread)\b(BatchEvalPython|ArrowEvalPython|MapIn(Pandas|Arrow)|FlatMap\w+In(Pandas|Arrow))\b"
+    r"\b((Batch|Arrow)EvalPython(UDTF)?|Arrow(Aggregate|Window)Python"
+    r"|MapIn(Pandas|Arrow)|FlatMap\w+In(Pandas|Arrow))\b"
 )
 
 
@@ -204,10 +205,18 @@ class Observation:
 
 
 class BothModes:
-    """Runs programs under process mode and under every form of thread mode."""
+    """Runs programs under process mode and under forms of thread mode.
 
-    def __init__(self, spark: SparkSession) -> None:
+    Parameters
+    ----------
+    spark : SparkSession
+    modes : list of dict, optional
+        The forms of thread mode, all by default.
+    """
+
+    def __init__(self, spark: SparkSession, modes: list[dict[str, str]] | None = None) -> None:
         self.spark = spark
+        self._modes = modes or thread_modes()
 
     def __call__(
         self,
@@ -235,7 +244,7 @@ class BothModes:
         expected = self._observe(program, {**process_mode(), **(conf or {})})
         if expected.failure:
             raise AssertionError(f"the program fails in process mode: {expected.failure}")
-        for mode in thread_modes():
+        for mode in self._modes:
             got = self._observe(program, {**mode, **(conf or {})})
             assert got.failure is None, f"only with {mode}: {got.failure}"
             for plan in got.plans:
@@ -248,7 +257,7 @@ class BothModes:
         """Compares the failures of a program, and returns that of process mode."""
         expected = self._observe(program, {**process_mode(), **(conf or {})})
         assert expected.failure, f"the program succeeds in process mode: {expected.rows}"
-        for mode in thread_modes():
+        for mode in self._modes:
             got = self._observe(program, {**mode, **(conf or {})})
             assert got.failure, f"succeeds with {mode}: {got.rows}"
             for plan in got.plans:
@@ -258,10 +267,26 @@ class BothModes:
             )
         return expected.failure
 
+    def refuse(self, program: Program) -> Failure:
+        """Compares how Spark refuses to plan a program, and returns that."""
+        expected = self._refusal(program, process_mode())
+        for mode in self._modes:
+            assert self._refusal(program, mode) == expected
+        return expected
+
+    def _refusal(self, program: Program, mode: Mapping[str, str]) -> Failure:
+        with settings(self.spark, mode):
+            try:
+                frame = program(self.spark)
+                executed_plan(frame)
+            except (PySparkException, Py4JJavaError) as error:
+                return failure(error)
+        raise AssertionError(f"Spark plans the program with {mode}")
+
     def agree(self, program: Program, conf: Mapping[str, str] | None = None) -> Any:
         """Compares whatever process mode does: rows or a failure, which it returns."""
         expected = self._observe(program, {**process_mode(), **(conf or {})})
-        for mode in thread_modes():
+        for mode in self._modes:
             got = self._observe(program, {**mode, **(conf or {})})
             for plan in got.plans:
                 assert_thread_plan(plan)
@@ -296,7 +321,7 @@ class BothModes:
             Per partition the failure or the rows of process mode.
         """
         expected, _ = self._observe_cells(program, {**process_mode(), **(conf or {})})
-        for mode in thread_modes():
+        for mode in self._modes:
             got, plan = self._observe_cells(program, {**mode, **(conf or {})})
             assert_thread_plan(plan)
             differences = [

@@ -119,6 +119,14 @@ def both_modes(spark: SparkSession) -> comparison.BothModes:
     return comparison.BothModes(spark)
 
 
+@pytest.fixture
+def arrow_lane(spark: SparkSession) -> comparison.BothModes:
+    """The same for functions over Arrow batches, which run in the shared interpreter whatever the
+    setting is.
+    """
+    return comparison.BothModes(spark, comparison.thread_modes()[:1])
+
+
 @pytest.fixture(params=["arrow", "pickled"])
 def make_udf(request: pytest.FixtureRequest) -> Callable[..., Any]:
     """Makes a function of either eval type of plain Python functions."""

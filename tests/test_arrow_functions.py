@@ -88,9 +88,9 @@ SCALAR = {
 
 
 @pytest.mark.parametrize("kind", SCALAR)
-def test_scalar(both_modes, kind):
+def test_scalar(arrow_lane, kind):
     for conf in ({}, {"spark.sql.execution.arrow.maxRecordsPerBatch": "7"}):
-        both_modes(lambda spark: SCALAR[kind](numbers(spark)), conf)
+        arrow_lane(lambda spark: SCALAR[kind](numbers(spark)), conf)
 
 
 def in_pandas(batches):
@@ -105,13 +105,13 @@ def in_arrow(batches):
 
 
 @pytest.mark.parametrize("barrier", [False, True])
-def test_map_in_batches(both_modes, barrier):
+def test_map_in_batches(arrow_lane, barrier):
     schema = "k long, n long, s string"
-    both_modes(lambda spark: numbers(spark).mapInPandas(in_pandas, schema, barrier))
-    both_modes(lambda spark: numbers(spark).mapInArrow(in_arrow, schema, barrier))
+    arrow_lane(lambda spark: numbers(spark).mapInPandas(in_pandas, schema, barrier))
+    arrow_lane(lambda spark: numbers(spark).mapInArrow(in_arrow, schema, barrier))
 
 
-def test_map_that_changes_everything(both_modes):
+def test_map_that_changes_everything(arrow_lane):
     def summary(batches):
         rows = sum(len(batch) for batch in batches)
         yield pd.DataFrame({"rows": [rows], "part": [TaskContext.get().partitionId()]})
@@ -125,13 +125,13 @@ def test_map_that_changes_everything(both_modes):
             yield pd.DataFrame({"n": [n]})
             n += 1
 
-    both_modes(lambda spark: numbers(spark).mapInPandas(summary, "rows long, part int"))
-    both_modes(lambda spark: numbers(spark).mapInPandas(nothing, "n long"))
-    both_modes(lambda spark: numbers(spark).mapInPandas(endless, "n long").limit(5))
-    both_modes(lambda spark: spark.range(0).mapInPandas(summary, "rows long, part int"))
+    arrow_lane(lambda spark: numbers(spark).mapInPandas(summary, "rows long, part int"))
+    arrow_lane(lambda spark: numbers(spark).mapInPandas(nothing, "n long"))
+    arrow_lane(lambda spark: numbers(spark).mapInPandas(endless, "n long").limit(5))
+    arrow_lane(lambda spark: spark.range(0).mapInPandas(summary, "rows long, part int"))
 
 
-def test_grouped_map(both_modes):
+def test_grouped_map(arrow_lane):
     def normalised(frame):
         return frame.assign(n=frame.n - frame.n.min())
 
@@ -174,10 +174,10 @@ def test_grouped_map(both_modes):
         ]
 
     for conf in ({}, {"spark.sql.execution.arrow.maxRecordsPerBatch": "50"}):
-        both_modes(program, conf)
+        arrow_lane(program, conf)
 
 
-def test_cogrouped_map(both_modes):
+def test_cogrouped_map(arrow_lane):
     def together(left, right):
         return pd.DataFrame({"left": [len(left)], "right": [len(right)]})
 
@@ -196,7 +196,7 @@ def test_cogrouped_map(both_modes):
             left.cogroup(right).applyInArrow(tables, "left long, right long"),
         ]
 
-    both_modes(program)
+    arrow_lane(program)
 
 
 VALUES = [
@@ -223,7 +223,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("declared", "values"), VALUES, ids=[declared for declared, _ in VALUES])
-def test_types_both_ways(both_modes, declared, values):
+def test_types_both_ways(arrow_lane, declared, values):
     """Every type in every position of a batch: whole, nested, sliced, all null, and empty."""
 
     @arrow_udf(declared)
@@ -253,10 +253,10 @@ def test_types_both_ways(both_modes, declared, values):
             results.append(frame.coalesce(1).select(listed("v")))
         return results
 
-    both_modes(program)
+    arrow_lane(program)
 
 
-def test_variants_and_user_defined_types(both_modes):
+def test_variants_and_user_defined_types(arrow_lane):
     from points import Point, PointUDT
 
     def program(spark):
@@ -268,12 +268,12 @@ def test_variants_and_user_defined_types(both_modes):
             variants.mapInArrow(lambda batches: batches, variants.schema),
         ]
 
-    both_modes.agree(lambda spark: program(spark)[0])
-    both_modes.agree(lambda spark: program(spark)[1])
+    arrow_lane.agree(lambda spark: program(spark)[0])
+    arrow_lane.agree(lambda spark: program(spark)[1])
 
 
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kathmandu"])
-def test_time_zones(both_modes, zone):
+def test_time_zones(arrow_lane, zone):
     @pandas_udf("timestamp")
     def later(moments: pd.Series) -> pd.Series:
         return moments + pd.Timedelta(hours=1)
@@ -282,7 +282,7 @@ def test_time_zones(both_modes, zone):
         moments = spark.range(48).selectExpr("timestamp_seconds(1709000000 + id * 1800) as t")
         return moments.select("t", later("t"), F.date_format(later("t"), "HH:mm"))
 
-    both_modes(program, {"spark.sql.session.timeZone": zone})
+    arrow_lane(program, {"spark.sql.session.timeZone": zone})
 
 
 def raising(batches):
@@ -320,11 +320,11 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("what", FAILURES)
-def test_failures(both_modes, what):
-    both_modes.fail(lambda spark: FAILURES[what](spark).coalesce(1))
+def test_failures(arrow_lane, what):
+    arrow_lane.fail(lambda spark: FAILURES[what](spark).coalesce(1))
 
 
-def test_failures_of_the_input(both_modes):
+def test_failures_of_the_input(arrow_lane):
     """An error below the operator is that error, even if the function hides it."""
 
     def hiding(batches):
@@ -337,10 +337,10 @@ def test_failures_of_the_input(both_modes):
         bad = spark.range(100, numPartitions=1).selectExpr("raise_error('below') as n")
         return bad.selectExpr("cast(n as long) as n").mapInPandas(hiding, "n long")
 
-    assert "below" in both_modes.fail(program)
+    assert "below" in arrow_lane.fail(program)
 
 
-def test_surroundings(both_modes, spark):
+def test_surroundings(arrow_lane, spark):
     table = spark.sparkContext.broadcast({n: n * n for n in range(1000)})
 
     def looked_up(batches):
@@ -349,7 +349,7 @@ def test_surroundings(both_modes, spark):
         for batch in batches:
             yield pd.DataFrame({"n": batch.n.map(table.value.get), "p": context.partitionId()})
 
-    both_modes(lambda spark: numbers(spark).mapInPandas(looked_up, "n long, p int"))
+    arrow_lane(lambda spark: numbers(spark).mapInPandas(looked_up, "n long, p int"))
     for mode in ("process", "thread"):
         counted = spark.sparkContext.accumulator(0)
 
@@ -363,7 +363,7 @@ def test_surroundings(both_modes, spark):
         assert counted.value == 1000
 
 
-def test_a_chain_of_lanes(both_modes):
+def test_a_chain_of_lanes(arrow_lane):
     """The input of one is the output of another, in the same task and the same interpreter."""
 
     def program(spark):
@@ -373,17 +373,17 @@ def test_a_chain_of_lanes(both_modes):
         plain = doubled.select("k", F.udf(lambda n: str(n), "string")("n").alias("t"))
         return plain.mapInArrow(lambda batches: batches, "k long, t string")
 
-    both_modes(program)
+    arrow_lane(program)
 
 
-def test_joins_and_aggregates(both_modes):
+def test_joins_and_aggregates(arrow_lane):
     def program(spark):
         left = numbers(spark).select("k", arrow_scalar()("n").alias("n"))
         right = numbers(spark, 50).select(arrow_scalar()("n").alias("n"), "s")
         return [left.join(right, "n"), left.groupBy("k").agg(F.sum("n"))]
 
     for adaptive in ("true", "false"):
-        both_modes(program, {"spark.sql.adaptive.enabled": adaptive})
+        arrow_lane(program, {"spark.sql.adaptive.enabled": adaptive})
 
 
 def outstanding(spark):

@@ -16,14 +16,16 @@ from pyspark.core.broadcast import Broadcast, _broadcastRegistry
 from pyspark.core.files import SparkFiles
 from pyspark.serializers import CPickleSerializer
 from pyspark.sql.types import DataType
+from pyspark.worker_message import UDTFInfo
 
 __all__ = [
     "accumulator_updates",
-    "load_commands",
+    "load_chain",
     "loading",
     "serializer",
     "set_up_broadcasts",
     "set_up_files",
+    "udtf_info",
 ]
 
 serializer = CPickleSerializer()
@@ -32,31 +34,21 @@ serializer = CPickleSerializer()
 _loading = threading.Lock()
 
 
-def load_commands(
-    functions: list[list[str]],
-) -> tuple[list[tuple[list[Callable[..., Any]], DataType]], dict[int, Accumulator[Any]]]:
-    """Unpickle the commands of an operator's functions.
+def load_chain(commands: list[str]) -> tuple[list[Callable[..., Any]], DataType]:
+    """Unpickle the commands of a function, within :func:`loading`.
 
     Parameters
     ----------
-    functions : list of list of str
-        For each function its chain of commands in base64, innermost first.
+    commands : list of str
+        In base64, innermost first.
 
     Returns
     -------
     tuple
-        For each function its callables, innermost first, and the return type of the outermost; and
-        the accumulators that the commands brought along, by id.
+        The callables, innermost first, and the return type of the outermost.
     """
-    with loading() as accumulators:
-        loaded = []
-        for commands in functions:
-            chain = []
-            for command in commands:
-                function, return_type = _load_command(b64decode(command))
-                chain.append(function)
-            loaded.append((chain, return_type))
-    return loaded, accumulators
+    loaded = [_load_command(b64decode(command)) for command in commands]
+    return [function for function, _ in loaded], loaded[-1][1]
 
 
 @contextmanager
@@ -89,6 +81,29 @@ def _load_command(command: bytes) -> tuple[Callable[..., Any], DataType]:
         loaded = serializer.loads(loaded.value)
     function, return_type = loaded
     return function, return_type
+
+
+def udtf_info(function: dict[str, Any]) -> UDTFInfo:
+    """What PySpark's worker has to know of a table function.
+
+    Parameters
+    ----------
+    function : dict
+        ``name``, ``commands`` (one, in base64), ``args``, ``kwargs``, and ``table_function``:
+        ``partition_child_indexes``, ``analyze_result`` (pickled, in base64, or null) and
+        ``return_type`` (JSON).
+    """
+    table_function = function["table_function"]
+    analyze_result = table_function["analyze_result"]
+    return UDTFInfo(
+        args=function["args"],
+        kwargs=function["kwargs"],
+        partition_child_indexes=table_function["partition_child_indexes"],
+        pickled_analyze_result=memoryview(b64decode(analyze_result)) if analyze_result else None,
+        handler=memoryview(b64decode(function["commands"][0])),
+        return_type=table_function["return_type"],
+        name=function["name"],
+    )
 
 
 def set_up_broadcasts(broadcasts: list[tuple[int, str]]) -> None:

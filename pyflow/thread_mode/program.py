@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from pyspark.accumulators import Accumulator
 from pyspark.sql.types import DataType, StructType, _parse_datatype_json_string
 from pyspark.util import PythonEvalType
 
-from pyflow.thread_mode import current_task, payload, results
+from pyflow.thread_mode import current_task, payload, results, table_function
 from pyflow.thread_mode.errors import ErrorOptions
 from pyflow.thread_mode.task_start import begin_task
 from pyflow.thread_mode.types import describe
@@ -97,7 +98,7 @@ def load(specification: bytes) -> tuple[Any, ...]:
     specification : bytes
         JSON: ``eval_type``, ``input_schema`` (of the rows that will come), ``functions``
         (``name``; ``commands`` in base64, innermost first; ``args`` as [input ordinal, keyword or
-        null]),
+        null]; ``table_function``, see :func:`~pyflow.thread_mode.table_function.load`),
         ``output`` (columns as [0, input ordinal, variable length] or [1, function, 0]),
         ``runner_conf``, ``arrow_batch_rows``, ``binary_as_bytes``, ``hide_traceback``,
         ``simplified_traceback``, ``traceback_with_locals``, ``task``, ``broadcasts``,
@@ -113,9 +114,11 @@ def load(specification: bytes) -> tuple[Any, ...]:
     """
     spec = json.loads(specification)
     task = begin_task(spec)
-    commands = [function["commands"] for function in spec["functions"]]
-    loaded, accumulators = payload.load_commands(commands)
-    arguments = [function["args"] for function in spec["functions"]]
+    with payload.loading() as accumulators:
+        loaded = [_load(function, spec["runner_conf"]) for function in spec["functions"]]
+    schema = _parse_datatype_json_string(spec["input_schema"])
+    assert isinstance(schema, StructType)
+    arguments = [_arguments(function, schema) for function in spec["functions"]]
     error_options = ErrorOptions.of(spec)
     program = Program(
         task,
@@ -130,7 +133,7 @@ def load(specification: bytes) -> tuple[Any, ...]:
         spec["binary_as_bytes"],
         program,
         error_options,
-        _input_types(spec["input_schema"], arguments),
+        _input_types(schema, arguments),
         tuple(
             _function(chain, return_type, args)
             for (chain, return_type), args in zip(loaded, arguments)
@@ -140,10 +143,26 @@ def load(specification: bytes) -> tuple[Any, ...]:
     )
 
 
-def _input_types(schema_json: str, arguments: list[list[list[Any]]]) -> tuple[Any, ...]:
+def _load(
+    function: dict[str, Any], runner_conf: dict[str, str]
+) -> tuple[list[Callable[..., Any]], DataType]:
+    """The callables of a function, innermost first, and the return type of the outermost."""
+    if function["table_function"]:
+        evaluate, return_type = table_function.load(function, runner_conf)
+        return [evaluate], return_type
+    return payload.load_chain(function["commands"])
+
+
+def _arguments(function: dict[str, Any], schema: StructType) -> list[list[Any]]:
+    """What a function gets, as [input ordinal, keyword or None]: a table function gets all."""
+    if function["table_function"]:
+        return [[ordinal, None] for ordinal in range(len(schema))]
+    arguments: list[list[Any]] = function["args"]
+    return arguments
+
+
+def _input_types(schema: StructType, arguments: list[list[list[Any]]]) -> tuple[Any, ...]:
     """Descriptors of the columns that functions read; the others need none."""
-    schema = _parse_datatype_json_string(schema_json)
-    assert isinstance(schema, StructType)
     used = {ordinal for args in arguments for ordinal, _ in args}
     return tuple(
         describe(field.dataType) if ordinal in used else None

@@ -107,30 +107,39 @@ def load(specification: bytes, pull: Callable[[int], int]) -> tuple[Stream, Erro
         JSON: what :func:`~pyflow.thread_mode.task_start.begin_task` and
         :class:`~pyflow.thread_mode.errors.ErrorOptions` need; ``eval_type``; ``input`` ("batches",
         "groups" or "cogroups"); ``schemas`` (IPC messages in base64, one per input); ``functions``
-        (``name``; ``commands`` in base64, innermost first; ``args``; ``kwargs``; ``result_id``);
+        (``name``; ``commands`` in base64, innermost first; ``args``; ``kwargs``; ``result_id``;
+        ``table_function``, see :func:`~pyflow.thread_mode.payload.udtf_info`);
         ``runner_conf``; ``eval_conf``; ``split_index``.
     pull : callable
         Fills the ``ArrowArray`` at an address with the next input batch. Returns its number of
         rows, -1 at the end of a group or -2 at the end of the input.
     """
     import pyarrow as pa
-    from pyspark import worker
 
     spec = json.loads(specification)
     task = begin_task(spec)
     schemas = [pa.ipc.read_schema(pa.py_buffer(b64decode(each))) for each in spec["schemas"]]
-    functions = [_udf_info(function) for function in spec["functions"]]
     with payload.loading() as accumulators:
-        run, *_ = worker.read_udfs(
-            payload.serializer,
-            functions,
-            spec["eval_type"],
-            worker.RunnerConf(spec["runner_conf"]),
-            worker.EvalConf(spec["eval_conf"]),
-        )
+        run = _read(spec)
     source = _INPUTS[spec["input"]](_Input(pull, schemas))
     output = run(spec["split_index"], source)
     return Stream(task, iter(output), accumulators), ErrorOptions.of(spec)
+
+
+def _read(spec: dict[str, Any]) -> Callable[[int, Iterator[Any]], Iterator[pa.RecordBatch]]:
+    """PySpark's function over the whole input."""
+    from pyspark import worker
+
+    confs = worker.RunnerConf(spec["runner_conf"]), worker.EvalConf(spec["eval_conf"])
+    functions = spec["functions"]
+    run: Callable[[int, Iterator[Any]], Iterator[pa.RecordBatch]]
+    if functions[0]["table_function"]:
+        function = payload.udtf_info(functions[0])
+        run, *_ = worker.read_udtf(payload.serializer, function, spec["eval_type"], *confs)
+    else:
+        infos = [_udf_info(function) for function in functions]
+        run, *_ = worker.read_udfs(payload.serializer, infos, spec["eval_type"], *confs)
+    return run
 
 
 def _udf_info(function: dict[str, Any]) -> UDFInfo:

@@ -4,8 +4,7 @@ import java.util.{Iterator => JavaIterator}
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.{SparkException, TaskContext}
-import org.apache.spark.SparkContext
+import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.python.SparksArrowRunner
@@ -63,21 +62,16 @@ class ArrowLane(
     }))(sparksRunner.cogroups(cogroups, _))
 
   private def evaluate(parts: RowsToBatches.Parts)(
-      inProcess: TaskContext => Iterator[ColumnarBatch]): Iterator[ColumnarBatch] = {
-    val context = TaskContext.get()
-    DriverRecord.announce(context, functions) match {
-      case None =>
-        val source = new RowsToBatches(
-          spec.arrowSchemas.asJava,
-          parts,
-          spec.shape.grouped,
-          spec.maxRecordsPerBatch,
-          maxBytesPerBatch)
-        new StreamEvaluation(spec, settings, source, context, metrics)
-      case Some(_) if settings.fallback => inProcess(context)
-      case Some(reason) => throw ArrowLane.forbidden(spec.functionNames, reason)
-    }
-  }
+      inProcess: TaskContext => Iterator[ColumnarBatch]): Iterator[ColumnarBatch] =
+    DriverRecord.evaluate(spec, functions, settings.fallback) { context =>
+      val source = new RowsToBatches(
+        spec.arrowSchemas.asJava,
+        parts,
+        spec.shape.grouped,
+        spec.maxRecordsPerBatch,
+        maxBytesPerBatch)
+      new StreamEvaluation(spec, settings, source, context, metrics): Iterator[ColumnarBatch]
+    }(inProcess)
 }
 
 object ArrowLane {
@@ -97,10 +91,4 @@ object ArrowLane {
 
     override def schema(): Int = current
   }
-
-  /** For functions that went to quarantine after the query was planned. */
-  def forbidden(functionNames: String, reason: String): SparkException = new SparkException(
-    s"$functionNames cannot run in thread mode any more: $reason. Set spark.pyflow.fallback=true " +
-      "to run such functions in process mode, or spark.pyflow.execution-mode=process for this " +
-      "query.")
 }

@@ -1,6 +1,6 @@
 package io.pyflow.execution
 
-import org.apache.spark.sql.catalyst.expressions.PythonUDF
+import org.apache.spark.sql.catalyst.expressions.{PythonFuncExpression, PythonUDTF}
 import org.apache.spark.sql.catalyst.util.truncatedString
 import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
 import org.apache.spark.sql.execution.metric.SQLMetric
@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.StructType
 
 /** What the operators have in common whose functions work on Arrow batches in the executor's JVM. */
 trait ArrowLaneExec extends SparkPlan with PythonSQLMetrics {
-  def functions: Seq[PythonUDF]
+  def functions: Seq[PythonFuncExpression]
 
   def settings: ThreadModeSettings
 
@@ -22,17 +22,24 @@ trait ArrowLaneExec extends SparkPlan with PythonSQLMetrics {
   /**
    * @param schemas of the input: two for cogroups, otherwise one
    * @param arguments of each function
+   * @param runnerConf what Python is told beside the session's settings
+   * @param evalConf what Python is told about this evaluation
    */
   protected def lane(
       shape: InputShape,
       schemas: Seq[StructType],
-      arguments: Seq[Seq[Argument]]): ArrowLane = {
+      arguments: Seq[Seq[Argument]],
+      runnerConf: Map[String, String] = Map.empty,
+      evalConf: Map[String, String] = Map.empty): ArrowLane = {
+    val worker = settings.worker.copy(runnerConf = settings.worker.runnerConf ++ runnerConf)
+    val udtf = functions.collectFirst { case udtf: PythonUDTF => udtf }
     val calls = functions.zip(arguments).map { case (udf, args) =>
       ColumnarCall(
         PythonFunctions.nameOf(udf),
         PythonFunctions.unchain(udf)._1,
         args,
-        udf.resultId.id)
+        udf.resultId.id,
+        udtf.map(TableFunction(_)))
     }
     val spec = new StreamSpec(
       pythonEvalType,
@@ -41,18 +48,15 @@ trait ArrowLaneExec extends SparkPlan with PythonSQLMetrics {
       conf.sessionLocalTimeZone,
       conf.arrowUseLargeVarTypes,
       calls,
-      settings.worker)
+      evalConf,
+      worker)
     new ArrowLane(
       spec,
       settings,
       conf.arrowMaxBytesPerBatch,
       functions.flatMap(PythonFunctions.identities),
       StreamMetrics(metrics),
-      new SparksArrowRunner(
-        spec,
-        settings.worker.runnerConf,
-        pythonMetrics,
-        settings.worker.jobArtifactUUID))
+      new SparksArrowRunner(spec, udtf, worker.runnerConf, pythonMetrics, worker.jobArtifactUUID))
   }
 
   override def simpleString(maxFields: Int): String = {

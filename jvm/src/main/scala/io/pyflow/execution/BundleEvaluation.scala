@@ -4,7 +4,7 @@ import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.pyflow.{ProgramSpec, PythonErrors, RunningTask}
 import org.apache.spark.sql.types.DataType
 
@@ -31,9 +31,31 @@ private[execution] class BundleEvaluation(
 
   @volatile private var loaded: Option[Loaded] = None
   private var moveBeforeNext = false
+  private var rowsSeen = false
   private val accumulatorUpdates = ArrayBuffer.empty[Array[Byte]]
   private var accumulatorsDone = false
   private lazy val deferred = new DeferredColumns(outputTypes)
+
+  /**
+   * The output rows for input rows.
+   *
+   * @param projectAll whether every input row must be projected
+   * @param newProjection makes the projection from an input row to what Python gets
+   */
+  def results(
+      input: Iterator[InternalRow],
+      projectAll: Boolean,
+      newProjection: () => UnsafeProjection): Iterator[InternalRow] = {
+    val rows = new BundleIterator(
+      input,
+      projectAll,
+      () => newProjection(),
+      outputTypes.length,
+      this,
+      new BundleSize(settings.bundleRows, settings.bundleMillis, spec.arrowBatchRows))
+    context.addTaskCompletionListener[Unit](_ => rows.close())
+    rows
+  }
 
   override def throwIfKilled(): Unit = RunningTask.throwIfKilled(context)
 
@@ -49,6 +71,7 @@ private[execution] class BundleEvaluation(
     metrics.pythonTime.add(program.pythonNanos)
     metrics.conversionTime.add(program.conversionNanos)
     metrics.gilWaitTime.add(program.gilWaitNanos)
+    rowsSeen ||= program.rowsDone > 0
     outcome match {
       case PythonProgram.DONE =>
         if (program.rowsDone == 0) {
@@ -56,6 +79,9 @@ private[execution] class BundleEvaluation(
         }
       case PythonProgram.MOVE_TO_SHARED if current.slot.interpreter != Interpreter.SHARED =>
         SharedOnlyFunctions.add(spec)
+        if (spec.isTableFunction && rowsSeen) {
+          throw BundleEvaluation.movedTooLate(spec.functionNames)
+        }
         moveBeforeNext = true
       case PythonProgram.INTERRUPTED => current.slot.throwInterrupted(spec.functionNames)
       case PythonProgram.ERROR => throw PythonErrors.raisedByFunction(program.error)
@@ -130,4 +156,14 @@ private[execution] class BundleEvaluation(
 
   private def collectAccumulatorUpdates(from: Loaded): Unit =
     accumulatorUpdates ++= from.slot.run(spec.functionNames)(from.program.accumulatorUpdates)
+}
+
+private[execution] object BundleEvaluation {
+
+  /** What a table function has kept of the rows before would be lost. */
+  private def movedTooLate(functionNames: String): SparkException = new SparkException(
+    s"Table function $functionNames needs a module that isolated interpreters refuse, and asked " +
+      "for it only after it had been given rows. Import the module at the top of the function's " +
+      "module or in its __init__, or set spark.pyflow.interpreter=shared. From now on this " +
+      "executor runs the function in the shared interpreter, so that another attempt succeeds.")
 }

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicLong
 
 import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.api.plugin.PluginContext
-import org.apache.spark.sql.pyflow.FunctionIdentity
+import org.apache.spark.sql.pyflow.{FunctionIdentity, FunctionsSpec}
 
 /**
  * Keeps the driver's record of the functions that run in this executor. A crash in native code
@@ -27,10 +27,24 @@ object DriverRecord {
   }
 
   /**
-   * Announces functions of a task, until the task ends. Where the answer is a reason for process
-   * mode, nothing is recorded and the functions must not run in this JVM.
+   * Runs functions of a task in this JVM, recorded until the task ends, or in process mode if the
+   * driver has a reason for that: they went to quarantine after the query was planned.
    */
-  def announce(task: TaskContext, functions: Seq[FunctionIdentity]): Option[String] =
+  def evaluate[T](spec: FunctionsSpec, identities: Seq[FunctionIdentity], fallback: Boolean)(
+      inThread: TaskContext => T)(inProcess: TaskContext => T): T = {
+    val task = TaskContext.get()
+    announce(task, identities) match {
+      case None => inThread(task)
+      case Some(_) if fallback => inProcess(task)
+      case Some(reason) =>
+        throw new SparkException(
+          s"${spec.functionNames} cannot run in thread mode any more: $reason. Set " +
+            "spark.pyflow.fallback=true to run such functions in process mode, or " +
+            "spark.pyflow.execution-mode=process for this query.")
+    }
+  }
+
+  private def announce(task: TaskContext, functions: Seq[FunctionIdentity]): Option[String] =
     driver.flatMap { context =>
       val announcement = Announcement(
         context.executorID,

@@ -1,6 +1,7 @@
 package io.pyflow.execution
 
-import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.SparkContext
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 /** The operator's metrics, as the evaluation of a task adds to them. Times in nanoseconds. */
 case class EvaluationMetrics(
@@ -11,6 +12,15 @@ case class EvaluationMetrics(
     gilWaitTime: SQLMetric)
 
 object EvaluationMetrics {
+
+  /** What operators of the row lane measure beside what Spark's Python operators do. */
+  def create(sparkContext: SparkContext): Map[String, SQLMetric] = Map(
+    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
+    "bundles" -> SQLMetrics.createMetric(sparkContext, "number of bundles"),
+    "pythonTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time in Python"),
+    "conversionTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time converting values"),
+    "gilWaitTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time waiting for the GIL"))
+
   def apply(metrics: Map[String, SQLMetric]): EvaluationMetrics = EvaluationMetrics(
     metrics("numOutputRows"),
     metrics("bundles"),

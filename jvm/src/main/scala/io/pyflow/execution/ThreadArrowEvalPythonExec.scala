@@ -7,8 +7,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.python.KeptRows
-import org.apache.spark.sql.pyflow.{Argument, ArrowResults, InBatches, PythonFunctions}
-import org.apache.spark.sql.types.{StructField, StructType}
+import org.apache.spark.sql.pyflow.{ArrowResults, InBatches}
 
 /**
  * Evaluates scalar pandas and Arrow functions in the JVM of the executor. As many rows come out as
@@ -28,7 +27,7 @@ case class ThreadArrowEvalPythonExec(
   extends UnaryExecNode
   with ArrowLaneExec {
 
-  override def functions: Seq[PythonUDF] = udfs
+  override def functions: Seq[PythonFuncExpression] = udfs
 
   override def output: Seq[Attribute] = outputExpressions.map(_.toAttribute)
 
@@ -42,35 +41,16 @@ case class ThreadArrowEvalPythonExec(
     }
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (inputs, arguments) = bound
-    val schema = StructType(inputs.zipWithIndex.map { case (input, i) =>
-      StructField(s"_$i", input.dataType)
-    })
+    val arguments = BoundArguments(udfs)
     val factory = new ArrowEvalEvaluatorFactory(
-      lane(InBatches, Seq(schema), arguments),
-      inputs,
+      lane(InBatches, Seq(arguments.schema), arguments.ofFunctions),
+      arguments.values,
       child.output,
       child.output.filter(
         AttributeSet.fromAttributeSets(outputExpressions.map(_.references)).contains),
       resultAttrs,
       outputExpressions)
     child.execute().mapPartitionsWithEvaluator(factory)
-  }
-
-  /** The distinct values that functions get, and which of them each function gets. */
-  private def bound: (Seq[Expression], Seq[Seq[Argument]]) = {
-    val all = udfs.map(PythonFunctions.unchain(_)._2.map {
-      case NamedArgumentExpression(keyword, value) => (Some(keyword), value)
-      case value => (None, value)
-    })
-    val distinct = all.flatten.map(_._2).foldLeft(Vector.empty[Expression]) { (kept, value) =>
-      if (kept.exists(_.semanticEquals(value))) kept else kept :+ value
-    }
-    (
-      distinct,
-      all.map(_.map { case (keyword, value) =>
-        Argument(distinct.indexWhere(_.semanticEquals(value)), keyword)
-      }))
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): ThreadArrowEvalPythonExec =

@@ -23,31 +23,18 @@ class ThreadEvalPythonEvaluatorFactory(
   override def createEvaluator(): PartitionEvaluator[InternalRow, InternalRow] = new Evaluator
 
   private class Evaluator extends PartitionEvaluator[InternalRow, InternalRow] {
-    override def eval(
-        partitionIndex: Int,
-        inputs: Iterator[InternalRow]*): Iterator[InternalRow] = {
-      val context = TaskContext.get()
-      DriverRecord.announce(context, functions) match {
-        case None => inThread(partitionIndex, inputs.head, context)
-        case Some(_) if settings.fallback => inProcess.eval(partitionIndex, inputs.head)
-        case Some(reason) => throw ArrowLane.forbidden(spec.functionNames, reason)
-      }
-    }
+    override def eval(partitionIndex: Int, inputs: Iterator[InternalRow]*): Iterator[InternalRow] =
+      DriverRecord.evaluate(spec, functions, settings.fallback) {
+        inThread(partitionIndex, inputs.head, _)
+      } { _ => inProcess.eval(partitionIndex, inputs.head) }
   }
 
   private def inThread(
       partitionIndex: Int,
       input: Iterator[InternalRow],
       context: TaskContext): Iterator[InternalRow] = {
-    val rows = new BundleIterator(
-      input,
-      lane.projection.isDefined,
-      () => newProjection(partitionIndex),
-      outputTypes.length,
-      new BundleEvaluation(spec, settings, outputTypes, context, metrics),
-      new BundleSize(settings.bundleRows, settings.bundleMillis, spec.arrowBatchRows))
-    context.addTaskCompletionListener[Unit](_ => rows.close())
-    rows
+    val python = new BundleEvaluation(spec, settings, outputTypes, context, metrics)
+    python.results(input, lane.projection.isDefined, () => newProjection(partitionIndex))
   }
 
   private def newProjection(partitionIndex: Int): UnsafeProjection = {

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.truncatedString
 import org.apache.spark.sql.execution.{ExplainUtils, OrderPreservingUnaryExecNode, PartitioningPreservingUnaryExecNode, SparkPlan}
-import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.pyflow.PythonFunctions
 
 /**
@@ -58,12 +58,8 @@ case class ThreadEvalPythonExec(
   @transient private val sparksOperator =
     SparksOperator(udfs, resultAttrs, child, evalType)
 
-  override lazy val metrics: Map[String, SQLMetric] = sparksOperator.workerMetrics ++ Map(
-    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
-    "bundles" -> SQLMetrics.createMetric(sparkContext, "number of bundles"),
-    "pythonTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time in Python"),
-    "conversionTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time converting values"),
-    "gilWaitTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time waiting for the GIL"))
+  override lazy val metrics: Map[String, SQLMetric] =
+    sparksOperator.workerMetrics ++ EvaluationMetrics.create(sparkContext)
 
   override protected def doExecute(): RDD[InternalRow] = {
     val evaluation = RowLane.bind(udfs, resultAttrs, outputExpressions, child.output)

@@ -19,7 +19,7 @@ case class ThreadFlatMapCoGroupsInBatchExec(
   extends FlatMapCoGroupsInBatchExec
   with ArrowLaneExec {
 
-  override def functions: Seq[PythonUDF] = Seq(func.asInstanceOf[PythonUDF])
+  override def functions: Seq[PythonFuncExpression] = Seq(func.asInstanceOf[PythonUDF])
 
   override protected val pythonEvalType: Int = func.asInstanceOf[PythonUDF].evalType
 

@@ -22,7 +22,7 @@ case class ThreadMapInBatchExec(
 
   private def udf: PythonUDF = func.asInstanceOf[PythonUDF]
 
-  override def functions: Seq[PythonUDF] = Seq(udf)
+  override def functions: Seq[PythonFuncExpression] = Seq(udf)
 
   override protected val pythonEvalType: Int = udf.evalType
 

@@ -1,7 +1,7 @@
 package io.pyflow.planning
 
 import org.apache.spark.SparkConf
-import org.apache.spark.sql.catalyst.expressions.{Expression, NamedArgumentExpression, PythonUDF}
+import org.apache.spark.sql.catalyst.expressions.{Expression, NamedArgumentExpression, PythonFuncExpression}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.pyflow.PythonFunctions
 import org.apache.spark.sql.types._
@@ -14,7 +14,11 @@ object ProcessModeReason {
   private val SupportedPythons = 10 to 13
 
   /** The first reason found; None if thread mode can run all the functions of the operator. */
-  def of(udfs: Seq[PythonUDF], evalType: Int, conf: SQLConf, sparkConf: SparkConf): Option[String] =
+  def of(
+      udfs: Seq[PythonFuncExpression],
+      evalType: Int,
+      conf: SQLConf,
+      sparkConf: SparkConf): Option[String] =
     ofSession(evalType, conf, sparkConf)
       .orElse(first(udfs) { udf =>
         val reason = ofFunction(udf, conf, sparkConf).orElse(ofValues(udf, evalType))
@@ -22,8 +26,8 @@ object ProcessModeReason {
       })
 
   /** What the row lane cannot convert; PySpark converts Arrow batches itself. */
-  private def ofValues(udf: PythonUDF, evalType: Int): Option[String] = evalType match {
-    case PythonFunctions.PickledEvalType => ofTypes(udf)
+  private def ofValues(udf: PythonFuncExpression, evalType: Int): Option[String] = evalType match {
+    case PythonFunctions.PickledEvalType | PythonFunctions.TableEvalType => ofTypes(udf)
     case PythonFunctions.ArrowEvalType => ofTypes(udf).orElse(ofArrow(udf))
     case _ => None
   }
@@ -50,7 +54,10 @@ object ProcessModeReason {
     }
   }
 
-  private def ofFunction(udf: PythonUDF, conf: SQLConf, sparkConf: SparkConf): Option[String] = {
+  private def ofFunction(
+      udf: PythonFuncExpression,
+      conf: SQLConf,
+      sparkConf: SparkConf): Option[String] = {
     def executable = conf.pysparkWorkerPythonExecutable match {
       case Some(chosenBySession) => Seq(chosenBySession)
       case None => PythonFunctions.executables(udf)
@@ -72,19 +79,19 @@ object ProcessModeReason {
       InterpreterChoice.of(PyFlowConf.INTERPRETER.in(conf), version).left.toOption
     }
 
-  private def ofTypes(udf: PythonUDF): Option[String] =
+  private def ofTypes(udf: PythonFuncExpression): Option[String] =
     first(arguments(udf).map(_.dataType) ++ results(udf))(unsupported).map { dataType =>
       s"thread mode has no conversion for type ${dataType.simpleString}"
     }
 
-  private def arguments(udf: PythonUDF): Seq[Expression] =
+  private def arguments(udf: PythonFuncExpression): Seq[Expression] =
     PythonFunctions.unchain(udf)._2.map {
       case NamedArgumentExpression(_, value) => value
       case value => value
     }
 
   /** What Spark refuses on the way to a worker or back, whatever the values are. */
-  private def ofArrow(udf: PythonUDF): Option[String] =
+  private def ofArrow(udf: PythonFuncExpression): Option[String] =
     if (changedByArrow(udf.dataType)) {
       Some(s"Arrow does not keep its result type ${udf.dataType.simpleString}")
     } else {
@@ -113,9 +120,9 @@ object ProcessModeReason {
     })
 
   /** Results within a chain too: Python converts none of them, but each is declared. */
-  private def results(udf: PythonUDF): Seq[DataType] =
+  private def results(udf: PythonFuncExpression): Seq[DataType] =
     udf.dataType +: udf.children.flatMap {
-      case inner: PythonUDF => results(inner)
+      case inner: PythonFuncExpression => results(inner)
       case _ => Nil
     }
 
@@ -131,7 +138,7 @@ object ProcessModeReason {
     case other => Some(other)
   }
 
-  private def ofSurroundings(udf: PythonUDF, sparkConf: SparkConf): Option[String] =
+  private def ofSurroundings(udf: PythonFuncExpression, sparkConf: SparkConf): Option[String] =
     if (PythonFunctions.hasEncryptedBroadcasts(udf, sparkConf)) {
       Some("it uses broadcast variables, which are encrypted (spark.io.encryption.enabled)")
     } else if (PythonFunctions.hasSessionArtifacts(udf)) {

@@ -4,7 +4,9 @@ import java.util.{Collections, LinkedHashMap, Map => JavaMap}
 
 import org.apache.spark.{SparkConf, SparkEnv, SparkException}
 import org.apache.spark.sql.catalyst.SQLConfHelper
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, NamedExpression, PythonUDF}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, NamedExpression, PythonFuncExpression, PythonUDAF, PythonUDF, WindowFunctionType}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.planning.{PhysicalAggregation, PhysicalWindow}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.python._
@@ -83,7 +85,61 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
           planLater(left),
           planLater(right)))
 
+    case BatchEvalPythonUDTF(udtf, requiredChildOutput, resultAttrs, child) =>
+      planned(Seq(udtf), udtf.evalType)(
+        ThreadEvalPythonUDTFExec(
+          udtf,
+          requiredChildOutput,
+          resultAttrs,
+          settings(udtf, udtf.evalType),
+          planLater(child)),
+        BatchEvalPythonUDTFExec(udtf, requiredChildOutput, resultAttrs, planLater(child)))
+
+    case ArrowEvalPythonUDTF(udtf, requiredChildOutput, resultAttrs, child, evalType) =>
+      planned(Seq(udtf), evalType)(
+        ThreadArrowEvalPythonUDTFExec(
+          udtf,
+          requiredChildOutput,
+          resultAttrs,
+          settings(udtf, evalType),
+          planLater(child)),
+        ArrowEvalPythonUDTFExec(udtf, requiredChildOutput, resultAttrs, planLater(child), evalType))
+
+    case PhysicalAggregation(grouping, PythonAggregates(aggregates), results, child) =>
+      val operator = ArrowAggregatePythonExec(grouping, aggregates, results, planLater(child))
+      val udafs = operator.udfExpressions
+      planned(udafs, operator.evalType)(
+        ThreadArrowAggregatePythonExec(
+          grouping,
+          aggregates,
+          results,
+          operator.evalType,
+          settings(udafs.head, operator.evalType),
+          operator.child),
+        operator)
+
+    case PhysicalWindow(WindowFunctionType.Python, expressions, partition, order, child) =>
+      val operator = ArrowWindowPythonExec(expressions, partition, order, planLater(child))
+      val udafs = WindowedInput.functions(expressions)
+      planned(udafs, operator.evalType)(
+        ThreadArrowWindowPythonExec(
+          expressions,
+          partition,
+          order,
+          operator.evalType,
+          settings(udafs.head, operator.evalType),
+          operator.child),
+        operator)
+
     case _ => Nil
+  }
+
+  /** Matches aggregates all of which are Python functions; Spark refuses others among them. */
+  private object PythonAggregates {
+    def unapply(aggregates: Seq[AggregateExpression]): Option[Seq[AggregateExpression]] =
+      Option.when(
+        aggregates.nonEmpty && aggregates.forall(_.aggregateFunction.isInstanceOf[PythonUDAF]))(
+        aggregates)
   }
 
   /** Matches functions that can run in thread mode. */
@@ -142,7 +198,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
 
   private def settings(func: PythonUDF): ThreadModeSettings = settings(func, func.evalType)
 
-  private def settings(func: PythonUDF, evalType: Int): ThreadModeSettings =
+  private def settings(func: PythonFuncExpression, evalType: Int): ThreadModeSettings =
     ThreadModeSettings(
       EmbeddedPython.executable(sparkConf),
       InterpreterChoice
@@ -153,7 +209,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
       PyFlowConf.PYTHON_TIMEOUT.in(conf),
       PyFlowConf.FALLBACK.in(conf),
       WorkerSettings(
-        if (evalType == PythonFunctions.PickledEvalType) {
+        if (PythonFunctions.travelsPickled(evalType)) {
           Map.empty
         } else {
           ArrowPythonRunner.getPythonRunnerConfMap(conf)
@@ -166,7 +222,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
         PythonFunctions.jobArtifactUUID))
 
   /** One of two physical plans, by whether the functions can run in thread mode. */
-  private def planned(udfs: Seq[PythonUDF], evalType: Int)(
+  private def planned(udfs: Seq[PythonFuncExpression], evalType: Int)(
       inThread: => SparkPlan,
       inProcess: => SparkPlan): Seq[SparkPlan] = {
     val physical = processModeReason(udfs, evalType) match {
@@ -184,7 +240,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
     physical :: Nil
   }
 
-  private def processModeReason(udfs: Seq[PythonUDF], evalType: Int): Option[String] =
+  private def processModeReason(udfs: Seq[PythonFuncExpression], evalType: Int): Option[String] =
     ProcessModeReason.of(udfs, evalType, conf, sparkConf)
 
   private def sparkConf: SparkConf = SparkEnv.get.conf

@@ -17,26 +17,46 @@ object ArrowResults {
   def ofColumns(
       batches: Iterator[ColumnarBatch],
       declared: Seq[DataType]): Iterator[InternalRow] = {
-    val expected = declared.map(_.transformRecursively { case udt: UserDefinedType[_] =>
-      udt.sqlType
-    })
-    batches.flatMap { batch =>
-      val actual = (0 until batch.numCols()).map(batch.column(_).dataType())
-      if (!equalsIgnoreCompatibleCollation(expected, actual)) {
-        throw QueryExecutionErrors.arrowDataTypeMismatchError("pandas_udf()", expected, actual)
-      }
-      batch.rowIterator.asScala
-    }
+    val expected = withoutUserDefined(declared)
+    batches.flatMap(rowsOfType(_, expected, "pandas_udf()"))
   }
+
+  /** Rows of batches that PySpark has already given the declared types. */
+  def rows(batches: Iterator[ColumnarBatch]): Iterator[InternalRow] =
+    batches.flatMap(_.rowIterator.asScala)
 
   /** Rows of batches that hold them as structs in their only column. */
   def ofStructs(batches: Iterator[ColumnarBatch], fields: Int): Iterator[InternalRow] =
-    batches.flatMap { batch =>
-      val struct = batch.column(0).asInstanceOf[ArrowColumnVector]
-      val flat = new ColumnarBatch(Array.tabulate(fields)(struct.getChild))
-      flat.setNumRows(batch.numRows())
-      flat.rowIterator.asScala
+    batches.flatMap(flattened(_, fields).rowIterator.asScala)
+
+  /** The rows that each call of a table function has returned. */
+  def ofTableFunction(
+      batches: Iterator[ColumnarBatch],
+      declared: Seq[DataType]): Iterator[Iterator[InternalRow]] = {
+    val expected = withoutUserDefined(declared)
+    batches.map(batch => rowsOfType(flattened(batch, expected.length), expected, "Python UDTF"))
+  }
+
+  private def withoutUserDefined(types: Seq[DataType]): Seq[DataType] =
+    types.map(_.transformRecursively { case udt: UserDefinedType[_] => udt.sqlType })
+
+  private def flattened(batch: ColumnarBatch, fields: Int): ColumnarBatch = {
+    val struct = batch.column(0).asInstanceOf[ArrowColumnVector]
+    val flat = new ColumnarBatch(Array.tabulate(fields)(struct.getChild))
+    flat.setNumRows(batch.numRows())
+    flat
+  }
+
+  private def rowsOfType(
+      batch: ColumnarBatch,
+      expected: Seq[DataType],
+      functions: String): Iterator[InternalRow] = {
+    val actual = (0 until batch.numCols()).map(batch.column(_).dataType())
+    if (!equalsIgnoreCompatibleCollation(expected, actual)) {
+      throw QueryExecutionErrors.arrowDataTypeMismatchError(functions, expected, actual)
     }
+    batch.rowIterator.asScala
+  }
 
   /** Fails for batches of another type than declared, if the session checks that. */
   def checked(

@@ -10,6 +10,8 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.{SparkFiles, TaskContext}
 import org.apache.spark.api.python.PythonFunction
+import org.apache.spark.sql.catalyst.expressions.PythonUDTF
+import org.apache.spark.sql.types.StructType
 import org.json4s.JsonAST._
 import org.json4s.jackson.JsonMethods.{compact, render}
 
@@ -91,6 +93,27 @@ abstract class FunctionsSpec extends Serializable {
     val root = SparkFiles.getRootDirectory()
     settings.jobArtifactUUID.fold(root)(uuid => new File(root, uuid).getAbsolutePath)
   }
+}
+
+/** What makes a function a table function. */
+case class TableFunction(
+    partitionColumns: Seq[Int],
+    analyzeResult: Option[Array[Byte]],
+    elementSchema: StructType) {
+
+  private[pyflow] def toJson: JObject = JObject(
+    "partition_child_indexes" -> JArray(partitionColumns.map(JInt(_)).toList),
+    "analyze_result" -> analyzeResult.fold[JValue](JNull) { pickled =>
+      JString(Base64.getEncoder.encodeToString(pickled))
+    },
+    "return_type" -> JString(elementSchema.json))
+}
+
+object TableFunction {
+  def apply(udtf: PythonUDTF): TableFunction = TableFunction(
+    udtf.pythonUDTFPartitionColumnIndexes.fold(Seq.empty[Int])(_.partitionChildIndexes),
+    udtf.pickledAnalyzeResult,
+    udtf.elementSchema)
 }
 
 object FunctionsSpec {

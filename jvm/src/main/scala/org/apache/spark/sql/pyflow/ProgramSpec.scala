@@ -4,11 +4,24 @@ import org.apache.spark.api.python.PythonFunction
 import org.apache.spark.sql.types.StructType
 import org.json4s.JsonAST._
 
-/** A value that a Python function gets: a column of the input row, by position or by keyword. */
-case class Argument(column: Int, keyword: Option[String])
+/**
+ * A value that a Python function gets: a column of the input row, by position or by keyword.
+ *
+ * @param isTable whether it is the row of a table, which some table functions take as such
+ */
+case class Argument(column: Int, keyword: Option[String], isTable: Boolean = false)
 
-/** One call per row; of a chain `g(f(x))` the functions are listed innermost first. */
-case class PythonCall(name: String, chain: Seq[PythonFunction], arguments: Seq[Argument])
+/**
+ * One call per row; of a chain `g(f(x))` the functions are listed innermost first.
+ *
+ * @param table set for a table function: the only function then, whose arguments leave out the
+ *     first column, which tells whether the rows have come to an end
+ */
+case class PythonCall(
+    name: String,
+    chain: Seq[PythonFunction],
+    arguments: Seq[Argument],
+    table: Option[TableFunction] = None)
 
 /** Where a column of the output row comes from. */
 sealed trait OutputColumn
@@ -28,6 +41,8 @@ class ProgramSpec(
 
   override val functionNames: String = calls.map(_.name).mkString(", ")
 
+  def isTableFunction: Boolean = calls.head.table.isDefined
+
   /** How many rows process mode would convert at a time. */
   def arrowBatchRows: Int =
     if (settings.arrowMaxRecordsPerBatch > 0) settings.arrowMaxRecordsPerBatch else Int.MaxValue
@@ -46,7 +61,8 @@ class ProgramSpec(
     JObject(
       "name" -> JString(call.name),
       "commands" -> commandsJson(call.chain),
-      "args" -> JArray(arguments.toList))
+      "args" -> JArray(arguments.toList),
+      "table_function" -> call.table.fold[JValue](JNull)(_.toJson))
   }
 
   private def outputJson(column: OutputColumn): JValue = column match {

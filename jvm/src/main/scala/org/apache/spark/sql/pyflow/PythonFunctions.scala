@@ -8,7 +8,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.{JobArtifactSet, SparkConf, SparkContext}
 import org.apache.spark.api.python.{PythonEvalType, PythonFunction}
 import org.apache.spark.internal.config.IO_ENCRYPTION_ENABLED
-import org.apache.spark.sql.catalyst.expressions.{Expression, PythonUDF}
+import org.apache.spark.sql.catalyst.expressions.{Expression, PythonFuncExpression, PythonUDTF}
 
 /** A function by its name and by what tells it from others: the digest of its pickled code. */
 case class FunctionIdentity(name: String, digest: String)
@@ -18,53 +18,65 @@ object PythonFunctions {
   val PickledEvalType: Int = PythonEvalType.SQL_BATCHED_UDF
   val ArrowEvalType: Int = PythonEvalType.SQL_ARROW_BATCHED_UDF
 
+  val TableEvalType: Int = PythonEvalType.SQL_TABLE_UDF
+
   /** Whether functions are plain ones, of a row each; the others take Arrow batches. */
   def takesRows(evalType: Int): Boolean =
-    evalType == PickledEvalType || evalType == ArrowEvalType
+    travelsPickled(evalType) || evalType == ArrowEvalType
+
+  /** Whether process mode pickles arguments and results. */
+  def travelsPickled(evalType: Int): Boolean =
+    evalType == PickledEvalType || evalType == TableEvalType
+
+  /** Whether a table function gets Arrow data, and not rows that only travel as such. */
+  def takesArrowTables(udtf: PythonUDTF): Boolean =
+    udtf.evalType == PythonEvalType.SQL_ARROW_UDTF
 
   /** The functions that a UDF chains, innermost first, and the arguments of the innermost. */
-  def unchain(udf: PythonUDF): (Seq[PythonFunction], Seq[Expression]) = udf.children match {
-    case Seq(inner: PythonUDF) =>
-      val (functions, arguments) = unchain(inner)
-      (functions :+ udf.func, arguments)
-    case arguments => (Seq(udf.func), arguments)
-  }
+  def unchain(udf: PythonFuncExpression): (Seq[PythonFunction], Seq[Expression]) =
+    udf.children match {
+      case Seq(inner: PythonFuncExpression) =>
+        val (functions, arguments) = unchain(inner)
+        (functions :+ udf.func, arguments)
+      case arguments => (Seq(udf.func), arguments)
+    }
 
-  def nameOf(udf: PythonUDF): String = udf.children match {
-    case Seq(inner: PythonUDF) => s"${udf.name}(${nameOf(inner)})"
+  def nameOf(udf: PythonFuncExpression): String = udf.children match {
+    case Seq(inner: PythonFuncExpression) => s"${udf.name}(${nameOf(inner)})"
     case _ => udf.name
   }
 
   /** The names of the functions that a UDF chains, outermost first. */
-  def names(udf: PythonUDF): Seq[String] = chained(udf).map(_.name)
+  def names(udf: PythonFuncExpression): Seq[String] = chained(udf).map(_.name)
 
   /** The functions that a UDF chains, outermost first, recognisable in any query. */
-  def identities(udf: PythonUDF): Seq[FunctionIdentity] = chained(udf).map { part =>
+  def identities(udf: PythonFuncExpression): Seq[FunctionIdentity] = chained(udf).map { part =>
     val digest = MessageDigest.getInstance("SHA-256").digest(part.func.command.toArray)
     FunctionIdentity(part.name, HexFormat.of().formatHex(digest))
   }
 
-  private def chained(udf: PythonUDF): Seq[PythonUDF] = udf.children match {
-    case Seq(inner: PythonUDF) => udf +: chained(inner)
+  private def chained(udf: PythonFuncExpression): Seq[PythonFuncExpression] = udf.children match {
+    case Seq(inner: PythonFuncExpression) => udf +: chained(inner)
     case _ => Seq(udf)
   }
 
   /** Python versions, "3.13", of the processes that defined the functions. */
-  def versions(udf: PythonUDF): Seq[String] = unchain(udf)._1.map(_.pythonVer).distinct
+  def versions(udf: PythonFuncExpression): Seq[String] = unchain(udf)._1.map(_.pythonVer).distinct
 
-  def executables(udf: PythonUDF): Seq[String] = unchain(udf)._1.map(_.pythonExec).distinct
+  def executables(udf: PythonFuncExpression): Seq[String] =
+    unchain(udf)._1.map(_.pythonExec).distinct
 
   /** The session's artifacts, where a Spark Connect session keeps its own files. */
   def jobArtifactUUID: Option[String] = JobArtifactSet.getCurrentJobArtifactState.map(_.uuid)
 
   /** Python files of one session; another may have different ones under the same names. */
-  def hasSessionArtifacts(udf: PythonUDF): Boolean = jobArtifactUUID.isDefined && {
+  def hasSessionArtifacts(udf: PythonFuncExpression): Boolean = jobArtifactUUID.isDefined && {
     val files = SparkContext.getActive.map(JobArtifactSet.getActiveOrDefault(_).files.keys)
     unchain(udf)._1.exists(!_.pythonIncludes.isEmpty) ||
     files.exists(_.exists(_.endsWith(".py")))
   }
 
   /** Broadcasts whose files only Spark's own worker protocol can decrypt. */
-  def hasEncryptedBroadcasts(udf: PythonUDF, conf: SparkConf): Boolean =
+  def hasEncryptedBroadcasts(udf: PythonFuncExpression, conf: SparkConf): Boolean =
     conf.get(IO_ENCRYPTION_ENABLED) && unchain(udf)._1.exists(!_.broadcastVars.asScala.isEmpty)
 }

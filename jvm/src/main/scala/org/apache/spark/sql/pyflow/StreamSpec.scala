@@ -19,17 +19,23 @@ case object InBatches extends InputShape("batches", false)
 case object InGroups extends InputShape("groups", true)
 case object InCogroups extends InputShape("cogroups", true)
 
-/** A function over Arrow columns; of a chain the functions are listed innermost first. */
+/**
+ * A function over Arrow columns; of a chain the functions are listed innermost first.
+ *
+ * @param table set for table functions
+ */
 case class ColumnarCall(
     name: String,
     chain: Seq[PythonFunction],
     arguments: Seq[Argument],
-    resultId: Long)
+    resultId: Long,
+    table: Option[TableFunction])
 
 /**
  * Functions over Arrow batches.
  *
  * @param schemas of the inputs: two for cogroups, otherwise one
+ * @param evalConf what PySpark has to know about this evaluation, as process mode would send it
  */
 class StreamSpec(
     val evalType: Int,
@@ -38,6 +44,7 @@ class StreamSpec(
     val timeZone: String,
     val largeVarTypes: Boolean,
     val calls: Seq[ColumnarCall],
+    evalConf: Map[String, String],
     protected val settings: WorkerSettings)
   extends FunctionsSpec {
 
@@ -61,7 +68,7 @@ class StreamSpec(
     "input" -> JString(shape.name),
     "schemas" -> JArray(arrowSchemas.map(schemaJson).toList),
     "functions" -> JArray(calls.map(callJson).toList),
-    "eval_conf" -> JObject(),
+    "eval_conf" -> FunctionsSpec.toJson(evalConf),
     "split_index" -> JInt(TaskContext.getPartitionId()))
 
   private def schemaJson(schema: Schema): JValue = {
@@ -78,6 +85,7 @@ class StreamSpec(
       "args" -> JArray(positional.map(argument => JInt(argument.column)).toList),
       "kwargs" -> JObject(
         named.map(argument => argument.keyword.get -> JInt(argument.column)).toList),
-      "result_id" -> JInt(call.resultId))
+      "result_id" -> JInt(call.resultId),
+      "table_function" -> call.table.fold[JValue](JNull)(_.toJson))
   }
 }

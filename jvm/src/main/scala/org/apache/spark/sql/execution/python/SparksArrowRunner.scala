@@ -3,6 +3,7 @@ package org.apache.spark.sql.execution.python
 import org.apache.spark.TaskContext
 import org.apache.spark.api.python.ChainedPythonFunctions
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.PythonUDTF
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.python.EvalPythonExec.ArgumentMetadata
 import org.apache.spark.sql.pyflow.{ColumnarCall, StreamSpec}
@@ -15,6 +16,7 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
  */
 class SparksArrowRunner(
     spec: StreamSpec,
+    udtf: Option[PythonUDTF],
     runnerConf: Map[String, String],
     metrics: Map[String, SQLMetric],
     jobArtifactUUID: Option[String])
@@ -24,11 +26,26 @@ class SparksArrowRunner(
     spec.calls.map(call => (ChainedPythonFunctions(call.chain), call.resultId))
 
   private def arguments(call: ColumnarCall): Array[ArgumentMetadata] =
-    call.arguments.map(argument => ArgumentMetadata(argument.column, argument.keyword)).toArray
+    call.arguments.map { argument =>
+      ArgumentMetadata(argument.column, argument.keyword, argument.isTable)
+    }.toArray
 
-  def stream(rows: Iterator[InternalRow], context: TaskContext): Iterator[ColumnarBatch] =
-    (new Runner with BatchedPythonArrowInput)
-      .compute(Iterator(rows), context.partitionId(), context)
+  def stream(rows: Iterator[InternalRow], context: TaskContext): Iterator[ColumnarBatch] = {
+    val runner = udtf.map(tableFunctionRunner).getOrElse(new Runner with BatchedPythonArrowInput)
+    runner.compute(Iterator(rows), context.partitionId(), context)
+  }
+
+  private def tableFunctionRunner(udtf: PythonUDTF) = new ArrowPythonUDTFRunner(
+    udtf,
+    spec.evalType,
+    arguments(spec.calls.head),
+    spec.schemas.head,
+    spec.timeZone,
+    spec.largeVarTypes,
+    runnerConf,
+    metrics,
+    jobArtifactUUID,
+    None)
 
   def groups(
       groups: Iterator[Iterator[InternalRow]],

@@ -1,0 +1,488 @@
+"""Python table functions: the same programs in both modes."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import Row
+from pyspark.sql import functions as F
+from pyspark.sql.functions import col, lit, udtf
+from pyspark.sql.types import IntegerType, LongType, StringType, StructType
+from pyspark.sql.udtf import (
+    AnalyzeArgument,
+    AnalyzeResult,
+    OrderingColumn,
+    PartitioningColumn,
+    SkipRestOfInputTableException,
+)
+
+from comparison import executed_plan, settings
+from sessions import INTERPRETER, MODE
+
+pytestmark = pytest.mark.core
+
+
+class Words:
+    """Splits a line."""
+
+    def eval(self, line: str):
+        yield from enumerate(line.split())
+
+
+class Nothing:
+    def eval(self, line: str):
+        pass
+
+
+class WithTerminate:
+    """Counts what it gets."""
+
+    def __init__(self):
+        self._count = 0
+
+    def eval(self, n: int):
+        self._count += n
+        if n % 2:
+            yield "odd", n
+
+    def terminate(self):
+        yield "sum", self._count
+        yield "end", None
+
+
+class OnlyTerminate:
+    def __init__(self):
+        self._rows = []
+
+    def eval(self, n: int):
+        self._rows.append(n)
+
+    def terminate(self):
+        for n in sorted(self._rows):
+            yield "row", n
+
+
+class EarlyStop:
+    def __init__(self):
+        self._seen = 0
+
+    def eval(self, n: int):
+        self._seen += 1
+        if self._seen >= 3:
+            raise SkipRestOfInputTableException("enough")
+        yield "seen", n
+
+    def terminate(self):
+        yield "stopped", self._seen
+
+
+class Named:
+    def eval(self, n, *others, factor=2, **more):
+        yield str(sorted(more)), n * factor + sum(others)
+
+
+class OddRows:
+    """All the things that a row may be."""
+
+    def eval(self, n: int):
+        yield "a tuple", n
+        yield ["a list", n]
+        yield Row(label="a row", n=n)
+        yield {"label": "a dict", "n": n}
+        yield None
+        yield None, None
+
+
+class OfTable:
+    """Takes rows of a table, partition by partition."""
+
+    def __init__(self):
+        self._k = None
+        self._sum = 0
+
+    def eval(self, row: Row):
+        self._k = row["k"]
+        self._sum += row["n"]
+
+    def terminate(self):
+        yield str(self._k), self._sum
+
+
+LABELS = "label string, n long"
+
+
+def lines(spark):
+    return spark.range(40, numPartitions=2).select(
+        "id",
+        F.when(col("id") % 5 == 0, "")
+        .otherwise(F.concat(lit("w"), "id", lit(" and more")))
+        .alias("line"),
+    )
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "arrow"])
+def make_udtf(request):
+    def make(handler, returns=LABELS):
+        return udtf(handler, returnType=returns, useArrow=request.param)
+
+    return make
+
+
+def lateral(spark, function, argument, source="lines", select="*"):
+    spark.udtf.register("f", function)
+    lines(spark).createOrReplaceTempView("lines")
+    return spark.sql(f"SELECT {select} FROM {source}, LATERAL f({argument})")
+
+
+def test_lateral_joins(both_modes, make_udtf):
+    def program(spark):
+        words = make_udtf(Words, "i int, word string")
+        spark.udtf.register("nothing", make_udtf(Nothing))
+        return [
+            lateral(spark, words, "line"),
+            lateral(spark, words, "line", select="word"),
+            spark.sql("SELECT id, count(word) FROM lines, LATERAL f(line) GROUP BY id"),
+            spark.sql("SELECT * FROM lines LEFT JOIN LATERAL f(line)"),
+            spark.sql("SELECT * FROM lines, LATERAL nothing(line)"),
+            spark.sql("SELECT * FROM f('one two') a, LATERAL f(a.word || ' x') b"),
+            words(lit("x y z")),
+            lines(spark).lateralJoin(words(col("line").outer())),
+            spark.sql("SELECT * FROM lines WHERE id < 0").join(words(lit("a b"))),
+        ]
+
+    both_modes(program)
+
+
+@pytest.mark.parametrize("handler", [WithTerminate, OnlyTerminate, EarlyStop])
+def test_terminate(both_modes, make_udtf, handler):
+    def program(spark):
+        function = make_udtf(handler)
+        return [
+            lateral(spark, function, "id"),
+            lateral(spark, function, "id", select="id, n"),
+            function(lit(3)),
+        ]
+
+    def of_nothing(spark):
+        return lateral(
+            spark, make_udtf(handler), "id", source="(SELECT * FROM lines WHERE id > 100)"
+        )
+
+    both_modes(program)
+    both_modes.agree(of_nothing)
+    both_modes(program, {"spark.sql.execution.arrow.maxRecordsPerBatch": "3"})
+
+
+def test_arguments(both_modes, make_udtf):
+    def program(spark):
+        spark.udtf.register("f", make_udtf(Named))
+        lines(spark).createOrReplaceTempView("lines")
+        return [
+            spark.sql(f"SELECT id, label, n FROM lines, LATERAL f({arguments})")
+            for arguments in ("id", "id, 1, 2", "n => id", "id, factor => 5", "id, z => 1, y => id")
+        ]
+
+    both_modes(program)
+
+
+def test_kinds_of_rows(both_modes, make_udtf):
+    both_modes.agree(lambda spark: make_udtf(OddRows)(lit(1)))
+
+
+def test_tables_by_partition(both_modes, make_udtf):
+    def program(spark):
+        spark.udtf.register("f", make_udtf(OfTable))
+        table = spark.range(60, numPartitions=3).selectExpr("id % 5 as k", "id as n", "'x' as s")
+        table.createOrReplaceTempView("t")
+        return [
+            spark.sql("SELECT * FROM f(TABLE(t))").coalesce(1).groupBy().sum("n"),
+            spark.sql("SELECT * FROM f(TABLE(t) PARTITION BY k)"),
+            spark.sql("SELECT * FROM f(TABLE(t) PARTITION BY (k, s) ORDER BY n DESC)"),
+            spark.sql("SELECT * FROM f(TABLE(t) WITH SINGLE PARTITION)"),
+            make_udtf(OfTable)(table.asTable().partitionBy("k").orderBy("n")),
+        ]
+
+    both_modes(program)
+
+
+@dataclass
+class WithPrefix(AnalyzeResult):
+    prefix: str = ""
+
+
+class Analyzed:
+    """Chooses its own schema, and its table's partitions."""
+
+    def __init__(self, analyzed):
+        self._prefix = analyzed.prefix
+        self._rows = 0
+
+    @staticmethod
+    def analyze(table: AnalyzeArgument, prefix: AnalyzeArgument) -> AnalyzeResult:
+        return WithPrefix(
+            schema=StructType().add("label", StringType()).add("rows", IntegerType()),
+            partitionBy=[PartitioningColumn("k")],
+            orderBy=[OrderingColumn("n")],
+            prefix=prefix.value,
+        )
+
+    def eval(self, row: Row, prefix: str):
+        self._rows += 1
+        self._last = row["n"]
+
+    def terminate(self):
+        yield f"{self._prefix} {self._last}", self._rows
+
+
+def test_analyze(both_modes, make_udtf):
+    def program(spark):
+        spark.udtf.register("f", udtf(Analyzed))
+        spark.range(30, numPartitions=2).selectExpr(
+            "id % 4 as k", "id as n"
+        ).createOrReplaceTempView("t")
+        return spark.sql("SELECT * FROM f(TABLE(t), 'last')")
+
+    both_modes(program)
+
+
+class Numbers:
+    """An Arrow table function."""
+
+    def eval(self, n: pa.Array) -> Iterator[pa.Table]:
+        yield pa.table({"n": n, "square": [each.as_py() ** 2 for each in n]})
+
+
+class SumOfTable:
+    def __init__(self):
+        self._sum = 0
+        self._k = None
+
+    def eval(self, batch: pa.RecordBatch) -> Iterator[pa.Table]:
+        self._k = batch.column("k")[0].as_py()
+        self._sum += sum(batch.column("n").to_pylist())
+        yield from ()
+
+    def terminate(self) -> Iterator[pa.Table]:
+        yield pa.table({"k": [self._k], "sum": [self._sum]})
+
+
+def test_arrow_table_functions(arrow_lane):
+    from pyspark.sql.functions import arrow_udtf
+
+    def program(spark):
+        numbers = arrow_udtf(Numbers, returnType="n long, square long")
+        sums = arrow_udtf(SumOfTable, returnType="k long, sum long")
+        table = spark.range(60, numPartitions=3).selectExpr("id % 5 as k", "id as n")
+        return [
+            numbers(lit(7)),
+            sums(table.coalesce(1).asTable()),
+            sums(table.asTable().partitionBy("k")),
+        ]
+
+    arrow_lane(program)
+
+
+VALUES = {
+    "boolean": True,
+    "int": 2**31 - 1,
+    "bigint": -(2**63),
+    "double": 1.5,
+    "string": "\U0001f600",
+    "binary": b"\x00\xff",
+    "decimal(38,2)": decimal.Decimal("1.25"),
+    "date": datetime.date(2024, 2, 29),
+    "timestamp": datetime.datetime(2024, 2, 29, 1, 2, 3),
+    "array<string>": ["a", None],
+    "map<string,int>": {"a": 1},
+    "struct<a:int,b:string>": (1, "x"),
+}
+
+
+def test_types(both_modes, make_udtf):
+    def constant(value):
+        class Constant:
+            def eval(self, given):
+                yield (value,)
+                yield (given,)
+                yield (None,)
+
+        return Constant
+
+    def program(spark):
+        return [
+            make_udtf(constant(value), f"v {declared}")(
+                lit(value).cast(declared)
+                if declared != "struct<a:int,b:string>"
+                else F.struct(lit(1).alias("a"), lit("x").alias("b"))
+            )
+            for declared, value in VALUES.items()
+            if not declared.startswith("map")
+        ]
+
+    both_modes(program)
+
+
+def failing(what):
+    class Failing:
+        def __init__(self):
+            if what == "init":
+                raise ValueError("in init")
+
+        def eval(self, n):
+            if what == "eval":
+                raise ValueError("in eval")
+            if what == "after a row":
+                yield "a", 1
+                raise ValueError("after a row")
+            if what == "too many columns":
+                yield "a", 1, 2
+            elif what == "no row":
+                yield 5
+            elif what == "wrong type":
+                yield "a", "text"
+            else:
+                yield "a", 1
+
+        def terminate(self):
+            if what == "terminate":
+                raise ValueError("in terminate")
+
+        def cleanup(self):
+            if what == "cleanup":
+                raise ValueError("in cleanup")
+
+    return Failing
+
+
+class NotIterable:
+    def eval(self, n):
+        return 5
+
+
+class WithoutEval:
+    def terminate(self):
+        yield "a", 1
+
+
+class OtherArguments:
+    def eval(self):
+        yield "a", 1
+
+
+FAILURES = {
+    **{
+        what: failing(what)
+        for what in (
+            "init",
+            "eval",
+            "after a row",
+            "too many columns",
+            "no row",
+            "wrong type",
+            "terminate",
+            "cleanup",
+        )
+    },
+    "not iterable": NotIterable,
+    "other arguments": OtherArguments,
+}
+
+
+@pytest.mark.parametrize("what", FAILURES)
+def test_failures(both_modes, make_udtf, what):
+    both_modes.agree(lambda spark: make_udtf(FAILURES[what])(lit(1)))
+
+
+def test_not_null_columns(both_modes, make_udtf):
+    schema = StructType().add("label", StringType(), False).add("n", LongType(), True)
+
+    class Nulls:
+        def eval(self, n):
+            yield "fine", None
+            yield None, n
+
+    both_modes.agree(lambda spark: make_udtf(Nulls, schema)(lit(1)))
+
+
+def test_cleanup_is_called_once(spark, make_udtf, tmp_path):
+    class Cleaned:
+        def __init__(self):
+            import uuid
+
+            self._file = uuid.uuid4().hex
+
+        def eval(self, n):
+            yield "a", n
+
+        def cleanup(self):
+            (tmp_path / self._file).touch(exist_ok=False)
+
+    for mode in ("process", "thread"):
+        with settings(spark, {MODE: mode}):
+            frame = lateral(spark, make_udtf(Cleaned), "id")
+            assert frame.count() == 40
+            assert len(list(tmp_path.iterdir())) == 2
+            frame.limit(1).collect()
+            for file in tmp_path.iterdir():
+                file.unlink()
+
+
+def test_plans_and_fallback(spark, make_udtf):
+    with settings(spark, {MODE: "thread"}):
+        plan = executed_plan(lateral(spark, make_udtf(Words, "i int, word string"), "line"))
+        assert re.search(r"Thread(Arrow)?EvalPythonUDTF \[f\(line", plan)
+        with settings(spark, {"spark.sql.pyspark.worker.logging.enabled": "true"}):
+            frame = lateral(spark, make_udtf(Words, "i int, word string"), "line")
+            plan = executed_plan(frame)
+            assert "ProcessMode" in plan
+            assert "worker logging" in plan
+            assert frame.count() > 0
+
+
+class ImportsNumpy:
+    """numpy refuses isolated interpreters."""
+
+    def __init__(self):
+        self._rows = 0
+
+    def eval(self, n: int):
+        self._rows += 1
+        if self._rows >= self.first_with_numpy:
+            import numpy as np
+
+            n = int(np.int64(n) + 1)
+        yield "row", n
+
+    def terminate(self):
+        yield "rows", self._rows
+
+
+class ImportsAtOnce(ImportsNumpy):
+    first_with_numpy = 1
+
+
+class ImportsLate(ImportsNumpy):
+    first_with_numpy = 5
+
+
+def test_moving_to_the_shared_interpreter_keeps_what_the_function_kept(both_modes):
+    both_modes(
+        lambda spark: lateral(spark, udtf(ImportsAtOnce, returnType=LABELS, useArrow=False), "id")
+    )
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="there are no isolated interpreters")
+def test_moving_too_late_is_an_error_and_then_works(spark):
+    with settings(spark, {MODE: "thread", INTERPRETER: "isolated"}):
+        frame = lateral(spark, udtf(ImportsLate, returnType=LABELS, useArrow=False), "id")
+        with pytest.raises(Py4JJavaError, match=r"f needs a module that isolated interpreters"):
+            frame.collect()
+        assert frame.count() == 42
