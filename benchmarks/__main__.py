@@ -24,7 +24,9 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 SCRATCH = REPOSITORY / "build/benchmarks"
 PARTS = ("throughput", "sessions", "bridges")
 MASTERS = ("local[1]", "local[2]")
-MEMORY_CASES = ("long", "json-100kB", "binary-1MB")
+MEMORY_CASES = ("long", "json-100kB", "binary-1MB", "pandas-string")
+# Modes that a fresh session shows nothing else of than their memory.
+MEMORY_MODES = ("process", "thread")
 # Steps of the progress line: one is about what a round of one mode takes.
 _SESSION_STEPS = 8
 _BRIDGE_ROUND_STEPS = 20
@@ -167,7 +169,7 @@ def measure_sessions(options: argparse.Namespace, raw: dict[str, Any], progress:
     memory_cases = [case for case in MEMORY_CASES if case in options.cases]
     for number in range(options.rounds):
         for mode in options.modes:
-            if mode == "floor":
+            if mode == "floor" or (number > 0 and mode in MEMORY_MODES):
                 continue
             arguments = ["--master", master, "--mode", mode, "--scale", str(options.scale)]
             if number == 0 and memory_cases:
@@ -191,15 +193,12 @@ def count_steps(options: argparse.Namespace) -> float:
     """Return how many steps of the progress line a run has."""
     steps = 0.0
     if "throughput" in options.parts:
-        cells = sum(
-            1
-            for case in options.cases
-            for mode in options.modes
-            if mode != "builtin" or CASES[case].builtin is not None
-        )
+        cells = sum(mode in CASES[case].modes for case in options.cases for mode in options.modes)
         steps += len(options.masters) * cells * (options.rounds + 1)
     if "sessions" in options.parts:
-        steps += options.rounds * len([m for m in options.modes if m != "floor"]) * _SESSION_STEPS
+        for mode in options.modes:
+            rounds = 0 if mode == "floor" else 1 if mode in MEMORY_MODES else options.rounds
+            steps += rounds * _SESSION_STEPS
     if "bridges" in options.parts:
         steps += _bridge_steps(options)
     return steps

@@ -1,4 +1,4 @@
-"""The cases: which function runs over which rows, and the built-in expression that equals it."""
+"""The cases: which function runs over which rows."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks import functions
+from pyspark.sql import DataFrame
+
+from benchmarks import functions, kinds
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Case:
-    """One function over one kind of row.
+    """Something to be done with one kind of row.
 
     Attributes
     ----------
@@ -19,28 +21,63 @@ class Case:
         Key in the results and on the command line.
     title : str
         What a reader of the tables sees.
-    function : callable
-        The Python function.
-    returns : str
-        Its return type as DDL.
     columns : dict of str to str
-        The arguments, each a SQL expression over the row number ``id``.
+        The input, each column a SQL expression over the row number ``id``.
     rows : int
         Rows of one measurement, such that the faster modes take long enough to measure.
     row_bytes : int
         About how large one row is in memory.
-    builtin : str, optional
-        A SQL expression over the columns that computes the same without Python.
     """
 
     name: str
     title: str
-    function: Callable[..., Any]
-    returns: str
     columns: dict[str, str]
     rows: int
     row_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionCase(Case):
+    """A plain function, called for every row.
+
+    Attributes
+    ----------
+    function : callable
+        The Python function; it gets the columns.
+    returns : str
+        Its return type as DDL.
+    builtin : str, optional
+        A SQL expression over the columns that computes the same without Python.
+    """
+
+    function: Callable[..., Any]
+    returns: str
     builtin: str | None = None
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The modes that the case can be measured in."""
+        plain = ("floor", "pickled", "arrow", "shared", "isolated")
+        return plain if self.builtin is None else ("builtin", *plain)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KindCase(Case):
+    """A function of another kind.
+
+    Attributes
+    ----------
+    program : callable
+        From the input to what is computed.
+    grouped_by : str, optional
+        The column by which the input is distributed and sorted before it is measured.
+    modes : tuple of str
+        The modes that the case can be measured in.
+    """
+
+    program: Callable[[DataFrame], DataFrame]
+    grouped_by: str | None = None
+    modes: tuple[str, ...] = ("process", "thread")
 
 
 def _text(length: int) -> str:
@@ -48,9 +85,9 @@ def _text(length: int) -> str:
     return f"rpad(concat(id, ' '), {length}, 'Thread Mode And Process Mode ')"
 
 
-def _json(title: str, size: int, rows: int) -> Case:
+def _json(title: str, size: int, rows: int) -> FunctionCase:
     document = f"""concat('{{"a": "', {_text(size - len('{"a": ""}'))}, '"}}')"""
-    return Case(
+    return FunctionCase(
         name=f"json-{title.replace(' ', '')}",
         title=f"JSON load, lower, dump, {title}",
         function=functions.lower_json,
@@ -75,7 +112,7 @@ _RECORD_FIELDS = [
 ]
 
 CASES = (
-    Case(
+    FunctionCase(
         name="long",
         title="x + 1, long",
         function=functions.increment,
@@ -85,7 +122,7 @@ CASES = (
         row_bytes=8,
         builtin="x + 1",
     ),
-    Case(
+    FunctionCase(
         name="upper",
         title="str.upper, 14 characters",
         function=functions.upper,
@@ -95,7 +132,7 @@ CASES = (
         row_bytes=14,
         builtin="upper(text)",
     ),
-    Case(
+    FunctionCase(
         name="two-arguments",
         title="x + y, two longs",
         function=functions.add,
@@ -105,7 +142,7 @@ CASES = (
         row_bytes=16,
         builtin="x + y",
     ),
-    Case(
+    FunctionCase(
         name="struct",
         title="struct of ten fields",
         function=functions.increment_first,
@@ -123,7 +160,7 @@ CASES = (
         + ", ".join(f"'{name}', record.{name}" for name, _, _ in _RECORD_FIELDS[1:])
         + ")",
     ),
-    Case(
+    FunctionCase(
         name="decimal",
         title="decimal(18, 2)",
         function=functions.increment_decimal,
@@ -133,7 +170,7 @@ CASES = (
         row_bytes=8,
         builtin="cast(amount + 1.00BD as decimal(18, 2))",
     ),
-    Case(
+    FunctionCase(
         name="timestamp",
         title="timestamp + one hour",
         function=functions.next_hour,
@@ -143,7 +180,7 @@ CASES = (
         row_bytes=8,
         builtin="moment + interval 1 hour",
     ),
-    Case(
+    FunctionCase(
         name="array",
         title="sum of 100 doubles",
         function=functions.total,
@@ -157,7 +194,7 @@ CASES = (
     _json("1 kB", 1_000, 150_000),
     _json("10 kB", 10_000, 40_000),
     _json("100 kB", 100_000, 3_000),
-    Case(
+    FunctionCase(
         name="binary-1MB",
         title="len of 1 MB binary",
         function=functions.length,
@@ -169,4 +206,85 @@ CASES = (
     ),
 )
 
-BY_NAME = {case.name: case for case in CASES}
+_HUNDRED = [f"c{i}" for i in range(100)]
+_LINE = "concat_ws(' ', 'the', 'quick', id, 'brown', 'fox', 'jumps', 'over', 'the', 'lazy', 'dog')"
+
+KINDS = (
+    KindCase(
+        name="pandas-long",
+        title="pandas_udf, x + 1, long",
+        program=kinds.pandas_increment,
+        columns={"x": "id"},
+        rows=5_000_000,
+        row_bytes=8,
+    ),
+    KindCase(
+        name="pandas-string",
+        title="pandas_udf, text + '1', 14 characters",
+        program=kinds.pandas_append,
+        columns={"text": "concat('name ', lpad(id, 9, '0'))"},
+        rows=1_000_000,
+        row_bytes=14,
+    ),
+    KindCase(
+        name="arrow-sum",
+        title="arrow_udf, sum of ten longs",
+        program=kinds.arrow_sum,
+        columns={name: f"id + {i}" for i, name in enumerate(_HUNDRED[:10])},
+        rows=1_500_000,
+        row_bytes=80,
+    ),
+    KindCase(
+        name="arrow-strings",
+        title="arrow_udf, strings of 1 kB passed on",
+        program=kinds.arrow_same,
+        columns={"text": _text(1_000)},
+        rows=150_000,
+        row_bytes=1_000,
+    ),
+    KindCase(
+        name="map-in-arrow",
+        title="mapInArrow, 100 longs passed on",
+        program=kinds.map_same,
+        columns={name: f"id + {i}" for i, name in enumerate(_HUNDRED)},
+        rows=200_000,
+        row_bytes=800,
+    ),
+    KindCase(
+        name="udtf",
+        title="udtf, words of a line",
+        program=kinds.words,
+        columns={"line": _LINE},
+        rows=200_000,
+        row_bytes=50,
+        modes=("process", "shared", "isolated"),
+    ),
+    KindCase(
+        name="udtf-arrow",
+        title="udtf, useArrow, words of a line",
+        program=kinds.words_with_arrow,
+        columns={"line": _LINE},
+        rows=20_000,
+        row_bytes=50,
+    ),
+    KindCase(
+        name="apply-in-pandas",
+        title="applyInPandas, groups of 20 rows",
+        program=kinds.normalised,
+        columns={"k": "id div 20", "x": "id % 1000 / 7D"},
+        rows=200_000,
+        row_bytes=16,
+        grouped_by="k",
+    ),
+    KindCase(
+        name="aggregate",
+        title="pandas_udf, mean of groups of 20 rows",
+        program=kinds.means,
+        columns={"k": "id div 20", "x": "id % 1000 / 7D"},
+        rows=200_000,
+        row_bytes=16,
+        grouped_by="k",
+    ),
+)
+
+BY_NAME: dict[str, FunctionCase | KindCase] = {case.name: case for case in (*CASES, *KINDS)}

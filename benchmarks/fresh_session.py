@@ -17,8 +17,8 @@ from benchmarks.modes import (
     check_plan,
     driver_jvm,
     java_version,
-    make_column,
     make_udf,
+    results_of,
     start_session,
 )
 from benchmarks.process_tree import PeakMemory, memory_bytes
@@ -59,10 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     memory = {}
     for name in options.memory_case:
         case = CASES[name]
-        if mode.name == "builtin" and case.builtin is None:
+        if mode.name not in case.modes:
             continue
         rows = max(10, int(case.rows * options.scale))
-        results = cached_input(session, case, rows).select(make_column(case, mode))
+        results = results_of(case, mode, cached_input(session, case, rows))
         with PeakMemory(jvm) as watch:
             deadline = time.perf_counter() + _MEMORY_SECONDS
             while time.perf_counter() < deadline:

@@ -53,6 +53,16 @@ def assess(results: Results) -> list[Goal]:
             )
             for mode in ("shared", "isolated")
         ),
+        *_kinds(results),
+        _at_most(
+            "peak memory of `pandas_udf` on a string, two slots, as a share of process mode",
+            1 / 2,
+            lambda: (
+                results.memory_bytes("thread", "pandas-string")
+                / results.memory_bytes("process", "pandas-string")
+            ),
+            "{:.2f}",
+        ),
     ]
 
 
@@ -97,6 +107,38 @@ def _ratios(results: Results) -> Iterator[Goal]:
     ):
         subject = f"{title}, two slots, isolated, against the better process mode"
         yield _at_least(subject, bound, faster(case, ("arrow", "pickled")))
+
+
+def _kinds(results: Results) -> Iterator[Goal]:
+    def faster(case: str, master: str, measure: str, mode: str) -> Callable[[], float]:
+        return lambda: (
+            results.nanos(master, case, "process", measure)
+            / results.nanos(master, case, mode, measure)
+        )
+
+    for case, title, one_slot, two_slots in (
+        ("pandas-long", "`pandas_udf`, long", 2, 1),
+        ("pandas-string", "`pandas_udf`, string", 2, 1),
+        ("arrow-sum", "`arrow_udf`, ten columns", 3, 3),
+        ("arrow-strings", "`arrow_udf`, 1 kB strings", 3, 3),
+        ("map-in-arrow", "`mapInArrow`, 100 columns", 3, 3),
+        ("udtf", "`udtf`", 2.5, 2.5),
+        ("apply-in-pandas", "`applyInPandas`", 1.1, 1),
+        ("aggregate", "grouped `mean`", 1.1, 1),
+    ):
+        mode = "isolated" if case == "udtf" else "thread"
+        for master, slots, bound in (
+            (ONE_SLOT, "one slot", one_slot),
+            (TWO_SLOTS, "two slots", two_slots),
+        ):
+            subject = f"{title}, {slots}, against process mode"
+            yield _at_least(subject, bound, faster(case, master, "wall_ns", mode))
+        if case.startswith("pandas"):
+            yield _at_least(
+                f"{title}, one slot, CPU time against process mode",
+                2,
+                faster(case, ONE_SLOT, "cpu_ns", mode),
+            )
 
 
 def _at_least(subject: str, bound: float, figure: Callable[[], float]) -> Goal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,13 +14,21 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 import pyflow
-from benchmarks import functions
-from benchmarks.cases import Case
+from benchmarks import functions, kinds
+from benchmarks.cases import FunctionCase, KindCase
 
 DRIVER_MEMORY = "4g"
 
 # The functions travel inside the pickle: a worker need not find this package.
 cloudpickle.register_pickle_by_value(functions)
+cloudpickle.register_pickle_by_value(kinds)
+
+
+_IN_THREAD = re.compile(r"\bThread\w+(Python|PythonUDTF|InBatch)\b")
+_IN_PROCESS = re.compile(
+    r"\b((Batch|Arrow)EvalPython(UDTF)?|Arrow(Aggregate|Window)Python"
+    r"|MapIn(Pandas|Arrow)|FlatMap\w+In(Pandas|Arrow))\b"
+)
 
 
 class UnexpectedPlanError(Exception):
@@ -73,6 +82,8 @@ MODES = (
     Mode("arrow", "process, Arrow", _PROCESS, arrow=True),
     Mode("shared", "thread, shared", _thread("shared"), arrow=True),
     Mode("isolated", "thread, isolated", _thread("isolated"), arrow=True, minimum_python=(3, 13)),
+    Mode("process", "process mode", _PROCESS, arrow=True),
+    Mode("thread", "thread mode", _thread("auto"), arrow=True),
 )
 
 BY_NAME = {mode.name: mode for mode in MODES}
@@ -110,12 +121,15 @@ def java_version(session: SparkSession) -> str:
     return str(session._jvm.System.getProperty("java.vm.version"))  # type: ignore[union-attr]
 
 
-def make_column(case: Case, mode: Mode) -> Column:
-    """Return the column that computes a case in a mode."""
+def results_of(case: FunctionCase | KindCase, mode: Mode, frame: DataFrame) -> DataFrame:
+    """Return what a case computes of its input in a mode."""
+    if isinstance(case, KindCase):
+        return case.program(frame)
     if mode.name == "builtin":
         assert case.builtin is not None
-        return sf.expr(case.builtin).alias("result")
-    return make_udf(case.function, case.returns, mode)(*case.columns).alias("result")
+        return frame.select(sf.expr(case.builtin).alias("result"))
+    function = make_udf(case.function, case.returns, mode)
+    return frame.select(function(*case.columns).alias("result"))
 
 
 def make_udf(function: Callable[..., Any], returns: str, mode: Mode) -> Callable[..., Column]:
@@ -138,9 +152,8 @@ def check_plan(frame: DataFrame, mode: Mode) -> None:
         If its physical plan holds another operator.
     """
     plan = frame._jdf.queryExecution().executedPlan().toString()
-    in_thread, in_process = (
-        "ThreadEvalPython" in plan,
-        "EvalPython" in plan.replace("ThreadEvalPython", ""),
-    )
-    if in_thread != mode.in_thread or in_process != (mode.arrow is not None and not mode.in_thread):
+    in_thread, in_process = _IN_THREAD.search(plan), _IN_PROCESS.search(plan)
+    expected = "thread" if mode.in_thread else "none" if mode.arrow is None else "process"
+    planned = "thread" if in_thread else "process" if in_process else "none"
+    if planned != expected or (in_thread and in_process):
         raise UnexpectedPlanError(f"planned for another mode than {mode.name}:\n{plan}")

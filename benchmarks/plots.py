@@ -23,26 +23,36 @@ _COLOURS = {
     "arrow": "#b5482a",
     "shared": "#6fa8c9",
     "isolated": "#1f5f8b",
+    "process": "#b5482a",
+    "thread": "#6fa8c9",
 }
 _JSON_BYTES = {"json-100B": 100, "json-1kB": 1_000, "json-10kB": 10_000, "json-100kB": 100_000}
 
 
 def draw_plots(results: Results, folder: Path) -> dict[str, str]:
-    """Draw every plot the figures allow; return its file name by master, or ``json``."""
+    """Draw every plot the figures allow; return its file name by master, ``kinds MASTER`` or
+    ``json``.
+    """
     plots = {}
     for master in results.masters:
-        plots[master] = f"time-per-row-{master.replace('[', '').replace(']', '')}.png"
-        _draw_cases(results, master, folder / plots[master])
+        suffix = f"{master.replace('[', '').replace(']', '')}.png"
+        for key, name, cases in (
+            (master, "time-per-row", results.plain_cases),
+            (f"kinds {master}", "kinds", results.kinds),
+        ):
+            if cases:
+                plots[key] = f"{name}-{suffix}"
+                _draw_cases(results, master, cases, folder / plots[key])
     if len(_JSON_BYTES.keys() & set(results.cases)) > 1:
         plots["json"] = "json-by-size.png"
         _draw_json(results, folder / plots["json"])
     return plots
 
 
-def _draw_cases(results: Results, master: str, path: Path) -> None:
+def _draw_cases(results: Results, master: str, cases: list[str], path: Path) -> None:
     """Draw one panel per case, one pair of bars per mode: wall time, and thinner CPU time."""
-    columns = min(3, len(results.cases))
-    lines = -(-len(results.cases) // columns)
+    columns = min(3, len(cases))
+    lines = -(-len(cases) // columns)
     figure, panels = plt.subplots(
         lines,
         columns,
@@ -56,9 +66,9 @@ def _draw_cases(results: Results, master: str, path: Path) -> None:
         ha="left",
         fontweight="bold",
     )
-    for axes, case in zip(panels.flat, results.cases, strict=False):
+    for axes, case in zip(panels.flat, cases, strict=False):
         _draw_case(axes, results, master, case)
-    for axes in panels.flat[len(results.cases) :]:
+    for axes in panels.flat[len(cases) :]:
         axes.remove()
     figure.savefig(path, dpi=110)
     plt.close(figure)

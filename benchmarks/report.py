@@ -29,6 +29,7 @@ def write_report(folder: Path) -> None:
         _goals(results),
         _notes(folder / "notes.md"),
         _throughput(results, plots),
+        _kinds(results, plots),
         _sessions(results),
         _bridges(results),
         _failures(results),
@@ -97,7 +98,6 @@ def _notes(path: Path) -> Iterator[str]:
 
 
 def _throughput(results: Results, plots: dict[str, str]) -> Iterator[str]:
-    header = ["", *(MODES[mode].title for mode in results.modes)]
     for master in results.masters:
         yield f"## `{master}`"
         yield ""
@@ -109,24 +109,51 @@ def _throughput(results: Results, plots: dict[str, str]) -> Iterator[str]:
             ("Wall time per row, fastest round", "wall_ns", min),
             ("CPU time per row", "cpu_ns", median),
         ):
-            shown = replace(results, statistic=statistic)
             yield f"### {title}"
             yield ""
-            rows = []
-            for case in results.cases:
-                figures = []
-                for mode in results.modes:
-                    try:
-                        figures.append(_nanos(shown.nanos(master, case, mode, measure)))
-                    except MissingFigureError:
-                        figures.append("-")
-                rows.append([f"{CASES[case].title} ({results.rows(case):,} rows)", *figures])
-            yield from _table(header, rows)
+            shown = replace(results, statistic=statistic)
+            yield from _cases_by_modes(shown, master, measure, results.plain_cases)
     if "json" in plots:
         yield "## JSON by size of the document"
         yield ""
         yield f"![JSON by size of the document]({plots['json']})"
         yield ""
+
+
+def _kinds(results: Results, plots: dict[str, str]) -> Iterator[str]:
+    if not results.kinds:
+        return
+    yield "## Functions of other kinds"
+    yield ""
+    yield (
+        "The whole operator over rows cached in memory, per input row; groups are sorted before. "
+        "Functions over Arrow batches run in the shared interpreter."
+    )
+    yield ""
+    for master in results.masters:
+        plot = plots.get(f"kinds {master}")
+        if plot is None:
+            continue
+        yield f"![Functions of other kinds on {master}]({plot})"
+        yield ""
+        for title, measure in (("wall time", "wall_ns"), ("CPU time", "cpu_ns")):
+            yield f"### `{master}`, {title} per row"
+            yield ""
+            yield from _cases_by_modes(results, master, measure, results.kinds)
+
+
+def _cases_by_modes(results: Results, master: str, measure: str, cases: list[str]) -> Iterator[str]:
+    modes = [mode for mode in results.modes if any(mode in CASES[case].modes for case in cases)]
+    rows = []
+    for case in cases:
+        figures = []
+        for mode in modes:
+            try:
+                figures.append(_nanos(results.nanos(master, case, mode, measure)))
+            except MissingFigureError:
+                figures.append("-")
+        rows.append([f"{CASES[case].title} ({results.rows(case):,} rows)", *figures])
+    yield from _table(["", *(MODES[mode].title for mode in modes)], rows)
 
 
 def _sessions(results: Results) -> Iterator[str]:
@@ -148,7 +175,7 @@ def _sessions(results: Results) -> Iterator[str]:
     yield ""
     header = ("", "session start", "first result")
     rows = []
-    for mode in dict.fromkeys(session["mode"] for session in sessions):
+    for mode in results.session_modes:
         figures = [
             f"{results.session_seconds(mode):.2f} s",
             f"{results.first_row_seconds(mode):.2f} s",

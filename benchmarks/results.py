@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from benchmarks.cases import BY_NAME as CASES
+from benchmarks.cases import FunctionCase, KindCase
+
 
 class MissingFigureError(KeyError):
     """A figure was not measured."""
@@ -38,9 +41,24 @@ class Results:
         return list(dict.fromkeys(sample["case"] for sample in self.raw["samples"]))
 
     @property
+    def plain_cases(self) -> list[str]:
+        """Those of plain functions."""
+        return [case for case in self.cases if isinstance(CASES[case], FunctionCase)]
+
+    @property
+    def kinds(self) -> list[str]:
+        """Those of functions of other kinds."""
+        return [case for case in self.cases if isinstance(CASES[case], KindCase)]
+
+    @property
     def modes(self) -> list[str]:
         """The modes measured, in order."""
         return list(dict.fromkeys(sample["mode"] for sample in self.raw["samples"]))
+
+    @property
+    def session_modes(self) -> list[str]:
+        """The modes of the fresh sessions, in order."""
+        return list(dict.fromkeys(session["mode"] for session in self.raw["sessions"]))
 
     def rows(self, case: str) -> int:
         """Return how many rows one measurement of a case took."""

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from benchmarks.cases import BY_NAME as CASES
-from benchmarks.cases import Case
+from benchmarks.cases import Case, FunctionCase, KindCase
 from benchmarks.modes import BY_NAME as MODES
 from benchmarks.modes import (
     Mode,
@@ -24,7 +24,7 @@ from benchmarks.modes import (
     choose,
     driver_jvm,
     java_version,
-    make_column,
+    results_of,
     start_session,
 )
 from benchmarks.process_tree import cpu_nanos
@@ -50,7 +50,11 @@ def cached_input(session: SparkSession, case: Case, rows: int) -> DataFrame:
     """Return the rows of a case, held in memory, one partition per task slot."""
     slots = session.sparkContext.defaultParallelism
     columns = [sf.expr(sql).alias(name) for name, sql in case.columns.items()]
-    frame = session.range(0, rows, 1, slots).select(*columns).cache()
+    frame = session.range(0, rows, 1, slots).select(*columns)
+    if isinstance(case, KindCase) and case.grouped_by:
+        # So that what is measured needs no exchange and no sort.
+        frame = frame.repartition(slots, case.grouped_by).sortWithinPartitions(case.grouped_by)
+    frame = frame.cache()
     frame.count()
     return frame
 
@@ -58,7 +62,7 @@ def cached_input(session: SparkSession, case: Case, rows: int) -> DataFrame:
 class PlainLoop:
     """The function of a case called from a Python loop over values already in memory."""
 
-    def __init__(self, case: Case, frame: DataFrame) -> None:
+    def __init__(self, case: FunctionCase, frame: DataFrame) -> None:
         count = max(1, min(100_000, _FLOOR_BYTES // case.row_bytes))
         rows = [tuple(row) for row in frame.limit(count).collect()]
         self._function = case.function
@@ -86,25 +90,27 @@ class PlainLoop:
 class Query:
     """A case in a mode as a Spark query over cached rows."""
 
-    def __init__(self, case: Case, mode: Mode, frame: DataFrame, rows: int) -> None:
+    def __init__(
+        self, case: FunctionCase | KindCase, mode: Mode, frame: DataFrame, rows: int
+    ) -> None:
         self._session = frame.sparkSession
         self._mode = mode
         self._rows = rows
         self._jvm = driver_jvm(self._session)
-        self._column = make_column(case, mode)
+        self._case = case
         self._input = frame
 
     def checksum(self) -> int:
         """Return a number that stands for the results of the first rows."""
         choose(self._session, self._mode)
-        results = self._input.limit(_CHECKED_ROWS).select(self._column)
+        results = results_of(self._case, self._mode, self._input.limit(_CHECKED_ROWS))
         check_plan(results, self._mode)
-        return int(results.select(sf.bit_xor(sf.xxhash64("result"))).collect()[0][0])
+        return int(results.select(sf.bit_xor(sf.xxhash64(*results.columns))).collect()[0][0])
 
     def measure(self) -> tuple[float, float]:
         """Return wall and CPU nanoseconds per row."""
         choose(self._session, self._mode)
-        results = self._input.select(self._column)
+        results = results_of(self._case, self._mode, self._input)
         expired = threading.Event()
 
         def cancel() -> None:
@@ -127,7 +133,11 @@ class Query:
 
 
 def measure_case(
-    session: SparkSession, case: Case, modes: Sequence[Mode], rounds: int, rows: int
+    session: SparkSession,
+    case: FunctionCase | KindCase,
+    modes: Sequence[Mode],
+    rounds: int,
+    rows: int,
 ) -> None:
     """Measure a case in all modes, one after the other in every round."""
     frame = cached_input(session, case, rows)
@@ -135,10 +145,10 @@ def measure_case(
         subjects: dict[str, PlainLoop | Query] = {}
         checksums: dict[str, int] = {}
         for mode in modes:
-            if mode.name == "builtin" and case.builtin is None:
+            if mode.name not in case.modes:
                 continue
             try:
-                if mode.name == "floor":
+                if mode.name == "floor" and isinstance(case, FunctionCase):
                     subjects["floor"] = PlainLoop(case, frame)
                 else:
                     query = Query(case, mode, frame, rows)

@@ -6,9 +6,13 @@ out the row of the current call, so that the function advances by one row per ca
 
 from __future__ import annotations
 
+import functools
+import inspect
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from pyspark.serializers import CPickleSerializer
 from pyspark.sql.types import (
     ArrayType,
     DataType,
@@ -49,6 +53,7 @@ def load(
     arguments = function["args"]
     table_function = function["table_function"]
     element_type = _parse_datatype_json_string(table_function["return_type"])
+    assert isinstance(element_type, StructType)
     info = payload.udtf_info(
         {
             **function,
@@ -60,17 +65,100 @@ def load(
             },
         }
     )
+    shortcut = _Shortcut(element_type)
+    # A partition's end and the next one's beginning come with one row: PySpark puts them together.
+    direct = not info.partition_child_indexes and _all_nullable(element_type)
     run, *_ = worker.read_udtf(
-        payload.serializer,
+        _HandlerSerializer(shortcut) if direct else payload.serializer,
         info,
         PythonEvalType.SQL_TABLE_UDF,
         worker.RunnerConf(runner_conf),
         worker.EvalConf({}),
     )
-    return _by_row(run), ArrayType(element_type)
+    return _by_row(run, shortcut), ArrayType(element_type)
 
 
-def _by_row(run: Callable[[int, Iterator[Any]], Iterator[Any]]) -> Callable[..., Any]:
+class _Shortcut:
+    """The way of rows around PySpark's checks: tuples of the right length pass them all.
+
+    Parameters
+    ----------
+    element_type : StructType
+        What the function returns.
+    """
+
+    def __init__(self, element_type: StructType) -> None:
+        self._lengths = {len(element_type)}
+        self._rows: list[Any] | None = None
+
+    def subclass(self, handler: type) -> type:
+        """The class of a table function, with methods that take the shortcut where they can."""
+        methods = {
+            name: self._method(inspect.getattr_static(handler, name))
+            for name in ("eval", "terminate")
+            if isinstance(inspect.getattr_static(handler, name, None), types.FunctionType)
+        }
+        if any("__init_subclass__" in vars(base) for base in handler.__mro__[:-1]):
+            return handler
+        names = {name: getattr(handler, name) for name in ("__module__", "__qualname__", "__doc__")}
+        return type(handler)(handler.__name__, (handler,), {**names, **methods})
+
+    def take(self, results: Any) -> Any:
+        """The rows of the last call, given what PySpark has made of it."""
+        rows, self._rows = self._rows, None
+        return results if rows is None else rows
+
+    def _method(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(method)
+        def collected(*args: Any, **kwargs: Any) -> Any:
+            results = method(*args, **kwargs)
+            if not isinstance(results, (types.GeneratorType, list)):
+                return results
+            rows: list[Any] = []
+            try:
+                rows.extend(results)
+            except BaseException as error:
+                return _replayed(rows, error)
+            if set(map(type, rows)) <= {tuple} and set(map(len, rows)) <= self._lengths:
+                self._rows = rows
+                return None
+            return rows
+
+        return collected
+
+
+def _replayed(rows: list[Any], error: BaseException) -> Iterator[Any]:
+    """What a generator has yielded before it raised."""
+    yield from rows
+    raise error
+
+
+class _HandlerSerializer(CPickleSerializer):
+    """Unpickles the class of a table function as one that takes a shortcut."""
+
+    def __init__(self, shortcut: _Shortcut) -> None:
+        self._shortcut = shortcut
+
+    def loads(self, *args: Any, **kwargs: Any) -> Any:
+        loaded = super().loads(*args, **kwargs)  # type: ignore[no-untyped-call]
+        return self._shortcut.subclass(loaded) if isinstance(loaded, type) else loaded
+
+
+def _all_nullable(data_type: DataType) -> bool:
+    if isinstance(data_type, StructType):
+        return all(field.nullable and _all_nullable(field.dataType) for field in data_type)
+    if isinstance(data_type, ArrayType):
+        return data_type.containsNull and _all_nullable(data_type.elementType)
+    if isinstance(data_type, MapType):
+        return data_type.valueContainsNull and all(
+            _all_nullable(each) for each in (data_type.keyType, data_type.valueType)
+        )
+    return True
+
+
+def _by_row(
+    run: Callable[[int, Iterator[Any]], Iterator[Any]], shortcut: _Shortcut
+) -> Callable[..., Any]:
     row: tuple[Any, ...] = ()
     ended = False
 
@@ -83,7 +171,7 @@ def _by_row(run: Callable[[int, Iterator[Any]], Iterator[Any]]) -> Callable[...,
     def evaluate(at_end: bool, *values: Any) -> Any:
         nonlocal row, ended
         row, ended = values, at_end
-        results = next(output, None)
+        results = shortcut.take(next(output, None))
         if at_end:
             next(output, None)  # what the function cleans up
         return results

@@ -8,7 +8,6 @@ import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.vector.FieldVector;
 import org.apache.arrow.vector.VectorSchemaRoot;
 import org.apache.arrow.vector.types.pojo.Schema;
-import org.apache.spark.sql.execution.arrow.ArrowWriter;
 import org.apache.spark.unsafe.Platform;
 
 /**
@@ -18,8 +17,9 @@ import org.apache.spark.unsafe.Platform;
 final class ExportedBatch implements AutoCloseable {
   private static final int COUNTER_BYTES = 8;
 
-  final ArrowWriter writer;
+  final BatchWriter writer;
   private final VectorSchemaRoot root;
+  private final boolean inStruct;
 
   /** The number of structures that Python holds, all structures but the first, their pointers. */
   private final long block;
@@ -32,11 +32,16 @@ final class ExportedBatch implements AutoCloseable {
 
   private long nextPointers;
 
-  ExportedBatch(Schema schema, BufferAllocator allocator) {
+  /**
+   * @param schema of the columns
+   * @param inStruct whether Python gets them as the fields of its only column
+   */
+  ExportedBatch(Schema schema, boolean inStruct, BufferAllocator allocator) {
     root = VectorSchemaRoot.create(schema, allocator);
-    writer = ArrowWriter.create(root);
-    int inner = 0;
-    int pointers = 1; // the validity buffer of the struct itself
+    writer = new BatchWriter(root.getFieldVectors());
+    this.inStruct = inStruct;
+    int inner = inStruct ? 1 : 0;
+    int pointers = inStruct ? 3 : 1; // the validity buffer of each struct, and the inner struct
     for (FieldVector vector : root.getFieldVectors()) {
       inner += countArrays(vector);
       pointers += countPointers(vector) + 1;
@@ -76,10 +81,21 @@ final class ExportedBatch implements AutoCloseable {
     nextArray = block + COUNTER_BYTES;
     nextPointers = arraysEnd;
     Platform.putLong(null, block, arrays);
+    if (inStruct) {
+      long childPointer = pointers(1);
+      CDataArray.putPointer(childPointer, 0, nextArray);
+      putStruct(target, 1, childPointer);
+      target = nextArray;
+      nextArray += CDataArray.BYTES;
+    }
+    putStruct(target, root.getFieldVectors().size(), exportAll(root.getFieldVectors()));
+  }
+
+  /** A struct with a value in every row. */
+  private void putStruct(long array, int childCount, long childPointers) {
     long buffers = pointers(1);
     CDataArray.putPointer(buffers, 0, 0);
-    long childPointers = exportAll(root.getFieldVectors());
-    put(target, root.getRowCount(), 0, 1, buffers, root.getFieldVectors().size(), childPointers);
+    put(array, writer.rows(), 0, 1, buffers, childCount, childPointers);
   }
 
   private long exportAll(List<FieldVector> vectors) {
@@ -136,7 +152,7 @@ final class ExportedBatch implements AutoCloseable {
   /** Frees the memory; Python must have released it. */
   @Override
   public void close() {
-    root.close();
+    writer.close();
     Platform.freeMemory(block);
   }
 }

@@ -16,11 +16,17 @@ final class ExportedBatches implements AutoCloseable {
   private static final List<ExportedBatches> KEPT = new ArrayList<>();
 
   private final Schema schema;
+  private final boolean inStruct;
   private final BufferAllocator allocator;
   private final List<ExportedBatch> batches = new ArrayList<>();
 
-  ExportedBatches(Schema schema) {
+  /**
+   * @param schema of the columns
+   * @param inStruct whether Python gets them as the fields of its only column
+   */
+  ExportedBatches(Schema schema, boolean inStruct) {
     this.schema = schema;
+    this.inStruct = inStruct;
     this.allocator =
         ArrowUtils.rootAllocator().newChildAllocator("batches lent to Python", 0, Long.MAX_VALUE);
   }
@@ -33,7 +39,7 @@ final class ExportedBatches implements AutoCloseable {
         return batch;
       }
     }
-    ExportedBatch batch = new ExportedBatch(schema, allocator);
+    ExportedBatch batch = new ExportedBatch(schema, inStruct, allocator);
     batches.add(batch);
     return batch;
   }

@@ -11,7 +11,6 @@ import org.apache.arrow.vector.VectorSchemaRoot;
 import org.apache.arrow.vector.ipc.ReadChannel;
 import org.apache.arrow.vector.ipc.message.MessageSerializer;
 import org.apache.spark.sql.util.ArrowUtils;
-import org.apache.spark.sql.vectorized.ArrowColumnVector;
 import org.apache.spark.sql.vectorized.ColumnVector;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 import org.apache.spark.unsafe.Platform;
@@ -47,6 +46,11 @@ public final class ImportedBatches implements AutoCloseable {
       }
     }
     ImportedBatch.load(array, root, allocator);
+    for (ColumnVector vector : vectors) {
+      if (vector instanceof ImportedColumn) {
+        ((ImportedColumn) vector).reload();
+      }
+    }
     ColumnarBatch batch = new ColumnarBatch(vectors);
     batch.setNumRows(root.getRowCount());
     return batch;
@@ -60,7 +64,7 @@ public final class ImportedBatches implements AutoCloseable {
       vectors = new ColumnVector[created.getFieldVectors().size()];
       for (int i = 0; i < vectors.length; i++) {
         FieldVector vector = created.getVector(i);
-        vectors[i] = new ArrowColumnVector(vector);
+        vectors[i] = ImportedColumn.of(vector);
       }
       return created;
     } catch (IOException e) {

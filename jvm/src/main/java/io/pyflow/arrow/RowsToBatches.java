@@ -5,6 +5,9 @@ import java.util.Iterator;
 import java.util.List;
 import org.apache.arrow.vector.types.pojo.Schema;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.types.StructType;
 
 /**
  * Makes batches of rows as Python asks for them. The rows come in parts: one for functions that
@@ -20,27 +23,45 @@ public final class RowsToBatches implements BatchSource, AutoCloseable {
     int schema();
   }
 
+  private final List<StructType> schemas;
   private final Parts parts;
+  private final boolean inStruct;
   private final boolean grouped;
   private final int maxRows;
   private final long maxBytes;
   private final ExportedBatches[] batches;
+  private final UnsafeProjection[] projections;
   private Iterator<InternalRow> rows;
   private boolean atEnd;
   private boolean closed;
 
   /**
+   * @param schemas of the rows
+   * @param arrowSchemas the same for Arrow
+   * @param inStruct whether Python gets the columns as the fields of its only column
    * @param grouped whether parts are told apart
    * @param maxRows of a batch; 0 or less: as many as there are
    * @param maxBytes of a batch, about
    */
   public RowsToBatches(
-      List<Schema> schemas, Parts parts, boolean grouped, int maxRows, long maxBytes) {
+      List<StructType> schemas,
+      List<Schema> arrowSchemas,
+      Parts parts,
+      boolean inStruct,
+      boolean grouped,
+      int maxRows,
+      long maxBytes) {
+    this.schemas = schemas;
     this.parts = parts;
+    this.inStruct = inStruct;
     this.grouped = grouped;
     this.maxRows = maxRows > 0 ? maxRows : Integer.MAX_VALUE;
     this.maxBytes = maxBytes;
-    this.batches = schemas.stream().map(ExportedBatches::new).toArray(ExportedBatches[]::new);
+    this.batches =
+        arrowSchemas.stream()
+            .map(schema -> new ExportedBatches(schema, inStruct))
+            .toArray(ExportedBatches[]::new);
+    this.projections = new UnsafeProjection[batches.length];
   }
 
   @Override
@@ -69,17 +90,28 @@ public final class RowsToBatches implements BatchSource, AutoCloseable {
   }
 
   private long fill(long arrayAddress) {
-    ExportedBatch batch = batches[parts.schema()].next();
+    int schema = parts.schema();
+    ExportedBatch batch = batches[schema].next();
     int count = 0;
     while (count < maxRows
-        && (maxBytes == Integer.MAX_VALUE || batch.writer.sizeInBytes() < maxBytes)
+        && (maxBytes == Integer.MAX_VALUE || !batch.writer.reaches(maxBytes, inStruct ? 1 : 0))
         && rows.hasNext()) {
-      batch.writer.write(rows.next());
+      batch.writer.write(unsafe(rows.next(), schema));
       count++;
     }
     batch.writer.finish();
     batch.export(arrayAddress);
     return count;
+  }
+
+  private UnsafeRow unsafe(InternalRow row, int schema) {
+    if (row instanceof UnsafeRow) {
+      return (UnsafeRow) row;
+    }
+    if (projections[schema] == null) {
+      projections[schema] = UnsafeProjection.create(schemas.get(schema));
+    }
+    return projections[schema].apply(row);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.pyflow.execution;
 
+import io.pyflow.bridge.InputBundle;
 import java.util.NoSuchElementException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;

@@ -65,8 +65,10 @@ class ArrowLane(
       inProcess: TaskContext => Iterator[ColumnarBatch]): Iterator[ColumnarBatch] =
     DriverRecord.evaluate(spec, functions, settings.fallback) { context =>
       val source = new RowsToBatches(
+        spec.schemas.asJava,
         spec.arrowSchemas.asJava,
         parts,
+        spec.inStruct,
         spec.shape.grouped,
         spec.maxRecordsPerBatch,
         maxBytesPerBatch)

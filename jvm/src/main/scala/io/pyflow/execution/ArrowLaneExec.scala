@@ -22,6 +22,7 @@ trait ArrowLaneExec extends SparkPlan with PythonSQLMetrics {
   /**
    * @param schemas of the input: two for cogroups, otherwise one
    * @param arguments of each function
+   * @param inStruct whether Python gets the columns as the fields of its only column
    * @param runnerConf what Python is told beside the session's settings
    * @param evalConf what Python is told about this evaluation
    */
@@ -29,6 +30,7 @@ trait ArrowLaneExec extends SparkPlan with PythonSQLMetrics {
       shape: InputShape,
       schemas: Seq[StructType],
       arguments: Seq[Seq[Argument]],
+      inStruct: Boolean = false,
       runnerConf: Map[String, String] = Map.empty,
       evalConf: Map[String, String] = Map.empty): ArrowLane = {
     val worker = settings.worker.copy(runnerConf = settings.worker.runnerConf ++ runnerConf)
@@ -45,6 +47,7 @@ trait ArrowLaneExec extends SparkPlan with PythonSQLMetrics {
       pythonEvalType,
       shape,
       schemas,
+      inStruct,
       conf.sessionLocalTimeZone,
       conf.arrowUseLargeVarTypes,
       calls,

@@ -72,7 +72,7 @@ private[execution] class ArrowEvalEvaluatorFactory(
     override def eval(
         partitionIndex: Int,
         partitions: Iterator[InternalRow]*): Iterator[InternalRow] = {
-      val projection = MutableProjection.create(inputs, childOutput)
+      val projection = UnsafeProjection.create(inputs, childOutput)
       projection.initialize(partitionIndex)
       val resultRows = (rows: Iterator[InternalRow]) =>
         ArrowResults.ofColumns(lane.stream(rows), results.map(_.dataType))

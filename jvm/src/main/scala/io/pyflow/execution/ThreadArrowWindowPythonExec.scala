@@ -35,7 +35,8 @@ case class ThreadArrowWindowPythonExec(
       orderSpec,
       child.output,
       longMetric("spillSize"))
-    val functionsLane = lane(InGroups, Seq(input.schema), input.arguments, input.runnerConf)
+    val functionsLane =
+      lane(InGroups, Seq(input.schema), input.arguments, runnerConf = input.runnerConf)
     val fields = child.output.length
     child.execute().mapPartitions { rows =>
       if (rows.isEmpty) {

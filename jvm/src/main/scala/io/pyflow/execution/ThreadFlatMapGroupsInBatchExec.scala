@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.python.{FlatMapGroupsInBatchExec, GroupedInput}
 import org.apache.spark.sql.pyflow.{Argument, ArrowResults, InGroups}
-import org.apache.spark.sql.types.StructType
 
 /**
  * `applyInPandas` and `applyInArrow` of grouped data in the JVM of the executor.
@@ -29,17 +28,16 @@ case class ThreadFlatMapGroupsInBatchExec(
 
   override protected def doExecute(): RDD[InternalRow] = {
     val input = GroupedInput(child.output, groupingAttributes)
-    val schema = if (inStruct) new StructType().add("struct", input.schema) else input.schema
-    val functionsLane = lane(InGroups, Seq(schema), Seq(input.offsets.map(Argument(_, None))))
-    val (columns, wrapped) = (output, inStruct)
+    val arguments = Seq(input.offsets.map(Argument(_, None)))
+    val functionsLane = lane(InGroups, Seq(input.schema), arguments, inStruct)
+    val columns = output
     child.execute().mapPartitions { rows =>
       if (rows.isEmpty) {
         Iterator.empty
       } else {
         val groups = input.groups(rows).map(_._2)
-        val parts = if (wrapped) groups.map(_.map(InternalRow(_))) else groups
         ArrowResults
-          .ofStructs(functionsLane.groups(parts), columns.length)
+          .ofStructs(functionsLane.groups(groups), columns.length)
           .map(UnsafeProjection.create(columns, columns))
       }
     }

@@ -7,7 +7,6 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.python.MapInBatchExec
 import org.apache.spark.sql.pyflow.{Argument, ArrowResults, InBatches}
-import org.apache.spark.sql.types.StructType
 
 /** `mapInPandas` and `mapInArrow` in the JVM of the executor. */
 case class ThreadMapInBatchExec(
@@ -28,11 +27,11 @@ case class ThreadMapInBatchExec(
 
   override protected def doExecute(): RDD[InternalRow] = {
     // PySpark takes the columns as one struct: a data frame.
-    val struct = new StructType().add("struct", child.schema)
-    val functionsLane = lane(InBatches, Seq(struct), Seq(Seq(Argument(0, None))))
+    val functionsLane =
+      lane(InBatches, Seq(child.schema), Seq(Seq(Argument(0, None))), inStruct = true)
     val (columns, declared, evalType) = (output, udf.dataType, pythonEvalType)
     val evaluate = (rows: Iterator[InternalRow]) => {
-      val batches = functionsLane.stream(rows.map(InternalRow(_)))
+      val batches = functionsLane.stream(rows)
       val checked = ArrowResults.checked(batches, declared, evalType)
       ArrowResults.ofStructs(checked, columns.length).map(UnsafeProjection.create(columns, columns))
     }

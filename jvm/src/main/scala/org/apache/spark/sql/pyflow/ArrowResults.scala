@@ -8,7 +8,7 @@ import org.apache.spark.sql.errors.QueryExecutionErrors
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, UserDefinedType}
 import org.apache.spark.sql.types.DataType.equalsIgnoreCompatibleCollation
-import org.apache.spark.sql.vectorized.{ArrowColumnVector, ColumnarBatch}
+import org.apache.spark.sql.vectorized.ColumnarBatch
 
 /** Reads the batches that functions return, with the checks and errors of Spark's operators. */
 object ArrowResults {
@@ -41,8 +41,7 @@ object ArrowResults {
     types.map(_.transformRecursively { case udt: UserDefinedType[_] => udt.sqlType })
 
   private def flattened(batch: ColumnarBatch, fields: Int): ColumnarBatch = {
-    val struct = batch.column(0).asInstanceOf[ArrowColumnVector]
-    val flat = new ColumnarBatch(Array.tabulate(fields)(struct.getChild))
+    val flat = new ColumnarBatch(Array.tabulate(fields)(batch.column(0).getChild))
     flat.setNumRows(batch.numRows())
     flat
   }

@@ -35,12 +35,14 @@ case class ColumnarCall(
  * Functions over Arrow batches.
  *
  * @param schemas of the inputs: two for cogroups, otherwise one
+ * @param inStruct whether Python gets the columns of an input as the fields of its only column
  * @param evalConf what PySpark has to know about this evaluation, as process mode would send it
  */
 class StreamSpec(
     val evalType: Int,
     val shape: InputShape,
     val schemas: Seq[StructType],
+    val inStruct: Boolean,
     val timeZone: String,
     val largeVarTypes: Boolean,
     val calls: Seq[ColumnarCall],
@@ -56,17 +58,21 @@ class StreamSpec(
 
   def maxRecordsPerBatch: Int = settings.arrowMaxRecordsPerBatch
 
-  def arrowSchemas: Seq[Schema] = schemas.map { schema =>
-    ArrowUtils.toArrowSchema(
-      schema,
-      timeZone,
-      errorOnDuplicatedFieldNames = true,
-      largeVarTypes = largeVarTypes)
-  }
+  def arrowSchemas: Seq[Schema] = schemas.map(toArrow)
+
+  /** The inputs as Python gets them. */
+  def pythonSchemas: Seq[StructType] =
+    if (inStruct) schemas.map(new StructType().add("struct", _)) else schemas
+
+  private def toArrow(schema: StructType): Schema = ArrowUtils.toArrowSchema(
+    schema,
+    timeZone,
+    errorOnDuplicatedFieldNames = true,
+    largeVarTypes = largeVarTypes)
 
   override protected def kindJson: List[JField] = List(
     "input" -> JString(shape.name),
-    "schemas" -> JArray(arrowSchemas.map(schemaJson).toList),
+    "schemas" -> JArray(pythonSchemas.map(toArrow).map(schemaJson).toList),
     "functions" -> JArray(calls.map(callJson).toList),
     "eval_conf" -> FunctionsSpec.toJson(evalConf),
     "split_index" -> JInt(TaskContext.getPartitionId()))

@@ -32,14 +32,17 @@ class SparksArrowRunner(
 
   def stream(rows: Iterator[InternalRow], context: TaskContext): Iterator[ColumnarBatch] = {
     val runner = udtf.map(tableFunctionRunner).getOrElse(new Runner with BatchedPythonArrowInput)
-    runner.compute(Iterator(rows), context.partitionId(), context)
+    runner.compute(Iterator(inPython(rows)), context.partitionId(), context)
   }
+
+  private def inPython(rows: Iterator[InternalRow]): Iterator[InternalRow] =
+    if (spec.inStruct) rows.map(InternalRow(_)) else rows
 
   private def tableFunctionRunner(udtf: PythonUDTF) = new ArrowPythonUDTFRunner(
     udtf,
     spec.evalType,
     arguments(spec.calls.head),
-    spec.schemas.head,
+    spec.pythonSchemas.head,
     spec.timeZone,
     spec.largeVarTypes,
     runnerConf,
@@ -50,7 +53,8 @@ class SparksArrowRunner(
   def groups(
       groups: Iterator[Iterator[InternalRow]],
       context: TaskContext): Iterator[ColumnarBatch] =
-    (new Runner with GroupedPythonArrowInput).compute(groups, context.partitionId(), context)
+    (new Runner with GroupedPythonArrowInput)
+      .compute(groups.map(inPython), context.partitionId(), context)
 
   def cogroups(
       cogroups: Iterator[(Iterator[InternalRow], Iterator[InternalRow])],
@@ -73,7 +77,7 @@ class SparksArrowRunner(
       functions,
       spec.evalType,
       spec.calls.map(arguments).toArray,
-      spec.schemas.head,
+      spec.pythonSchemas.head,
       spec.timeZone,
       spec.largeVarTypes,
       runnerConf,

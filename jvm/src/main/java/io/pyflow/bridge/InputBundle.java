@@ -1,4 +1,4 @@
-package io.pyflow.execution;
+package io.pyflow.bridge;
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.unsafe.Platform;
@@ -7,7 +7,7 @@ import org.apache.spark.unsafe.Platform;
  * Rows on their way into Python: off-heap memory that holds, for each row, its size in bytes as a
  * long and then the row itself. Grows with what is put in; not thread-safe.
  */
-final class InputBundle {
+public final class InputBundle {
   private static final long INITIAL_CAPACITY = 64 << 10;
 
   /** What an empty bundle may keep; a single huge row must not hold memory for the whole task. */
@@ -21,19 +21,19 @@ final class InputBundle {
   private long bytes;
   private int rows;
 
-  long address() {
+  public long address() {
     return address;
   }
 
-  long bytes() {
+  public long bytes() {
     return bytes;
   }
 
-  int rows() {
+  public int rows() {
     return rows;
   }
 
-  void add(UnsafeRow row) {
+  public void add(UnsafeRow row) {
     int size = row.getSizeInBytes();
     long end = bytes + Long.BYTES + size;
     if (end > capacity) {
@@ -55,7 +55,7 @@ final class InputBundle {
     rows++;
   }
 
-  void clear() {
+  public void clear() {
     bytes = 0;
     rows = 0;
     if (capacity > KEPT_CAPACITY) {
@@ -65,7 +65,7 @@ final class InputBundle {
     }
   }
 
-  void free() {
+  public void free() {
     Platform.freeMemory(address);
     address = 0;
     capacity = 0;

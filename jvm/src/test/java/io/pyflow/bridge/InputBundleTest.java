@@ -1,4 +1,4 @@
-package io.pyflow.execution;
+package io.pyflow.bridge;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;

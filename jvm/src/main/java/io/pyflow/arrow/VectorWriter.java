@@ -1,0 +1,364 @@
+package io.pyflow.arrow;
+
+import org.apache.arrow.vector.BaseFixedWidthVector;
+import org.apache.arrow.vector.BaseLargeVariableWidthVector;
+import org.apache.arrow.vector.BaseVariableWidthVector;
+import org.apache.arrow.vector.BigIntVector;
+import org.apache.arrow.vector.BitVector;
+import org.apache.arrow.vector.DateDayVector;
+import org.apache.arrow.vector.DecimalVector;
+import org.apache.arrow.vector.DurationVector;
+import org.apache.arrow.vector.FieldVector;
+import org.apache.arrow.vector.Float4Vector;
+import org.apache.arrow.vector.Float8Vector;
+import org.apache.arrow.vector.IntVector;
+import org.apache.arrow.vector.IntervalYearVector;
+import org.apache.arrow.vector.SmallIntVector;
+import org.apache.arrow.vector.TimeNanoVector;
+import org.apache.arrow.vector.TimeStampVector;
+import org.apache.arrow.vector.TinyIntVector;
+import org.apache.arrow.vector.VarBinaryVector;
+import org.apache.arrow.vector.VarCharVector;
+import org.apache.arrow.vector.util.OversizedAllocationException;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.execution.arrow.ArrowFieldWriter;
+import org.apache.spark.sql.execution.arrow.ArrowWriter$;
+import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.unsafe.Platform;
+
+/**
+ * Writes a column of unsafe rows into a vector. Rows hold a value of up to 8 bytes in a word of
+ * their own, as Arrow has it; of others, the word tells where in the row they are.
+ */
+abstract class VectorWriter {
+  private static final int BITS_PER_WORD = 6;
+
+  /**
+   * The writer for a vector that {@code ArrowUtils} has made for a type.
+   *
+   * @param fields of the rows
+   */
+  static VectorWriter of(FieldVector vector, int fields) {
+    vector.allocateNew();
+    if (vector instanceof BitVector) {
+      return new Booleans((BitVector) vector);
+    } else if (vector instanceof TinyIntVector) {
+      return new Words((BaseFixedWidthVector) vector, Byte.BYTES);
+    } else if (vector instanceof SmallIntVector) {
+      return new Words((BaseFixedWidthVector) vector, Short.BYTES);
+    } else if (vector instanceof IntVector
+        || vector instanceof Float4Vector
+        || vector instanceof DateDayVector
+        || vector instanceof IntervalYearVector) {
+      return new Words((BaseFixedWidthVector) vector, Integer.BYTES);
+    } else if (vector instanceof BigIntVector
+        || vector instanceof Float8Vector
+        || vector instanceof TimeStampVector
+        || vector instanceof TimeNanoVector
+        || vector instanceof DurationVector) {
+      return new Words((BaseFixedWidthVector) vector, Long.BYTES);
+    } else if (vector instanceof DecimalVector
+        && ((DecimalVector) vector).getPrecision() <= Decimal.MAX_LONG_DIGITS()) {
+      return new CompactDecimals((DecimalVector) vector);
+    } else if (vector instanceof VarCharVector || vector instanceof VarBinaryVector) {
+      return new Bytes((BaseVariableWidthVector) vector);
+    } else if (vector instanceof BaseLargeVariableWidthVector) {
+      return new LargeBytes((BaseLargeVariableWidthVector) vector);
+    } else {
+      return new Others(vector, fields);
+    }
+  }
+
+  /**
+   * Appends a value of each row.
+   *
+   * @param rows addresses of the rows of an {@code InputBundle}
+   * @param count how many there are
+   * @param at how many values the vector has
+   * @param bitSetBytes what precedes the words of a row
+   */
+  abstract void append(long[] rows, int count, int at, int ordinal, int bitSetBytes);
+
+  /** What the buffers hold for so many values. */
+  abstract long bytes(int values);
+
+  abstract void finish(int values);
+
+  void reset() {}
+
+  static boolean isNull(long row, int ordinal) {
+    long word = Platform.getLong(null, row + ((ordinal >> BITS_PER_WORD) << 3));
+    return ((word >>> ordinal) & 1) != 0;
+  }
+
+  /** Appends to a bitmap which of the rows have a value. */
+  static void appendValidity(long bitmap, long[] rows, int count, int at, int ordinal) {
+    int bits = pending(bitmap, at);
+    int position = at;
+    for (int i = 0; i < count; i++) {
+      if (!isNull(rows[i], ordinal)) {
+        bits |= 1 << (position & 7);
+      }
+      position++;
+      if ((position & 7) == 0) {
+        Platform.putByte(null, bitmap + (position >> 3) - 1, (byte) bits);
+        bits = 0;
+      }
+    }
+    putPending(bitmap, position, bits);
+  }
+
+  /** The bits of a byte that is only partly written. */
+  static int pending(long bitmap, int position) {
+    int inByte = position & 7;
+    return inByte == 0 ? 0 : Platform.getByte(null, bitmap + (position >> 3)) & ((1 << inByte) - 1);
+  }
+
+  static void putPending(long bitmap, int position, int bits) {
+    if ((position & 7) != 0) {
+      Platform.putByte(null, bitmap + (position >> 3), (byte) bits);
+    }
+  }
+
+  private abstract static class FixedWidth extends VectorWriter {
+    final BaseFixedWidthVector vector;
+
+    FixedWidth(BaseFixedWidthVector vector) {
+      this.vector = vector;
+    }
+
+    @Override
+    final void append(long[] rows, int count, int at, int ordinal, int bitSetBytes) {
+      while (vector.getValueCapacity() < at + count) {
+        vector.reAlloc();
+      }
+      appendValidity(vector.getValidityBufferAddress(), rows, count, at, ordinal);
+      appendValues(rows, count, at, bitSetBytes + ((long) ordinal << 3));
+    }
+
+    /**
+     * @param word where in a row the value is
+     */
+    abstract void appendValues(long[] rows, int count, int at, long word);
+
+    @Override
+    final long bytes(int values) {
+      return vector.getBufferSizeFor(values);
+    }
+
+    @Override
+    final void finish(int values) {
+      vector.setValueCount(values);
+    }
+  }
+
+  /** Values that are the low bytes of their word. */
+  private static final class Words extends FixedWidth {
+    private final int width;
+
+    Words(BaseFixedWidthVector vector, int width) {
+      super(vector);
+      this.width = width;
+    }
+
+    @Override
+    void appendValues(long[] rows, int count, int at, long word) {
+      long to = vector.getDataBufferAddress() + (long) at * width;
+      switch (width) {
+        case Long.BYTES:
+          for (int i = 0; i < count; i++) {
+            Platform.putLong(null, to + 8L * i, Platform.getLong(null, rows[i] + word));
+          }
+          break;
+        case Integer.BYTES:
+          for (int i = 0; i < count; i++) {
+            Platform.putInt(null, to + 4L * i, Platform.getInt(null, rows[i] + word));
+          }
+          break;
+        case Short.BYTES:
+          for (int i = 0; i < count; i++) {
+            Platform.putShort(null, to + 2L * i, Platform.getShort(null, rows[i] + word));
+          }
+          break;
+        default:
+          for (int i = 0; i < count; i++) {
+            Platform.putByte(null, to + i, Platform.getByte(null, rows[i] + word));
+          }
+      }
+    }
+  }
+
+  private static final class Booleans extends FixedWidth {
+    Booleans(BitVector vector) {
+      super(vector);
+    }
+
+    @Override
+    void appendValues(long[] rows, int count, int at, long word) {
+      long bitmap = vector.getDataBufferAddress();
+      int bits = pending(bitmap, at);
+      int position = at;
+      for (int i = 0; i < count; i++) {
+        bits |= (Platform.getByte(null, rows[i] + word) & 1) << (position & 7);
+        position++;
+        if ((position & 7) == 0) {
+          Platform.putByte(null, bitmap + (position >> 3) - 1, (byte) bits);
+          bits = 0;
+        }
+      }
+      putPending(bitmap, position, bits);
+    }
+  }
+
+  /** Decimals whose unscaled value is a word; Arrow has 128 bits for it. */
+  private static final class CompactDecimals extends FixedWidth {
+    CompactDecimals(DecimalVector vector) {
+      super(vector);
+    }
+
+    @Override
+    void appendValues(long[] rows, int count, int at, long word) {
+      long to = vector.getDataBufferAddress() + (long) at * DecimalVector.TYPE_WIDTH;
+      for (int i = 0; i < count; i++) {
+        long unscaled = Platform.getLong(null, rows[i] + word);
+        Platform.putLong(null, to, unscaled);
+        Platform.putLong(null, to + Long.BYTES, unscaled >> (Long.SIZE - 1));
+        to += DecimalVector.TYPE_WIDTH;
+      }
+    }
+  }
+
+  /** Strings and binaries. */
+  private static final class Bytes extends VectorWriter {
+    private final BaseVariableWidthVector vector;
+
+    Bytes(BaseVariableWidthVector vector) {
+      this.vector = vector;
+    }
+
+    @Override
+    void append(long[] rows, int count, int at, int ordinal, int bitSetBytes) {
+      while (vector.getValueCapacity() < at + count) {
+        vector.reallocValidityAndOffsetBuffers();
+      }
+      appendValidity(vector.getValidityBufferAddress(), rows, count, at, ordinal);
+      long word = bitSetBytes + ((long) ordinal << 3);
+      long offsets = vector.getOffsetBufferAddress();
+      int end = at == 0 ? 0 : Platform.getInt(null, offsets + 4L * at);
+      Platform.putInt(null, offsets + 4L * at, end);
+      for (int i = 0; i < count; i++) {
+        // A null has no bytes.
+        long place = Platform.getLong(null, rows[i] + word);
+        int size = isNull(rows[i], ordinal) ? 0 : (int) place;
+        long needed = (long) end + size;
+        if (needed > vector.getDataBuffer().capacity()) {
+          grow(end, needed);
+        }
+        long from = rows[i] + (place >>> Integer.SIZE);
+        Platform.copyMemory(null, from, null, vector.getDataBufferAddress() + end, size);
+        end += size;
+        Platform.putInt(null, offsets + 4L * (at + i + 1), end);
+      }
+    }
+
+    private void grow(int used, long needed) {
+      if (needed > Integer.MAX_VALUE) {
+        throw new OversizedAllocationException(
+            "a batch has more than 2 GiB in one column; lower "
+                + "spark.sql.execution.arrow.maxRecordsPerBatch");
+      }
+      vector.reallocDataBuffer(Math.min(Integer.MAX_VALUE, Math.max(needed, 2L * used)));
+    }
+
+    @Override
+    long bytes(int values) {
+      finish(values);
+      return vector.getBufferSizeFor(values);
+    }
+
+    @Override
+    void finish(int values) {
+      vector.setLastSet(values - 1);
+      vector.setValueCount(values);
+    }
+  }
+
+  /** Strings and binaries with offsets of 64 bits. */
+  private static final class LargeBytes extends VectorWriter {
+    private final BaseLargeVariableWidthVector vector;
+
+    LargeBytes(BaseLargeVariableWidthVector vector) {
+      this.vector = vector;
+    }
+
+    @Override
+    void append(long[] rows, int count, int at, int ordinal, int bitSetBytes) {
+      while (vector.getValueCapacity() < at + count) {
+        vector.reallocValidityAndOffsetBuffers();
+      }
+      appendValidity(vector.getValidityBufferAddress(), rows, count, at, ordinal);
+      long word = bitSetBytes + ((long) ordinal << 3);
+      long offsets = vector.getOffsetBufferAddress();
+      long end = at == 0 ? 0 : Platform.getLong(null, offsets + 8L * at);
+      Platform.putLong(null, offsets + 8L * at, end);
+      for (int i = 0; i < count; i++) {
+        long place = Platform.getLong(null, rows[i] + word);
+        int size = isNull(rows[i], ordinal) ? 0 : (int) place;
+        while (end + size > vector.getDataBuffer().capacity()) {
+          vector.reallocDataBuffer();
+        }
+        long from = rows[i] + (place >>> Integer.SIZE);
+        Platform.copyMemory(null, from, null, vector.getDataBufferAddress() + end, size);
+        end += size;
+        Platform.putLong(null, offsets + 8L * (at + i + 1), end);
+      }
+    }
+
+    @Override
+    long bytes(int values) {
+      finish(values);
+      return vector.getBufferSizeFor(values);
+    }
+
+    @Override
+    void finish(int values) {
+      vector.setLastSet(values - 1);
+      vector.setValueCount(values);
+    }
+  }
+
+  /** All other types, value by value as Spark writes them. */
+  private static final class Others extends VectorWriter {
+    private final ArrowFieldWriter writer;
+    private final UnsafeRow row;
+
+    Others(FieldVector vector, int fields) {
+      writer = ArrowWriter$.MODULE$.createFieldWriter(vector);
+      row = new UnsafeRow(fields);
+    }
+
+    @Override
+    void append(long[] rows, int count, int at, int ordinal, int bitSetBytes) {
+      for (int i = 0; i < count; i++) {
+        // Its size precedes a row.
+        row.pointTo(null, rows[i], (int) Platform.getLong(null, rows[i] - Long.BYTES));
+        writer.write(row, ordinal);
+      }
+    }
+
+    @Override
+    long bytes(int values) {
+      return writer.getSizeInBytes();
+    }
+
+    @Override
+    void finish(int values) {
+      writer.finish();
+    }
+
+    @Override
+    void reset() {
+      writer.reset();
+    }
+  }
+}
