@@ -153,20 +153,30 @@ def operator(plan: Any, name: str) -> Any:
 _IN_THREAD = re.compile(r"\bThread\w*(Python|PythonUDTF|InBatch)\b")
 _IN_PROCESS = re.compile(
     r"\b((Batch|Arrow)EvalPython(UDTF)?|Arrow(Aggregate|Window)Python"
-    r"|MapIn(Pandas|Arrow)|FlatMap\w+In(Pandas|Arrow))\b"
+    r"|MapIn(Pandas|Arrow)|FlatMap\w+In(Pandas|Arrow)(WithState)?|TransformWithStateInPySpark)\b"
 )
+
+
+def in_thread(plan: str) -> bool:
+    """Whether a Python function of the plan runs in thread mode."""
+    return bool(_IN_THREAD.search(plan))
+
+
+def in_process(plan: str) -> bool:
+    """Whether a Python function of the plan runs in process mode."""
+    return bool(_IN_PROCESS.search(plan))
 
 
 def assert_thread_plan(plan: str) -> None:
     """Fails unless every Python function of the plan runs in thread mode."""
-    assert _IN_THREAD.search(plan), plan
-    assert not _IN_PROCESS.search(plan), plan
+    assert in_thread(plan), plan
+    assert not in_process(plan), plan
 
 
 def assert_process_plan(plan: str) -> None:
     """Fails unless every Python function of the plan runs in process mode."""
-    assert not _IN_THREAD.search(plan), plan
-    assert _IN_PROCESS.search(plan), plan
+    assert not in_thread(plan), plan
+    assert in_process(plan), plan
 
 
 @contextmanager

@@ -28,6 +28,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="compare the modes in full: every case, and many generated programs",
     )
+    parser.addoption(
+        "--write-docs", action="store_true", help="write what tests have seen into the docs"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -68,8 +68,9 @@ def arrow_rows(batches: Iterator[pa.Array]) -> int:
     return sum(len(batch) for batch in batches)
 
 
-@pytest.mark.core
-@pytest.mark.parametrize("conf", [{}, SMALL_BATCHES], ids=["", "small batches"])
+@pytest.mark.parametrize(
+    "conf", [pytest.param({}, marks=pytest.mark.core), SMALL_BATCHES], ids=["", "small batches"]
+)
 def test_grouped(arrow_lane, conf):
     def program(spark):
         frame = numbers(spark)

@@ -19,8 +19,6 @@ from pyspark.sql.functions import arrow_udf, col, pandas_udf
 
 from comparison import MODE, settings
 
-pytestmark = pytest.mark.core
-
 
 def numbers(spark, rows=1000, partitions=2):
     return spark.range(rows, numPartitions=partitions).select(
@@ -87,6 +85,7 @@ SCALAR = {
 }
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("kind", SCALAR)
 def test_scalar(arrow_lane, kind):
     for conf in ({}, {"spark.sql.execution.arrow.maxRecordsPerBatch": "7"}):
@@ -104,6 +103,7 @@ def in_arrow(batches):
         yield batch.slice(1, 2)
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("barrier", [False, True])
 def test_map_in_batches(arrow_lane, barrier):
     schema = "k long, n long, s string"
@@ -256,6 +256,67 @@ def test_types_both_ways(arrow_lane, declared, values):
     arrow_lane(program)
 
 
+def test_columns_with_nulls_over_many_rows(arrow_lane):
+    """Runs of rows begin and end within the bytes of bitmaps, and batches within runs."""
+    columns = {
+        "b": "id % 2 = 0",
+        "i1": "cast(id % 100 - 50 as tinyint)",
+        "i2": "cast(id as smallint)",
+        "i4": "cast(-id as int)",
+        "i8": "id * 1234567890123",
+        "f4": "cast(id / 3 as float)",
+        "f8": "id / 3",
+        "d9": "cast(id / 4 - 50 as decimal(9, 2))",
+        "d38": "cast(id as decimal(38, 10)) * 1000000000000",
+        "day": "date_add(date'1969-12-01', cast(id as int))",
+        "moment": "timestamp_micros(id * 987654321)",
+        "ntz": "cast(timestamp_micros(id * 987654321) as timestamp_ntz)",
+        "length": "make_dt_interval(cast(id as int))",
+        "clock": "cast(time'00:00:00' + make_dt_interval(0, 0, 0, id % 1000) as time(6))",
+        "text": "repeat('\u00e9', cast(id % 40 as int))",
+        "bytes": "cast(repeat('x', cast(id % 300 as int)) as binary)",
+        "list": "sequence(0, id % 5)",
+        "record": "named_struct('a', id, 'b', cast(id as string))",
+        "none": "null",
+    }
+
+    def program(spark):
+        frame = spark.range(1500, numPartitions=1).selectExpr(
+            *(
+                f"if(pmod(id * {i + 3}, 11) < 3, null, {sql}) as {name}"
+                for i, (name, sql) in enumerate(columns.items())
+            )
+        )
+        return frame.mapInArrow(lambda batches: batches, frame.schema)
+
+    times = {"spark.sql.timeType.enabled": "true"}
+    for conf in (
+        {},
+        {"spark.sql.execution.arrow.maxRecordsPerBatch": "301"},
+        {"spark.sql.execution.arrow.useLargeVarTypes": "true"},
+    ):
+        arrow_lane(program, {**times, **conf})
+
+
+@pytest.mark.parametrize("limit", ["1000", "50000"])
+def test_batches_end_where_those_of_process_mode_do(arrow_lane, limit):
+    def sizes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield pa.record_batch({"rows": [batch.num_rows]})
+
+    def program(spark):
+        rows = spark.range(2000, numPartitions=1)
+        columns = ["id", "repeat('x', cast(id * 7 % 101 as int)) as s", "id / 3 as d"]
+        nested = ["sequence(0, id % 13) as l", "id % 2 = 0 as b", "named_struct('a', id) as r"]
+        return [
+            rows.selectExpr(*columns).mapInArrow(sizes, "rows long"),
+            rows.selectExpr(*columns, *nested).mapInArrow(sizes, "rows long"),
+            rows.selectExpr("id % 2 as k", *columns).groupBy("k").applyInArrow(sizes, "rows long"),
+        ]
+
+    arrow_lane(program, {"spark.sql.execution.arrow.maxBytesPerBatch": limit})
+
+
 def test_variants_and_user_defined_types(arrow_lane):
     from points import Point, PointUDT
 
@@ -324,6 +385,7 @@ def test_failures(arrow_lane, what):
     arrow_lane.fail(lambda spark: FAILURES[what](spark).coalesce(1))
 
 
+@pytest.mark.core
 def test_failures_of_the_input(arrow_lane):
     """An error below the operator is that error, even if the function hides it."""
 

@@ -27,8 +27,6 @@ from pyspark.sql.udtf import (
 from comparison import executed_plan, settings
 from sessions import INTERPRETER, MODE
 
-pytestmark = pytest.mark.core
-
 
 class Words:
     """Splits a line."""
@@ -142,6 +140,7 @@ def lateral(spark, function, argument, source="lines", select="*"):
     return spark.sql(f"SELECT {select} FROM {source}, LATERAL f({argument})")
 
 
+@pytest.mark.core
 def test_lateral_joins(both_modes, make_udtf):
     def program(spark):
         words = make_udtf(Words, "i int, word string")
@@ -161,6 +160,7 @@ def test_lateral_joins(both_modes, make_udtf):
     both_modes(program)
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("handler", [WithTerminate, OnlyTerminate, EarlyStop])
 def test_terminate(both_modes, make_udtf, handler):
     def program(spark):
@@ -473,6 +473,7 @@ class ImportsLate(ImportsNumpy):
     first_with_numpy = 5
 
 
+@pytest.mark.core
 def test_moving_to_the_shared_interpreter_keeps_what_the_function_kept(both_modes):
     both_modes(
         lambda spark: lateral(spark, udtf(ImportsAtOnce, returnType=LABELS, useArrow=False), "id")

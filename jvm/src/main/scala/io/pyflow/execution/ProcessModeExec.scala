@@ -2,7 +2,7 @@ package io.pyflow.execution
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, PythonFuncExpression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.catalyst.util.truncatedString
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
@@ -12,7 +12,7 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
  * Tells, in the plan, why the functions of the operator below run in process mode although the
  * session asks for thread mode. Rows and batches pass through untouched.
  */
-case class ProcessModeExec(functions: Seq[PythonFuncExpression], reason: String, child: SparkPlan)
+case class ProcessModeExec(functions: Seq[String], reason: String, child: SparkPlan)
   extends UnaryExecNode {
 
   override def output: Seq[Attribute] = child.output

@@ -1,10 +1,8 @@
 package io.pyflow.planning
 
-import java.util.{Collections, LinkedHashMap, Map => JavaMap}
-
 import org.apache.spark.{SparkConf, SparkEnv, SparkException}
 import org.apache.spark.sql.catalyst.SQLConfHelper
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, NamedExpression, PythonFuncExpression, PythonUDAF, PythonUDF, WindowFunctionType}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, NamedExpression, PythonFuncExpression, PythonUDAF, PythonUDF, WindowFunctionType}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.planning.{PhysicalAggregation, PhysicalWindow}
 import org.apache.spark.sql.catalyst.plans.logical._
@@ -227,15 +225,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
       inProcess: => SparkPlan): Seq[SparkPlan] = {
     val physical = processModeReason(udfs, evalType) match {
       case None => inThread
-      case Some(reason) =>
-        val names = udfs.map(PythonFunctions.nameOf).mkString(", ")
-        if (!PyFlowConf.FALLBACK.in(conf)) {
-          throw new ThreadModeUnavailableException(names, reason)
-        }
-        if (notYetLogged(udfs.map(_.resultId))) {
-          log.warn("{} runs in process mode: {}", names: Any, reason: Any)
-        }
-        ProcessModeExec(udfs, reason, inProcess)
+      case Some(reason) => InProcessMode(udfs.map(_.toString), reason, names(udfs), inProcess)
     }
     physical :: Nil
   }
@@ -245,13 +235,6 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
 
   private def sparkConf: SparkConf = SparkEnv.get.conf
 
-  /** Adaptive execution plans the same functions again and again; one line is enough. */
-  private def notYetLogged(functions: Seq[ExprId]): Boolean =
-    Option(logged.put(functions, true)).isEmpty
-
-  private val logged: JavaMap[Seq[ExprId], Boolean] =
-    Collections.synchronizedMap(new LinkedHashMap[Seq[ExprId], Boolean] {
-      override protected def removeEldestEntry(e: JavaMap.Entry[Seq[ExprId], Boolean]): Boolean =
-        size > 1000
-    })
+  private def names(udfs: Seq[PythonFuncExpression]): String =
+    udfs.map(PythonFunctions.nameOf).mkString(", ")
 }

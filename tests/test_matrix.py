@@ -1,0 +1,260 @@
+"""Where every kind of function runs under every setting, in batch and in streaming queries.
+
+The table of docs/kinds.md is what this test has seen: ``pytest tests/test_matrix.py --write-docs``
+writes it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+from pyspark.sql.datasource import DataSource, DataSourceReader
+from pyspark.sql.functions import PandasUDFType, arrow_udf, col, pandas_udf, udf, udtf
+from pyspark.sql.pandas.functions import ArrowUDFType
+from pyspark.sql.streaming.state import GroupStateTimeout
+
+from comparison import INTERPRETERS, executed_plan, in_process, in_thread, settings
+from sessions import FALLBACK, INTERPRETER, MODE
+
+PAGE = Path(__file__).parent.parent / "docs" / "kinds.md"
+BEGIN = "<!-- written by tests/test_matrix.py --write-docs -->\n"
+END = "<!-- end -->\n"
+
+MODES = {
+    "process": {MODE: "process"},
+    "thread, shared": {MODE: "thread", INTERPRETER: "shared"},
+    "thread, isolated": {MODE: "thread", INTERPRETER: "isolated"},
+}
+REFUSED = "-"
+
+
+class Words:
+    def eval(self, text: str):
+        yield from ((word,) for word in text.split())
+
+
+class Sum:
+    def __init__(self):
+        self._sum = 0
+
+    def eval(self, row):
+        self._sum += row["n"]
+
+    def terminate(self):
+        yield (str(self._sum),)
+
+
+class Upper:
+    def eval(self, table: pa.RecordBatch):
+        yield pa.table({"word": pc.utf8_upper(table["s"])})
+
+
+def lateral(function: Callable[..., DataFrame], frame: DataFrame) -> DataFrame:
+    return frame.lateralJoin(function(col("s").outer())).select("n", "word")
+
+
+def of_table(frame: DataFrame) -> DataFrame:
+    function = udtf(Sum, returnType="word string", useArrow=False)
+    return function(frame.asTable().partitionBy("k"))
+
+
+def with_state(key, frames, state):
+    total = (state.get[0] if state.exists else 0) + sum(len(frame) for frame in frames)
+    state.update((total,))
+    yield pd.DataFrame({"k": [key[0]], "rows": [total]})
+
+
+PROGRAMS: dict[str, Callable[[DataFrame], DataFrame]] = {
+    "`udf`, pickled": lambda f: f.select(udf(str.upper, useArrow=False)("s")),
+    "`udf`, Arrow-optimised": lambda f: f.select(udf(str.upper, useArrow=True)("s")),
+    "`pandas_udf`": lambda f: f.select(
+        pandas_udf(lambda n: n + 1, "long", PandasUDFType.SCALAR)("n")
+    ),
+    "`pandas_udf`, iterator": lambda f: f.select(
+        pandas_udf(lambda parts: (n + 1 for n in parts), "long", PandasUDFType.SCALAR_ITER)("n")
+    ),
+    "`arrow_udf`": lambda f: f.select(
+        arrow_udf(lambda n: pc.add(n, 1), "long", ArrowUDFType.SCALAR)("n")
+    ),
+    "`arrow_udf`, iterator": lambda f: f.select(
+        arrow_udf(lambda parts: (pc.add(n, 1) for n in parts), "long", ArrowUDFType.SCALAR_ITER)(
+            "n"
+        )
+    ),
+    "`pandas_udf`, aggregate": lambda f: f.groupBy("k").agg(
+        pandas_udf(lambda n: n.mean(), "double", PandasUDFType.GROUPED_AGG)("n")
+    ),
+    "`arrow_udf`, aggregate": lambda f: f.groupBy("k").agg(
+        arrow_udf(lambda n: pc.max(n), "long", ArrowUDFType.GROUPED_AGG)("n")
+    ),
+    "`pandas_udf`, window": lambda f: f.withColumn(
+        "m",
+        pandas_udf(lambda n: n.mean(), "double", PandasUDFType.GROUPED_AGG)("n").over(
+            Window.partitionBy("k").orderBy("n").rowsBetween(-1, 0)
+        ),
+    ),
+    "`arrow_udf`, window": lambda f: f.withColumn(
+        "m",
+        arrow_udf(lambda n: pc.max(n), "long", ArrowUDFType.GROUPED_AGG)("n").over(
+            Window.partitionBy("k")
+        ),
+    ),
+    "`udtf`": lambda f: lateral(udtf(Words, returnType="word string", useArrow=False), f),
+    "`udtf`, Arrow-optimised": lambda f: lateral(
+        udtf(Words, returnType="word string", useArrow=True), f
+    ),
+    "`udtf` of a table, by partition": of_table,
+    "`arrow_udtf` of a table": lambda f: F.arrow_udtf(Upper, returnType="word string")(f.asTable()),
+    "`mapInPandas`": lambda f: f.mapInPandas(lambda parts: parts, f.schema),
+    "`mapInArrow`": lambda f: f.mapInArrow(lambda parts: parts, f.schema),
+    "`applyInPandas`": lambda f: f.groupBy("k").applyInPandas(lambda group: group, f.schema),
+    "`applyInArrow`": lambda f: f.groupBy("k").applyInArrow(lambda group: group, f.schema),
+    "`cogroup().applyInPandas`": lambda f: (
+        f.groupBy("k").cogroup(f.groupBy("k")).applyInPandas(lambda one, other: one, f.schema)
+    ),
+    "`cogroup().applyInArrow`": lambda f: (
+        f.groupBy("k").cogroup(f.groupBy("k")).applyInArrow(lambda one, other: one, f.schema)
+    ),
+    "`applyInPandasWithState`": lambda f: f.groupBy("k").applyInPandasWithState(
+        with_state, "k long, rows long", "rows long", "update", GroupStateTimeout.NoTimeout
+    ),
+}
+
+
+def where(plan: str, mode: str) -> str:
+    """Where the functions of a plan run; the plan says it, not the setting."""
+    if in_process(plan):
+        assert not in_thread(plan), plan
+        assert (mode == "thread") == bool(re.search(r"ProcessMode .* reason: ", plan)), plan
+        return "workers"
+    assert in_thread(plan), plan
+    (interpreter,) = set(re.findall(r"interpreter: (\w+)", plan))
+    return interpreter
+
+
+def in_batch(spark: SparkSession, program: Callable[[DataFrame], DataFrame], stored: str):
+    frame = program(spark.read.parquet(stored))
+    rows = sorted(frame.collect(), key=repr)
+    plan = frame._jdf.queryExecution().executedPlan().toString()
+    return where(plan, spark.conf.get(MODE)), rows
+
+
+def in_stream(spark: SparkSession, program: Callable[[DataFrame], DataFrame], stored: str):
+    source = spark.readStream.schema("k long, n long, s string").parquet(stored)
+    query = (
+        program(source)
+        .writeStream.format("memory")
+        .queryName("matrix")
+        .outputMode("update" if "WithState" in str(program.__code__.co_names) else "append")
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    rows = sorted(spark.table("matrix").collect(), key=repr)
+    plan = query._jsq.streamingQuery().lastExecution().executedPlan().toString()
+    return where(plan, spark.conf.get(MODE)), rows
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("matrix") / "rows")
+
+
+def observed(spark: SparkSession, kind: str, stored: str) -> list[str]:
+    if not Path(stored).exists():
+        spark.range(20, numPartitions=1).selectExpr(
+            "id % 3 as k", "id as n", "concat('a word ', id) as s"
+        ).write.parquet(stored)
+    cells = []
+    for run in (in_batch, in_stream):
+        expected = None
+        for mode, conf in MODES.items():
+            if "isolated" in mode and len(INTERPRETERS) == 1:
+                continue
+            with settings(spark, conf):
+                try:
+                    cell, rows = run(spark, PROGRAMS[kind], stored)
+                except (AnalysisException, PySparkException, Py4JJavaError) as error:
+                    # Spark has no such query, whatever the mode.
+                    text = str(error)
+                    assert "UNSUPPORTED" in text.upper() or "not supported" in text, text
+                    cell, rows = REFUSED, None
+                cells.append(cell)
+                expected = rows if mode == "process" else expected
+                assert rows == expected, mode
+    return cells
+
+
+@pytest.mark.parametrize("kind", PROGRAMS)
+def test_where_it_runs(spark, kind, stored, request):
+    cells = observed(spark, kind, stored)
+    if request.config.getoption("--write-docs"):
+        write(kind, cells)
+    documented = table()[kind]
+    if sys.version_info < (3, 13):
+        documented = [cell for i, cell in enumerate(documented) if i % 3 != 2]
+    assert cells == documented
+
+
+def table() -> dict[str, list[str]]:
+    """The documented cells, by kind."""
+    text = PAGE.read_text().split(BEGIN)[1].split(END)[0]
+    rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in text.splitlines()]
+    return {row[0]: row[1:] for row in rows[2:]}
+
+
+def write(kind: str, cells: list[str]) -> None:
+    """Replace or add the row of a kind."""
+    page = PAGE.read_text()
+    before, rest = page.split(BEGIN)
+    rows = {**table(), kind: cells}
+    columns = [f"{run}: {mode}" for run in ("batch", "stream") for mode in MODES]
+    lines = [["", *columns], ["---"] * (1 + len(columns))]
+    lines += [[name, *rows[name]] for name in PROGRAMS if name in rows]
+    written = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    PAGE.write_text(before + BEGIN + written + END + rest.split(END)[1])
+
+
+class Numbers(DataSource):
+    """A Python data source."""
+
+    @classmethod
+    def name(cls):
+        return "numbers"
+
+    def schema(self):
+        return "n int"
+
+    def reader(self, schema):
+        return NumbersReader()
+
+
+class NumbersReader(DataSourceReader):
+    def read(self, partition):
+        yield from ((n,) for n in range(3))
+
+
+def test_data_sources_run_in_workers_with_the_reason(spark):
+    spark.dataSource.register(Numbers)
+    with settings(spark, {MODE: "thread"}):
+        frame = spark.read.format("numbers").load()
+        plan = executed_plan(frame)
+        assert re.search(r"ProcessMode .* reason: it reads a Python data source", plan)
+        assert [row.n for row in frame.collect()] == [0, 1, 2]
+        with settings(spark, {FALLBACK: "false"}), pytest.raises(Exception, match="data source"):
+            spark.read.format("numbers").load().collect()
+
+
+def test_no_kind_is_missing():
+    assert list(table()) == list(PROGRAMS)
