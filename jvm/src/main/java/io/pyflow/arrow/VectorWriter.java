@@ -61,7 +61,7 @@ abstract class VectorWriter {
         && ((DecimalVector) vector).getPrecision() <= Decimal.MAX_LONG_DIGITS()) {
       return new CompactDecimals((DecimalVector) vector);
     } else if (vector instanceof VarCharVector || vector instanceof VarBinaryVector) {
-      return new Bytes((BaseVariableWidthVector) vector);
+      return new SmallBytes((BaseVariableWidthVector) vector);
     } else if (vector instanceof BaseLargeVariableWidthVector) {
       return new LargeBytes((BaseLargeVariableWidthVector) vector);
     } else {
@@ -229,51 +229,91 @@ abstract class VectorWriter {
   }
 
   /** Strings and binaries. */
-  private static final class Bytes extends VectorWriter {
-    private final BaseVariableWidthVector vector;
+  private abstract static class Bytes extends VectorWriter {
+    private final FieldVector vector;
+    private final boolean large;
 
-    Bytes(BaseVariableWidthVector vector) {
+    /**
+     * @param large whether offsets have 64 bits, and not 32
+     */
+    Bytes(FieldVector vector, boolean large) {
       this.vector = vector;
+      this.large = large;
     }
 
     @Override
-    void append(long[] rows, int count, int at, int ordinal, int bitSetBytes) {
+    final void append(long[] rows, int count, int at, int ordinal, int bitSetBytes) {
       while (vector.getValueCapacity() < at + count) {
-        vector.reallocValidityAndOffsetBuffers();
+        growRows();
       }
-      appendValidity(vector.getValidityBufferAddress(), rows, count, at, ordinal);
+      appendValidity(vector.getValidityBuffer().memoryAddress(), rows, count, at, ordinal);
       long word = bitSetBytes + ((long) ordinal << 3);
-      long offsets = vector.getOffsetBufferAddress();
-      int end = at == 0 ? 0 : Platform.getInt(null, offsets + 4L * at);
-      Platform.putInt(null, offsets + 4L * at, end);
+      long offsets = vector.getOffsetBuffer().memoryAddress();
+      long data = vector.getDataBuffer().memoryAddress();
+      long capacity = vector.getDataBuffer().capacity();
+      long end = at == 0 ? 0 : offset(offsets, at);
+      putOffset(offsets, at, end);
       for (int i = 0; i < count; i++) {
         // A null has no bytes.
         long place = Platform.getLong(null, rows[i] + word);
         int size = isNull(rows[i], ordinal) ? 0 : (int) place;
-        long needed = (long) end + size;
-        if (needed > vector.getDataBuffer().capacity()) {
-          grow(end, needed);
+        while (end + size > capacity) {
+          growData(end, end + size);
+          data = vector.getDataBuffer().memoryAddress();
+          capacity = vector.getDataBuffer().capacity();
         }
-        long from = rows[i] + (place >>> Integer.SIZE);
-        Platform.copyMemory(null, from, null, vector.getDataBufferAddress() + end, size);
+        Platform.copyMemory(null, rows[i] + (place >>> Integer.SIZE), null, data + end, size);
         end += size;
-        Platform.putInt(null, offsets + 4L * (at + i + 1), end);
+        putOffset(offsets, at + i + 1, end);
       }
     }
 
-    private void grow(int used, long needed) {
+    private long offset(long offsets, int index) {
+      return large
+          ? Platform.getLong(null, offsets + 8L * index)
+          : Platform.getInt(null, offsets + 4L * index);
+    }
+
+    private void putOffset(long offsets, int index, long offset) {
+      if (large) {
+        Platform.putLong(null, offsets + 8L * index, offset);
+      } else {
+        Platform.putInt(null, offsets + 4L * index, (int) offset);
+      }
+    }
+
+    abstract void growRows();
+
+    abstract void growData(long used, long needed);
+
+    @Override
+    final long bytes(int values) {
+      finish(values);
+      return vector.getBufferSizeFor(values);
+    }
+  }
+
+  private static final class SmallBytes extends Bytes {
+    private final BaseVariableWidthVector vector;
+
+    SmallBytes(BaseVariableWidthVector vector) {
+      super(vector, false);
+      this.vector = vector;
+    }
+
+    @Override
+    void growRows() {
+      vector.reallocValidityAndOffsetBuffers();
+    }
+
+    @Override
+    void growData(long used, long needed) {
       if (needed > Integer.MAX_VALUE) {
         throw new OversizedAllocationException(
             "a batch has more than 2 GiB in one column; lower "
                 + "spark.sql.execution.arrow.maxRecordsPerBatch");
       }
-      vector.reallocDataBuffer(Math.min(Integer.MAX_VALUE, Math.max(needed, 2L * used)));
-    }
-
-    @Override
-    long bytes(int values) {
-      finish(values);
-      return vector.getBufferSizeFor(values);
+      vector.reallocDataBuffer(Math.min(Integer.MAX_VALUE, Math.max(needed, 2 * used)));
     }
 
     @Override
@@ -283,41 +323,22 @@ abstract class VectorWriter {
     }
   }
 
-  /** Strings and binaries with offsets of 64 bits. */
-  private static final class LargeBytes extends VectorWriter {
+  private static final class LargeBytes extends Bytes {
     private final BaseLargeVariableWidthVector vector;
 
     LargeBytes(BaseLargeVariableWidthVector vector) {
+      super(vector, true);
       this.vector = vector;
     }
 
     @Override
-    void append(long[] rows, int count, int at, int ordinal, int bitSetBytes) {
-      while (vector.getValueCapacity() < at + count) {
-        vector.reallocValidityAndOffsetBuffers();
-      }
-      appendValidity(vector.getValidityBufferAddress(), rows, count, at, ordinal);
-      long word = bitSetBytes + ((long) ordinal << 3);
-      long offsets = vector.getOffsetBufferAddress();
-      long end = at == 0 ? 0 : Platform.getLong(null, offsets + 8L * at);
-      Platform.putLong(null, offsets + 8L * at, end);
-      for (int i = 0; i < count; i++) {
-        long place = Platform.getLong(null, rows[i] + word);
-        int size = isNull(rows[i], ordinal) ? 0 : (int) place;
-        while (end + size > vector.getDataBuffer().capacity()) {
-          vector.reallocDataBuffer();
-        }
-        long from = rows[i] + (place >>> Integer.SIZE);
-        Platform.copyMemory(null, from, null, vector.getDataBufferAddress() + end, size);
-        end += size;
-        Platform.putLong(null, offsets + 8L * (at + i + 1), end);
-      }
+    void growRows() {
+      vector.reallocValidityAndOffsetBuffers();
     }
 
     @Override
-    long bytes(int values) {
-      finish(values);
-      return vector.getBufferSizeFor(values);
+    void growData(long used, long needed) {
+      vector.reallocDataBuffer();
     }
 
     @Override
