@@ -208,18 +208,23 @@ def _bridge_steps(options: argparse.Namespace) -> float:
     return float(options.rounds * _BRIDGE_ROUND_STEPS)
 
 
-def keep_unmeasured(options: argparse.Namespace, raw: dict[str, Any]) -> None:
-    """Add the figures of the last run that this one has not measured.
+def last_run(options: argparse.Namespace, machine: dict[str, str]) -> dict[str, Any]:
+    """Return the figures of the last run.
 
     Raises
     ------
     SystemExit
-        If the last run was on another machine or with other versions.
+        If it was on another machine or with other versions.
     """
-    last = json.loads((options.out / "results.json").read_text())
+    last: dict[str, Any] = json.loads((options.out / "results.json").read_text())
     for name in ("CPU", "memory", "kernel", "Python", "Spark"):
-        if last["machine"][name] != raw["machine"][name]:
+        if last["machine"][name] != machine[name]:
             sys.exit(f"--keep: the last run had {name} {last['machine'][name]}")
+    return last
+
+
+def keep_unmeasured(options: argparse.Namespace, last: dict[str, Any], raw: dict[str, Any]) -> None:
+    """Add the figures of the last run that this one has not measured."""
 
     def unmeasured(entry: dict[str, Any]) -> bool:
         if entry.get("case") is None:
@@ -252,6 +257,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "sessions": [],
         "failures": [],
     }
+    last = last_run(options, raw["machine"]) if options.keep else None
     start = time.monotonic()
     if "throughput" in options.parts:
         for master in options.masters:
@@ -266,8 +272,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             lambda what, part: progress.step(f"bridge: {what}", "", part * _bridge_steps(options)),
         )
     raw["seconds"] = round(time.monotonic() - start)
-    if options.keep:
-        keep_unmeasured(options, raw)
+    if last:
+        keep_unmeasured(options, last, raw)
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "results.json").write_text(json.dumps(raw, indent=1) + "\n")
     write_report(options.out)

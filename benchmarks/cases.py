@@ -272,7 +272,7 @@ KINDS = (
         title="applyInPandas, groups of 20 rows",
         program=kinds.normalised,
         columns={"k": "id div 20", "x": "id % 1000 / 7D"},
-        rows=200_000,
+        rows=100_000,
         row_bytes=16,
         grouped_by="k",
     ),

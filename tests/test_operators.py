@@ -12,7 +12,7 @@ from comparison import executed_plan, settings, thread_modes
 ADAPTIVE = "spark.sql.adaptive.enabled"
 
 
-@pytest.fixture(params=[pytest.param("arrow", marks=pytest.mark.core), "pickled"])
+@pytest.fixture(params=["arrow", "pickled"])
 def make_udf(request):
     """Makes functions; their place does not depend on the eval type, so one of them is core."""
 

@@ -160,7 +160,6 @@ def test_lateral_joins(both_modes, make_udtf):
     both_modes(program)
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("handler", [WithTerminate, OnlyTerminate, EarlyStop])
 def test_terminate(both_modes, make_udtf, handler):
     def program(spark):
