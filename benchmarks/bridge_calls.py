@@ -157,6 +157,7 @@ def _program_spec(function: Callable[..., Any], type_: DataType) -> dict[str, An
             {
                 "name": function.__name__,
                 "commands": [base64.b64encode(command).decode()],
+                "table_function": None,
                 "args": [[0, None]],
             }
         ],

@@ -1,4 +1,4 @@
-"""Functions that end the JVM they run in: `python crash.py MASTER`, with two executors.
+"""Functions that end the JVM they run in: `crash.py MASTER [--all-kinds]`, with two executors.
 
 In a Python worker they do nothing of the kind, so that the job must finish there. The test reads
 this program's log.
@@ -15,8 +15,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from pyspark.sql import Window
 from pyspark.sql import functions as F
-from pyspark.sql.functions import col, udf
+from pyspark.sql.functions import PandasUDFType, col, pandas_udf, udf, udtf
 
 import comparison
 import sessions
@@ -124,6 +125,108 @@ def check_no_fallback(spark):
     check_others(spark)
 
 
+def fatal(numbers):
+    if 37 in numbers and place() == "java":
+        os._exit(1)
+
+
+def scalar(rows):
+    def f(n):
+        fatal(list(n))
+        return n + 1
+
+    return rows.select(pandas_udf(f, "long", PandasUDFType.SCALAR)("n"), "k")
+
+
+def map_in_arrow(rows):
+    def f(batches):
+        for batch in batches:
+            fatal(batch["n"].to_pylist())
+            yield batch
+
+    return rows.mapInArrow(f, rows.schema)
+
+
+def groups(rows):
+    def f(table):
+        fatal(table["n"].to_pylist())
+        return table
+
+    return rows.groupBy("k").applyInArrow(f, rows.schema)
+
+
+def cogroups(rows):
+    def f(one, other):
+        fatal(list(other.n))
+        return one
+
+    return rows.groupBy("k").cogroup(rows.groupBy("k")).applyInPandas(f, rows.schema)
+
+
+def aggregate(rows):
+    def f(n):
+        fatal(list(n))
+        return float(n.sum())
+
+    return rows.groupBy("k").agg(pandas_udf(f, "double", PandasUDFType.GROUPED_AGG)("n"))
+
+
+def window(rows):
+    def f(n):
+        fatal(list(n))
+        return float(n.sum())
+
+    total = pandas_udf(f, "double", PandasUDFType.GROUPED_AGG)("n")
+    return rows.select("n", total.over(Window.partitionBy("k")))
+
+
+def table_function(rows):
+    class Doubled:
+        def eval(self, n):
+            fatal([n])
+            yield (n,)
+            yield (-n,)
+
+    return rows.lateralJoin(udtf(Doubled, returnType="m long", useArrow=False)(col("n").outer()))
+
+
+def table_function_over_batches(rows):
+    class Tripled:
+        def eval(self, n):
+            fatal([n])
+            yield from ((n,), (0,), (-n,))
+
+    return rows.lateralJoin(udtf(Tripled, returnType="m long", useArrow=True)(col("n").outer()))
+
+
+OTHER_KINDS = (
+    scalar,
+    map_in_arrow,
+    groups,
+    cogroups,
+    aggregate,
+    window,
+    table_function,
+    table_function_over_batches,
+)
+
+
+def check_kind(spark, kind):
+    """Every kind of function finishes in process mode after a crash."""
+    rows = spark.range(200, numPartitions=4).select(
+        (col("id") % 5).alias("k"), col("id").alias("n")
+    )
+    frame = kind(rows)
+    comparison.assert_thread_plan(comparison.executed_plan(frame))
+    got = sorted(frame.collect())
+    again = frame.select("*")
+    plan = comparison.executed_plan(again)
+    assert "it was running when executor" in plan, plan
+    assert sorted(again.collect()) == got
+    with comparison.settings(spark, comparison.process_mode()):
+        assert sorted(kind(rows).collect()) == got
+
+
 def check_killed_on_purpose(spark):
     """An executor that Spark has been told to kill says nothing about what ran there."""
     f = udf(slow, "long")
@@ -164,6 +267,8 @@ def main() -> None:
     check_others(spark)
     for function, use_arrow in ((exits, True), (segfaults, False), (aborts, True)):
         check_crash(spark, function, use_arrow)
+    for kind in OTHER_KINDS if "--all-kinds" in sys.argv else ():
+        check_kind(spark, kind)
     check_company(spark)
     check_no_fallback(spark)
     check_killed_on_purpose(spark)
