@@ -75,7 +75,7 @@ def _draw_cases(results: Results, master: str, cases: list[str], path: Path) -> 
 
 
 def _draw_case(axes: Axes, results: Results, master: str, case: str) -> None:
-    modes = [mode for mode in results.modes if _has(results, master, case, mode)]
+    modes = [mode for mode in CASES[case].modes if _has(results, master, case, mode)]
     wall = [results.nanos(master, case, mode) for mode in modes]
     cpu = [results.nanos(master, case, mode, "cpu_ns") for mode in modes]
     scale, unit = next(

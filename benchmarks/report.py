@@ -143,7 +143,8 @@ def _kinds(results: Results, plots: dict[str, str]) -> Iterator[str]:
 
 
 def _cases_by_modes(results: Results, master: str, measure: str, cases: list[str]) -> Iterator[str]:
-    modes = [mode for mode in results.modes if any(mode in CASES[case].modes for case in cases)]
+    measured = set(results.modes)
+    modes = dict.fromkeys(m for case in cases for m in CASES[case].modes if m in measured)
     rows = []
     for case in cases:
         figures = []
