@@ -12,7 +12,7 @@ interface PythonSide {
   void throwIfKilled();
 
   /**
-   * Evaluates rows that lie in memory as {@link InputBundle} writes them: all of them or, if their
+   * Evaluates rows that lie in memory as {@code InputBundle} writes them: all of them or, if their
    * results get large or the interpreter has to change, the first ones.
    */
   void evaluate(long address, int rows);
