@@ -70,7 +70,12 @@ class Sessions:
             self.current = None
         if self.current is None:
             self.current = sessions.start(
-                conf={"spark.driver.memory": "3g", "spark.python.daemon.module": "warm_daemon"}
+                conf={
+                    "spark.driver.memory": "3g",
+                    # Compiled code would drop the messages of exceptions that it throws often.
+                    "spark.driver.extraJavaOptions": "-XX:-OmitStackTraceInFastThrow",
+                    "spark.python.daemon.module": "warm_daemon",
+                }
             )
             self.current.sparkContext.setLogLevel("ERROR")
         return self.current
