@@ -103,9 +103,9 @@ def test_the_mode_is_set_in_sql_and_per_session(spark):
 @pytest.mark.parametrize(
     ("key", "value", "valid"),
     [
-        (MODE, "fast", ["process", "thread"]),
-        (MODE, "auto", ["process", "thread"]),
-        (MODE, "", ["process", "thread"]),
+        (MODE, "fast", ["process", "thread", "auto"]),
+        (MODE, "threads", ["process", "thread", "auto"]),
+        (MODE, "", ["process", "thread", "auto"]),
         (INTERPRETER, "own", ["auto", "shared", "isolated"]),
         (FALLBACK, "maybe", ["boolean"]),
         ("spark.pyflow.bundle.size", "0", ["positive"]),

@@ -18,6 +18,15 @@ enum class Outcome : int32_t {
   kSourceFailed = 4,  // the input could not be had; whoever provides it knows why
 };
 
+// Where the time of one call went. Read by the JVM at these offsets: keep in step with
+// CallTimes.java.
+struct CallTimes {
+  int64_t gil_wait_nanos;    // taking the GIL; not where CPython passes it on by itself
+  int64_t python_nanos;      // otherwise, not counting what the JVM did for Python meanwhile
+  int64_t cpu_nanos;         // of that, what the thread has spent
+  int64_t others_cpu_nanos;  // what other threads have spent in the interpreter meanwhile
+};
+
 class Functions {
  public:
   Functions(const Functions&) = delete;
@@ -40,6 +49,27 @@ class Functions {
   // Makes the task's context the thread's, unless these functions were the last to do so on this
   // thread.
   bool enter();
+
+  // Runs `work(Attached&)` with the GIL held, as what an interruption of the slot stops.
+  template <typename Work>
+  void call(CallTimes& times, const Work& work) {
+    times = {};
+    const std::string refused = slot_.run([&] {
+      CpuAccount& account = slot_.interpreter().cpu;
+      const int64_t before = account.total_nanos();
+      Attached attached(slot_.interpreter());
+      slot_.begin_python();
+      work(attached);
+      slot_.end_python();
+      attached.release();
+      times.gil_wait_nanos = attached.waited_nanos();
+      times.python_nanos =
+          attached.elapsed_nanos() - attached.waited_nanos() - attached.away_nanos();
+      times.cpu_nanos = attached.cpu_nanos();
+      times.others_cpu_nanos = account.total_nanos() - before - times.cpu_nanos;
+    });
+    if (!refused.empty()) error_ = refused;
+  }
 
   // What became of a call that left a Python exception; clears it.
   Outcome failure();

@@ -183,17 +183,9 @@ size_t Program::argument_index(size_t ordinal, PyObject* input_types) {
 
 Outcome Program::evaluate(const uint8_t* input, int row_count, Evaluation& evaluation) {
   Outcome outcome = Outcome::kFailed;
-  const std::string refused = slot_.run([&] {
-    Attached attached(slot_.interpreter());
-    const int64_t start = attached.since_nanos();
-    const int64_t waited_before = attached.waited_nanos();
-    slot_.begin_python();
+  call(evaluation.times, [&](Attached& attached) {
     outcome = evaluate_attached(input, row_count, attached, evaluation);
-    slot_.end_python();
-    evaluation.python_nanos = monotonic_nanos() - start - (attached.waited_nanos() - waited_before);
-    evaluation.gil_wait_nanos = attached.waited_nanos();
   });
-  if (!refused.empty()) error_ = refused;
   evaluation.output = reinterpret_cast<uint64_t>(output_.data());
   evaluation.output_bytes = static_cast<int64_t>(output_.size());
   return outcome;

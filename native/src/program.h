@@ -19,8 +19,7 @@ struct Evaluation {
   int64_t output_bytes;
   int64_t rows_done;
   int64_t input_bytes_done;
-  int64_t gil_wait_nanos;
-  int64_t python_nanos;
+  CallTimes times;
   int64_t conversion_nanos;  // estimated from a sample of the rows
 };
 

@@ -386,6 +386,21 @@ std::string with_large_stack(const std::function<void()>& work) {
   return "";
 }
 
+thread_local Attached* innermost = nullptr;
+
+// One that other threads can read too.
+clockid_t clock_of_thread() {
+  clockid_t clock = CLOCK_THREAD_CPUTIME_ID;
+  pthread_getcpuclockid(pthread_self(), &clock);
+  return clock;
+}
+
+int64_t nanos_of(clockid_t clock) {
+  std::timespec now;
+  clock_gettime(clock, &now);
+  return int64_t{now.tv_sec} * 1000000000 + now.tv_nsec;
+}
+
 Interpreter* make_isolated_with_large_stack(std::string& error) {
   Interpreter* interpreter = nullptr;
   const std::string refused = with_large_stack([&] { interpreter = make_isolated(error); });
@@ -395,10 +410,27 @@ Interpreter* make_isolated_with_large_stack(std::string& error) {
 
 }  // namespace
 
-int64_t monotonic_nanos() {
-  std::timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t{now.tv_sec} * 1000000000 + now.tv_nsec;
+int64_t monotonic_nanos() { return nanos_of(CLOCK_MONOTONIC); }
+
+void CpuAccount::begin(Stretch& stretch) {
+  stretch.since = nanos_of(stretch.clock);
+  std::lock_guard<std::mutex> lock(mutex_);
+  running_.push_back(&stretch);
+}
+
+int64_t CpuAccount::end(Stretch& stretch) {
+  const int64_t spent = nanos_of(stretch.clock) - stretch.since;
+  std::lock_guard<std::mutex> lock(mutex_);
+  running_.erase(std::find(running_.begin(), running_.end(), &stretch));
+  ended_nanos_ += spent;
+  return spent;
+}
+
+int64_t CpuAccount::total_nanos() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  int64_t total = ended_nanos_;
+  for (const Stretch* each : running_) total += nanos_of(each->clock) - each->since;
+  return total;
 }
 
 std::string start_python(const StartOptions& options) {
@@ -447,19 +479,34 @@ std::string prewarm_isolated(int count) {
 }
 
 Attached::Attached(const Interpreter& interpreter)
-    : thread_state_(thread_states().of(interpreter)) {
+    : interpreter_(interpreter),
+      outer_(innermost),
+      thread_state_(thread_states().of(interpreter)),
+      start_nanos_(monotonic_nanos()),
+      stretch_{clock_of_thread(), 0} {
+  innermost = this;
   retake();
 }
 
-Attached::~Attached() { PyEval_SaveThread(); }
+Attached::~Attached() {
+  if (held_) release();
+  innermost = outer_;
+}
 
-void Attached::release() { PyEval_SaveThread(); }
+Attached* Attached::current() { return innermost; }
+
+void Attached::release() {
+  cpu_nanos_ += interpreter_.cpu.end(stretch_);
+  held_ = false;
+  PyEval_SaveThread();
+}
 
 void Attached::retake() {
   const int64_t start = monotonic_nanos();
   PyEval_RestoreThread(thread_state_);
-  since_nanos_ = monotonic_nanos();
-  waited_nanos_ += since_nanos_ - start;
+  waited_nanos_ += monotonic_nanos() - start;
+  held_ = true;
+  interpreter_.cpu.begin(stretch_);
 }
 
 std::string take_error_text(const InterpreterState* state, PyObject* options) {

@@ -7,8 +7,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -32,11 +34,34 @@ struct StartOptions {
   Log log;
 };
 
+// The processor time that threads have spent while attached to an interpreter.
+class CpuAccount {
+ public:
+  // A stretch of one thread's time.
+  struct Stretch {
+    clockid_t clock;
+    int64_t since;
+  };
+
+  // Both called by the stretch's thread; what it has spent.
+  void begin(Stretch& stretch);
+  int64_t end(Stretch& stretch);
+
+  // Of all threads, until now.
+  int64_t total_nanos();
+
+ private:
+  std::mutex mutex_;
+  std::vector<const Stretch*> running_;
+  int64_t ended_nanos_ = 0;
+};
+
 // One CPython interpreter: the main one, shared by tasks, or one with a GIL of its own.
 struct Interpreter {
   PyInterpreterState* handle = nullptr;
   bool isolated = false;
   std::unique_ptr<InterpreterState> state;
+  mutable CpuAccount cpu;
 };
 
 // Starts CPython and prepares the main interpreter. Returns an error text, empty on success. Joins
@@ -49,6 +74,8 @@ Interpreter& shared_interpreter();
 // Makes idle isolated interpreters until `count` exist; an error text, empty on success.
 std::string prewarm_isolated(int count);
 
+int64_t monotonic_nanos();
+
 // Holds the GIL of `interpreter` for the current thread. The thread must hold no other GIL.
 class Attached {
  public:
@@ -57,22 +84,44 @@ class Attached {
   Attached& operator=(const Attached&) = delete;
   ~Attached();
 
+  // The innermost of the current thread; null if there is none, as on threads that Python started.
+  static Attached* current();
+
   // Gives the GIL up, as Py_BEGIN_ALLOW_THREADS does, and takes it back.
   void release();
   void retake();
 
-  int64_t waited_nanos() const { return waited_nanos_; }
+  // Does work that is not the functions', without the GIL.
+  template <typename Work>
+  auto away(const Work& work) {
+    release();
+    const int64_t start = monotonic_nanos();
+    const auto result = work();
+    away_nanos_ += monotonic_nanos() - start;
+    retake();
+    return result;
+  }
 
-  // When the GIL was taken last.
-  int64_t since_nanos() const { return since_nanos_; }
+  // Time since the GIL was first asked for, and what of it went into taking the GIL and into being
+  // away.
+  int64_t elapsed_nanos() const { return monotonic_nanos() - start_nanos_; }
+  int64_t waited_nanos() const { return waited_nanos_; }
+  int64_t away_nanos() const { return away_nanos_; }
+
+  // What the thread has spent while attached, up to the last release.
+  int64_t cpu_nanos() const { return cpu_nanos_; }
 
  private:
-  PyThreadState* thread_state_;
+  const Interpreter& interpreter_;
+  Attached* const outer_;
+  PyThreadState* const thread_state_;
+  const int64_t start_nanos_;
   int64_t waited_nanos_ = 0;
-  int64_t since_nanos_ = 0;
+  int64_t away_nanos_ = 0;
+  int64_t cpu_nanos_ = 0;
+  CpuAccount::Stretch stretch_;
+  bool held_ = false;
 };
-
-int64_t monotonic_nanos();
 
 // The pending Python exception as the text that the driver shows; clears it. Needs the GIL.
 std::string take_error_text(const InterpreterState* state, PyObject* options);

@@ -12,10 +12,11 @@ struct Stream::Pull {
 
   const Source source;
   std::atomic<bool> failed{false};
-  std::atomic<int64_t> away_nanos{0};
-  std::atomic<int64_t> gil_wait_nanos{0};
 
-  // pull(address of an ArrowArray): what the source answered, without the GIL meanwhile.
+  // Without the GIL meanwhile; a function may do it on a thread of its own.
+  int64_t fetch(uint64_t array) const;
+
+  // pull(address of an ArrowArray): what the source answered.
   static PyObject* call(PyObject* capsule, PyObject* argument);
   static void destroy(PyObject* capsule);
   static PyRef callable(std::shared_ptr<Pull> pull);
@@ -33,20 +34,23 @@ PyObject* Stream::Pull::call(PyObject* capsule, PyObject* argument) {
   const uint64_t array = PyLong_AsUnsignedLongLong(argument);
   if (PyErr_Occurred()) return nullptr;
   const std::shared_ptr<Pull> pull = *held;
-  const int64_t start = monotonic_nanos();
-  PyThreadState* thread = PyEval_SaveThread();
-  const int64_t rows = pull->source(array);
-  const int64_t back = monotonic_nanos();
-  PyEval_RestoreThread(thread);
-  const int64_t end = monotonic_nanos();
-  pull->away_nanos += end - start;
-  pull->gil_wait_nanos += end - back;
+  const int64_t rows = pull->fetch(array);
   if (rows == kSourceFailed) {
     pull->failed = true;
     PyErr_SetString(PyExc_RuntimeError, "the input of the Python function failed");
     return nullptr;
   }
   return PyLong_FromLongLong(rows);
+}
+
+int64_t Stream::Pull::fetch(uint64_t array) const {
+  if (Attached* attached = Attached::current()) {
+    return attached->away([&] { return source(array); });
+  }
+  PyThreadState* thread = PyEval_SaveThread();
+  const int64_t rows = source(array);
+  PyEval_RestoreThread(thread);
+  return rows;
 }
 
 void Stream::Pull::destroy(PyObject* capsule) {
@@ -110,18 +114,7 @@ void Stream::close(std::unique_ptr<Stream> stream) {
 
 Outcome Stream::next(uint64_t array, Step& step) {
   Outcome outcome = Outcome::kFailed;
-  const std::string refused = slot_.run([&] {
-    pull_->away_nanos = 0;
-    pull_->gil_wait_nanos = 0;
-    Attached attached(slot_.interpreter());
-    const int64_t start = attached.since_nanos();
-    slot_.begin_python();
-    outcome = next_attached(array, step);
-    slot_.end_python();
-    step.python_nanos = monotonic_nanos() - start - pull_->away_nanos;
-    step.gil_wait_nanos = attached.waited_nanos() + pull_->gil_wait_nanos;
-  });
-  if (!refused.empty()) error_ = refused;
+  call(step.times, [&](Attached&) { outcome = next_attached(array, step); });
   return outcome;
 }
 

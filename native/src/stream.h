@@ -15,9 +15,8 @@ namespace pyflow {
 
 // One output batch. The JVM reads it at these offsets (PythonStream).
 struct Step {
-  int64_t rows = 0;  // Stream::kEnd after the last batch
-  int64_t gil_wait_nanos = 0;
-  int64_t python_nanos = 0;  // with the GIL held; not while the input was being fetched
+  int64_t rows;  // Stream::kEnd after the last batch
+  CallTimes times;
 };
 
 class Stream : public Functions {

@@ -1,6 +1,6 @@
 package io.pyflow;
 
-import io.pyflow.plugin.Quarantine;
+import io.pyflow.plugin.ExecutorMessages;
 import io.pyflow.plugin.ThreadModeSetup;
 import java.util.Collections;
 import java.util.Map;
@@ -34,19 +34,19 @@ public final class PyFlowPlugin implements SparkPlugin {
       if (!SparkCompatibility.check(sc.version())) {
         return Collections.emptyMap();
       }
-      Quarantine.begin(sc);
+      ExecutorMessages.begin(sc);
       // The configuration that executors and sessions are made from; sc.getConf is a copy of it.
       return ThreadModeSetup.onDriver(SparkEnv.get().conf());
     }
 
     @Override
     public Object receive(Object message) {
-      return Quarantine.receive(message);
+      return ExecutorMessages.receive(message);
     }
 
     @Override
     public void shutdown() {
-      Quarantine.end();
+      ExecutorMessages.end();
     }
   }
 

@@ -25,14 +25,14 @@ public final class PythonProgram implements LoadedFunctions {
   private static final int OUTPUT_BYTES = 8;
   private static final int ROWS_DONE = 16;
   private static final int INPUT_BYTES_DONE = 24;
-  private static final int GIL_WAIT_NANOS = 32;
-  private static final int PYTHON_NANOS = 40;
-  private static final int CONVERSION_NANOS = 48;
-  private static final int EVALUATION_BYTES = 56;
+  private static final int TIMES = 32;
+  private static final int CONVERSION_NANOS = TIMES + CallTimes.BYTES;
+  private static final int EVALUATION_BYTES = CONVERSION_NANOS + 8;
 
   private final PythonSlot slot;
   private final long handle;
   private final long evaluation;
+  private final CallTimes times;
   private boolean closed;
 
   PythonProgram(PythonSlot slot, long handle) {
@@ -40,6 +40,7 @@ public final class PythonProgram implements LoadedFunctions {
     this.handle = handle;
     this.evaluation = Platform.allocateMemory(EVALUATION_BYTES);
     Platform.setMemory(evaluation, (byte) 0, EVALUATION_BYTES);
+    this.times = new CallTimes(evaluation + TIMES);
   }
 
   /**
@@ -70,13 +71,8 @@ public final class PythonProgram implements LoadedFunctions {
     return Platform.getLong(null, evaluation + INPUT_BYTES_DONE);
   }
 
-  public long gilWaitNanos() {
-    return Platform.getLong(null, evaluation + GIL_WAIT_NANOS);
-  }
-
-  /** Time in which the evaluation held the GIL, conversion included. */
-  public long pythonNanos() {
-    return Platform.getLong(null, evaluation + PYTHON_NANOS);
+  public CallTimes times() {
+    return times;
   }
 
   /** Time spent between rows and Python objects, estimated from a sample of the rows. */

@@ -16,13 +16,13 @@ public final class PythonStream implements LoadedFunctions {
 
   // The layout of pyflow::Step in native/src/stream.h.
   private static final int ROWS = 0;
-  private static final int GIL_WAIT_NANOS = 8;
-  private static final int PYTHON_NANOS = 16;
-  private static final int STEP_BYTES = 24;
+  private static final int TIMES = 8;
+  private static final int STEP_BYTES = TIMES + CallTimes.BYTES;
 
   private final PythonSlot slot;
   private final long handle;
   private final long step;
+  private final CallTimes times;
   private boolean closed;
 
   PythonStream(PythonSlot slot, long handle) {
@@ -30,6 +30,7 @@ public final class PythonStream implements LoadedFunctions {
     this.handle = handle;
     this.step = Platform.allocateMemory(STEP_BYTES);
     Platform.setMemory(step, (byte) 0, STEP_BYTES);
+    this.times = new CallTimes(step + TIMES);
   }
 
   /**
@@ -49,13 +50,8 @@ public final class PythonStream implements LoadedFunctions {
     return Platform.getLong(null, step + ROWS);
   }
 
-  public long gilWaitNanos() {
-    return Platform.getLong(null, step + GIL_WAIT_NANOS);
-  }
-
-  /** Time in which the last call held the GIL. */
-  public long pythonNanos() {
-    return Platform.getLong(null, step + PYTHON_NANOS);
+  public CallTimes times() {
+    return times;
   }
 
   /** The Arrow schema of the output as an encapsulated IPC message, after the first batch. */

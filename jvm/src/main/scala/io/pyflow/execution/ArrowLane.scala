@@ -63,7 +63,7 @@ class ArrowLane(
 
   private def evaluate(parts: RowsToBatches.Parts)(
       inProcess: TaskContext => Iterator[ColumnarBatch]): Iterator[ColumnarBatch] =
-    DriverRecord.evaluate(spec, functions, settings.fallback) { context =>
+    DriverRecord.evaluate(spec, functions, settings) { (context, meter) =>
       val source = new RowsToBatches(
         spec.schemas.asJava,
         spec.arrowSchemas.asJava,
@@ -72,7 +72,7 @@ class ArrowLane(
         spec.shape.grouped,
         spec.maxRecordsPerBatch,
         maxBytesPerBatch)
-      new StreamEvaluation(spec, settings, source, context, metrics): Iterator[ColumnarBatch]
+      new StreamEvaluation(spec, settings, source, context, metrics, meter): Iterator[ColumnarBatch]
     }(inProcess)
 }
 

@@ -20,7 +20,8 @@ private[execution] class BundleEvaluation(
     settings: ThreadModeSettings,
     outputTypes: Seq[DataType],
     context: TaskContext,
-    metrics: EvaluationMetrics)
+    metrics: EvaluationMetrics,
+    meter: Option[GilContention.Meter])
   extends PythonSide {
 
   /** Functions loaded into an interpreter that the task holds. */
@@ -68,9 +69,10 @@ private[execution] class BundleEvaluation(
     val program = current.program
     val outcome = current.slot.run(spec.functionNames)(program.evaluate(address, rows))
     metrics.bundles.add(1)
-    metrics.pythonTime.add(program.pythonNanos)
+    metrics.pythonTime.add(program.times.pythonNanos)
     metrics.conversionTime.add(program.conversionNanos)
-    metrics.gilWaitTime.add(program.gilWaitNanos)
+    metrics.gilWaitTime.add(program.times.gilWaitNanos)
+    meter.foreach(_.add(program.times))
     rowsSeen ||= program.rowsDone > 0
     outcome match {
       case PythonProgram.DONE =>

@@ -28,14 +28,18 @@ object DriverRecord {
 
   /**
    * Runs functions of a task in this JVM, recorded until the task ends, or in process mode if the
-   * driver has a reason for that: they went to quarantine after the query was planned.
+   * driver has a reason for that, which it had not when the query was planned.
    */
-  def evaluate[T](spec: FunctionsSpec, identities: Seq[FunctionIdentity], fallback: Boolean)(
-      inThread: TaskContext => T)(inProcess: TaskContext => T): T = {
+  def evaluate[T](
+      spec: FunctionsSpec,
+      identities: Seq[FunctionIdentity],
+      settings: ThreadModeSettings)(inThread: (TaskContext, Option[GilContention.Meter]) => T)(
+      inProcess: TaskContext => T): T = {
     val task = TaskContext.get()
-    announce(task, identities) match {
-      case None => inThread(task)
-      case Some(_) if fallback => inProcess(task)
+    val contended = GilContention.reasonAgainst(settings.auto, identities)
+    contended.orElse(announce(task, identities, settings.auto)) match {
+      case None => inThread(task, Option.when(settings.auto)(new GilContention.Meter(identities)))
+      case Some(_) if settings.fallback => inProcess(task)
       case Some(reason) =>
         throw new SparkException(
           s"${spec.functionNames} cannot run in thread mode any more: $reason. Set " +
@@ -44,7 +48,13 @@ object DriverRecord {
     }
   }
 
-  private def announce(task: TaskContext, functions: Seq[FunctionIdentity]): Option[String] =
+  /** Tells the driver something that it does not answer. */
+  def send(message: DriverMessage): Unit = driver.foreach(_.send(message.encoded))
+
+  private def announce(
+      task: TaskContext,
+      functions: Seq[FunctionIdentity],
+      auto: Boolean): Option[String] =
     driver.flatMap { context =>
       val announcement = Announcement(
         context.executorID,
@@ -52,11 +62,12 @@ object DriverRecord {
         task.taskAttemptId(),
         task.stageId(),
         task.partitionId(),
-        functions)
+        functions,
+        auto)
       context.ask(announcement.encoded) match {
         case "" =>
           val withdrawal = Withdrawal(announcement.task, announcement.id)
-          task.addTaskCompletionListener[Unit](_ => context.send(withdrawal.encoded))
+          task.addTaskCompletionListener[Unit](_ => send(withdrawal))
           None
         case reason: String => Some(reason)
         case other => throw SparkException.internalError(s"unexpected answer $other")

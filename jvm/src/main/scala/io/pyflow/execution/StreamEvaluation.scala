@@ -22,7 +22,8 @@ private[execution] class StreamEvaluation(
     settings: ThreadModeSettings,
     source: RowsToBatches,
     context: TaskContext,
-    metrics: StreamMetrics)
+    metrics: StreamMetrics,
+    meter: Option[GilContention.Meter])
   extends Iterator[ColumnarBatch] {
   import StreamEvaluation._
 
@@ -66,8 +67,9 @@ private[execution] class StreamEvaluation(
           throw e
       }
     metrics.batches.add(1)
-    metrics.pythonTime.add(functions.pythonNanos)
-    metrics.gilWaitTime.add(functions.gilWaitNanos)
+    metrics.pythonTime.add(functions.times.pythonNanos)
+    metrics.gilWaitTime.add(functions.times.gilWaitNanos)
+    meter.foreach(_.add(functions.times))
     if (outcome == PythonProgram.DONE && functions.rows != PythonStream.END) {
       metrics.outputRows.add(functions.rows)
       Some(imported.take(array, functions))

@@ -24,16 +24,17 @@ class ThreadEvalPythonEvaluatorFactory(
 
   private class Evaluator extends PartitionEvaluator[InternalRow, InternalRow] {
     override def eval(partitionIndex: Int, inputs: Iterator[InternalRow]*): Iterator[InternalRow] =
-      DriverRecord.evaluate(spec, functions, settings.fallback) {
-        inThread(partitionIndex, inputs.head, _)
+      DriverRecord.evaluate(spec, functions, settings) {
+        inThread(partitionIndex, inputs.head, _, _)
       } { _ => inProcess.eval(partitionIndex, inputs.head) }
   }
 
   private def inThread(
       partitionIndex: Int,
       input: Iterator[InternalRow],
-      context: TaskContext): Iterator[InternalRow] = {
-    val python = new BundleEvaluation(spec, settings, outputTypes, context, metrics)
+      context: TaskContext,
+      meter: Option[GilContention.Meter]): Iterator[InternalRow] = {
+    val python = new BundleEvaluation(spec, settings, outputTypes, context, metrics, meter)
     python.results(input, lane.projection.isDefined, () => newProjection(partitionIndex))
   }
 

@@ -42,8 +42,8 @@ case class ThreadEvalPythonUDTFExec(
       Some(TableFunction(udtf)))
     val input = StructType(StructField("_end", BooleanType, nullable = false) +: schema.fields)
     val spec = new ProgramSpec(udtf.evalType, input, Seq(call), Seq(CallResult(0)), settings.worker)
-    DriverRecord.evaluate(spec, PythonFunctions.identities(udtf), settings.fallback) { context =>
-      inThread(spec, input, rows, context)
+    DriverRecord.evaluate(spec, PythonFunctions.identities(udtf), settings) {
+      inThread(spec, input, rows, _, _)
     } { _ => sparksOperator.evaluateInWorkers(argMetas, rows, schema, context) }
   }
 
@@ -51,11 +51,12 @@ case class ThreadEvalPythonUDTFExec(
       spec: ProgramSpec,
       input: StructType,
       rows: Iterator[InternalRow],
-      context: TaskContext): Iterator[Iterator[InternalRow]] = {
+      context: TaskContext,
+      meter: Option[GilContention.Meter]): Iterator[Iterator[InternalRow]] = {
     val numOutputRows = longMetric("numOutputRows")
     // What it counts are calls.
     val measured = EvaluationMetrics(metrics).copy(outputRows = new SQLMetric(metricType = "sum"))
-    val python = new BundleEvaluation(spec, settings, Seq(udtf.dataType), context, measured)
+    val python = new BundleEvaluation(spec, settings, Seq(udtf.dataType), context, measured, meter)
     val joined = new JoinedRow
     val notTheEnd = InternalRow(false)
     val end = new JoinedRow(InternalRow(true), new GenericInternalRow(input.length - 1))

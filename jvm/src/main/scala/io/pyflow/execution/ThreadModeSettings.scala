@@ -4,12 +4,18 @@ import org.apache.spark.sql.pyflow.WorkerSettings
 
 import io.pyflow.bridge.Interpreter
 
-/** What a session had configured for thread mode when a query was planned. */
+/**
+ * What a session had configured for thread mode when a query was planned.
+ *
+ * @param auto whether functions may leave for process mode where that is faster
+ * @param fallback whether functions may leave for process mode where they must
+ */
 case class ThreadModeSettings(
     python: String,
     interpreter: Interpreter,
     bundleRows: Int,
     bundleMillis: Long,
     pythonTimeoutMillis: Option[Long],
+    auto: Boolean,
     fallback: Boolean,
     worker: WorkerSettings)

@@ -25,7 +25,7 @@ object InProcessMode {
       reason: String,
       names: String,
       operator: => SparkPlan): ProcessModeExec = {
-    if (!PyFlowConf.FALLBACK.in(SQLConf.get)) {
+    if (!PyFlowConf.mayFallBack(SQLConf.get)) {
       throw new ThreadModeUnavailableException(names, reason)
     }
     if (notYetLogged(functions)) {

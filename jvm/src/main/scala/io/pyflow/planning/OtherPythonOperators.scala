@@ -20,7 +20,7 @@ object OtherPythonOperators extends ColumnarRule {
 
   private object WithReasons extends Rule[SparkPlan] {
     override def apply(plan: SparkPlan): SparkPlan =
-      if (PyFlowConf.EXECUTION_MODE.in(SQLConf.get) == "thread") withReasons(plan) else plan
+      if (PyFlowConf.isProcessMode(SQLConf.get)) plan else withReasons(plan)
 
     private def withReasons(plan: SparkPlan): SparkPlan = plan match {
       case noted: ProcessModeExec => noted.copy(child = onChildren(noted.child))

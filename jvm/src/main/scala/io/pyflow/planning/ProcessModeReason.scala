@@ -6,7 +6,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.pyflow.PythonFunctions
 import org.apache.spark.sql.types._
 
-import io.pyflow.execution.InterpreterChoice
+import io.pyflow.execution.{GilContention, InterpreterChoice}
 import io.pyflow.plugin.{EmbeddedPython, Permission, PyFlowConf, Quarantine}
 
 /** Why functions have to stay in process mode. */
@@ -68,6 +68,7 @@ object ProcessModeReason {
       .orElse(first(executable)(EmbeddedPython.refusal(_, sparkConf)))
       .orElse(ofSurroundings(udf, sparkConf))
       .orElse(Quarantine.reasonAgainst(PythonFunctions.identities(udf)))
+      .orElse(GilContention.reasonAgainst(PyFlowConf.isAuto(conf), PythonFunctions.identities(udf)))
   }
 
   private def ofVersion(version: String, conf: SQLConf): Option[String] =

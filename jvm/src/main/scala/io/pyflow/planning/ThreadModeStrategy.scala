@@ -23,7 +23,7 @@ import io.pyflow.plugin.{EmbeddedPython, PyFlowConf}
  */
 object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] =
-    if (PyFlowConf.EXECUTION_MODE.in(conf) == "thread") planForThreadMode(plan) else Nil
+    if (PyFlowConf.isProcessMode(conf)) Nil else planForThreadMode(plan)
 
   private def planForThreadMode(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case Project(list, InThread(evaluation)) if list.forall(picksColumn) =>
@@ -205,7 +205,8 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
       PyFlowConf.BUNDLE_SIZE.in(conf),
       PyFlowConf.BUNDLE_TIME.in(conf),
       PyFlowConf.PYTHON_TIMEOUT.in(conf),
-      PyFlowConf.FALLBACK.in(conf),
+      PyFlowConf.isAuto(conf),
+      PyFlowConf.mayFallBack(conf),
       WorkerSettings(
         if (PythonFunctions.travelsPickled(evalType)) {
           Map.empty

@@ -3,6 +3,7 @@ package io.pyflow.plugin
 import java.util.Locale
 import java.util.concurrent.TimeUnit
 
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.pyflow.Setting
 
 /**
@@ -11,17 +12,21 @@ import org.apache.spark.sql.pyflow.Setting
  * documentation is printed by `main`.
  */
 object PyFlowConf {
+  val ProcessMode = "process"
+  private val Auto = "auto"
 
   val EXECUTION_MODE: Setting[String] = Setting.perSession(
     key = "spark.pyflow.execution-mode",
     doc = "Where Python functions run: `process` is Spark's own Python workers, `thread` is " +
-      "inside the executor's JVM. Read when a query is planned, so it can change between queries.",
-    values = "`process`, `thread`",
+      "inside the executor's JVM, `auto` is `thread` until tasks that share an interpreter are " +
+      "found waiting for its GIL for a third of their time, then `process` for their functions. " +
+      "Read when a query is planned, so it can change between queries.",
+    values = "`process`, `thread`, `auto`",
     version = "0.1.0")(
     _.stringConf
       .transform(_.toLowerCase(Locale.ROOT))
-      .checkValues(Set("process", "thread"))
-      .createWithDefault("process"))
+      .checkValues(Set(ProcessMode, "thread", Auto))
+      .createWithDefault(ProcessMode))
 
   val INTERPRETER: Setting[String] = Setting.perSession(
     key = "spark.pyflow.interpreter",
@@ -63,7 +68,8 @@ object PyFlowConf {
   val FALLBACK: Setting[Boolean] = Setting.perSession(
     key = "spark.pyflow.fallback",
     doc = "What happens with a function that cannot run in thread mode: `true` runs it in " +
-      "process mode and shows the reason in EXPLAIN and in the log, `false` makes it an error.",
+      "process mode and shows the reason in EXPLAIN and in the log, `false` makes it an error " +
+      "if the execution mode is `thread`.",
     values = "`true`, `false`",
     version = "0.1.0")(_.booleanConf.createWithDefault(true))
 
@@ -99,6 +105,13 @@ object PyFlowConf {
       FALLBACK,
       PYTHON,
       ALLOWED)
+
+  def isProcessMode(conf: SQLConf): Boolean = EXECUTION_MODE.in(conf) == ProcessMode
+
+  def isAuto(conf: SQLConf): Boolean = EXECUTION_MODE.in(conf) == Auto
+
+  /** Whether functions that cannot run in thread mode may run in process mode. */
+  def mayFallBack(conf: SQLConf): Boolean = isAuto(conf) || FALLBACK.in(conf)
 
   /** Makes the settings known to Spark, before sessions read their configuration. */
   def register(): Unit = assert(settings.nonEmpty)

@@ -2,7 +2,7 @@ package io.pyflow.plugin
 
 import scala.collection.mutable
 
-import org.apache.spark.{ExecutorLostFailure, SparkContext, SparkException, TaskEndReason}
+import org.apache.spark.{ExecutorLostFailure, SparkContext, TaskEndReason}
 import org.apache.spark.scheduler.{SparkListener, SparkListenerTaskEnd}
 import org.apache.spark.sql.pyflow.{Executors, FunctionIdentity}
 import org.slf4j.LoggerFactory
@@ -121,15 +121,11 @@ object Quarantine {
 
   def end(): Unit = current = None
 
-  /** Answers an executor: the empty string or a reason for process mode, if it waits for one. */
-  def receive(message: AnyRef): AnyRef = message match {
-    case announcement: Array[String] =>
-      current.flatMap(_.announce(Announcement.decoded(announcement))).getOrElse("")
-    case withdrawal: Array[Long] =>
-      current.foreach(_.withdraw(Withdrawal.decoded(withdrawal)))
-      None.orNull
-    case other => throw SparkException.internalError(s"unexpected message $other")
-  }
+  /** Why the functions that a task is about to run must run in process mode. */
+  def announce(announcement: Announcement): Option[String] =
+    current.flatMap(_.announce(announcement))
+
+  def withdraw(withdrawal: Withdrawal): Unit = current.foreach(_.withdraw(withdrawal))
 
   /** Why one of the functions is in quarantine in the running application. */
   def reasonAgainst(functions: => Seq[FunctionIdentity]): Option[String] =

@@ -43,7 +43,7 @@ object ThreadModeSetup {
     if (!Executors.isDriver(context.executorID)) {
       DriverRecord.sendTo(context)
     }
-    if (PyFlowConf.EXECUTION_MODE.in(conf) == "thread") {
+    if (PyFlowConf.EXECUTION_MODE.in(conf) != PyFlowConf.ProcessMode) {
       PythonStart.inBackground(
         fromDriver.get(PythonKey),
         conf.getExecutorEnv.toMap + (HashSeedKey -> fromDriver.get(HashSeedKey)),

@@ -4,6 +4,8 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import io.pyflow.execution.Announcement;
+import io.pyflow.execution.Contention;
+import io.pyflow.execution.DriverMessage;
 import io.pyflow.execution.Withdrawal;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -36,7 +38,7 @@ public class QuarantineTest {
 
   /** An operator of a task; the task's id is also that of its partition. */
   private static Announcement running(String executor, long task, FunctionIdentity... functions) {
-    return new Announcement(executor, task, task, 7, (int) task, functions(functions));
+    return new Announcement(executor, task, task, 7, (int) task, functions(functions), false);
   }
 
   private Option<String> reasonAgainst(FunctionIdentity function) {
@@ -90,8 +92,8 @@ public class QuarantineTest {
 
   @Test
   public void oneOperatorOfATaskMayEndBeforeTheOther() {
-    quarantine.announce(new Announcement("1", 1, 10, 7, 0, functions(F)));
-    quarantine.announce(new Announcement("1", 2, 10, 7, 0, functions(G)));
+    quarantine.announce(new Announcement("1", 1, 10, 7, 0, functions(F), false));
+    quarantine.announce(new Announcement("1", 2, 10, 7, 0, functions(G), false));
     quarantine.withdraw(new Withdrawal(10, 1));
     quarantine.taskEnded(10, CRASH);
     assertTrue(reasonAgainst(F).isEmpty());
@@ -115,7 +117,7 @@ public class QuarantineTest {
   public void aTaskThatIsTriedAgainNeedNotWaitForTheNewsOfTheLoss() {
     quarantine.announce(running("1", 10, F));
     registered.remove("1");
-    Announcement again = new Announcement("2", 1, 11, 7, 10, functions(F));
+    Announcement again = new Announcement("2", 1, 11, 7, 10, functions(F), false);
     assertEquals(
         "it was running in an earlier attempt of this task when executor 1 was lost",
         quarantine.announce(again).get());
@@ -125,14 +127,17 @@ public class QuarantineTest {
   @Test
   public void anotherAttemptBesideTheFirstRunsLikeIt() {
     quarantine.announce(running("1", 10, F));
-    assertTrue(quarantine.announce(new Announcement("2", 1, 11, 7, 10, functions(F))).isEmpty());
+    assertTrue(
+        quarantine.announce(new Announcement("2", 1, 11, 7, 10, functions(F), false)).isEmpty());
   }
 
   @Test
   public void messagesCrossAsTheyAre() {
     Announcement announcement = running("1", 10, F, G);
-    assertEquals(announcement, Announcement.decoded(announcement.encoded()));
+    assertEquals(announcement, DriverMessage.decoded(announcement.encoded()));
     Withdrawal withdrawal = new Withdrawal(10, 3);
-    assertEquals(withdrawal, Withdrawal.decoded(withdrawal.encoded()));
+    assertEquals(withdrawal, DriverMessage.decoded(withdrawal.encoded()));
+    Contention contention = new Contention(48, functions(F, G));
+    assertEquals(contention, DriverMessage.decoded(contention.encoded()));
   }
 }

@@ -1,0 +1,42 @@
+package io.pyflow.bridge;
+
+import org.apache.spark.unsafe.Platform;
+
+/**
+ * Where the time of the last call into Python went, in nanoseconds; a view of what native code
+ * writes.
+ */
+public final class CallTimes {
+  // The layout of pyflow::CallTimes in native/src/functions.h.
+  private static final int GIL_WAIT = 0;
+  private static final int PYTHON = 8;
+  private static final int CPU = 16;
+  private static final int OTHERS_CPU = 24;
+  static final int BYTES = 32;
+
+  private final long address;
+
+  CallTimes(long address) {
+    this.address = address;
+  }
+
+  /** Taking the GIL; not where CPython passes it from thread to thread by itself. */
+  public long gilWaitNanos() {
+    return Platform.getLong(null, address + GIL_WAIT);
+  }
+
+  /** Otherwise, conversion included, but not what the JVM did for Python meanwhile. */
+  public long pythonNanos() {
+    return Platform.getLong(null, address + PYTHON);
+  }
+
+  /** Processor time, of the time in Python. */
+  public long cpuNanos() {
+    return Platform.getLong(null, address + CPU);
+  }
+
+  /** Processor time of other threads in the same interpreter meanwhile. */
+  public long othersCpuNanos() {
+    return Platform.getLong(null, address + OTHERS_CPU);
+  }
+}

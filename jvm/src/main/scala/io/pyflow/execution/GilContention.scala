@@ -1,0 +1,118 @@
+package io.pyflow.execution
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.pyflow.FunctionIdentity
+import org.slf4j.LoggerFactory
+
+import io.pyflow.bridge.CallTimes
+import io.pyflow.plugin.PyFlowConf
+
+/**
+ * The functions whose tasks keep each other waiting for the GIL of the interpreter that they share.
+ * Where the execution mode is `auto`, they run in process mode for the rest of the application.
+ *
+ * An executor measures; what it finds holds there at once, and everywhere as soon as the driver has
+ * been told.
+ *
+ * A task waits in Python when it is inside and spends no processor time: for the GIL, or for
+ * something that would make it wait in a process of its own too. So only as much of the waiting is
+ * counted as other tasks have spent in the interpreter meanwhile.
+ */
+object GilContention {
+  private val log = LoggerFactory.getLogger(getClass)
+
+  /** In percent. Less than this is not worth the detour over a worker. */
+  private val TooMuch = 33
+
+  /** Of all tasks together. Shorter, the imports of the first batches would count too much. */
+  private val EnoughNanos = 2000000000L
+
+  /** What was measured longer ago loses its weight. */
+  private val MemoryNanos = 10 * EnoughNanos
+
+  private class Measured {
+    private var elapsed = 0L
+    private var waited = 0L
+    private var others = 0L
+
+    def add(elapsedNanos: Long, times: CallTimes): Unit = {
+      if (elapsed > MemoryNanos) {
+        elapsed /= 2
+        waited /= 2
+        others /= 2
+      }
+      elapsed += elapsedNanos
+      waited += times.gilWaitNanos + times.pythonNanos - times.cpuNanos
+      others += times.othersCpuNanos
+    }
+
+    def waitPercent: Option[Int] =
+      Option.when(elapsed >= EnoughNanos)((100 * waited.min(others) / elapsed).toInt)
+  }
+
+  private val measured = mutable.Map.empty[Seq[FunctionIdentity], Measured]
+  private val reasons = mutable.Map.empty[String, String]
+
+  /**
+   * Why one of the functions should run in process mode.
+   *
+   * @param auto whether the session leaves that to PyFlow
+   */
+  def reasonAgainst(auto: Boolean, functions: => Seq[FunctionIdentity]): Option[String] =
+    if (auto) reasonAgainst(functions) else None
+
+  private def reasonAgainst(functions: => Seq[FunctionIdentity]): Option[String] = synchronized {
+    if (reasons.isEmpty) None else functions.flatMap(each => reasons.get(each.digest)).headOption
+  }
+
+  /** Takes down what an executor has found. */
+  def add(contention: Contention): Unit = synchronized {
+    val added = contention.functions.filterNot(each => reasons.contains(each.digest))
+    added.foreach { function =>
+      reasons.update(
+        function.digest,
+        s"its tasks waited ${contention.waitPercent} % of their time for the GIL that they share " +
+          s"(${PyFlowConf.EXECUTION_MODE.key}=auto)")
+    }
+    if (added.nonEmpty) {
+      log.warn(
+        s"${added.map(_.name).mkString(", ")}: tasks waited ${contention.waitPercent} % of their " +
+          "time for the GIL that they share. The following tasks run in process mode " +
+          s"(${PyFlowConf.EXECUTION_MODE.key}=auto).")
+    }
+  }
+
+  /** Forgets everything, when an application begins. */
+  def clear(): Unit = synchronized {
+    measured.clear()
+    reasons.clear()
+  }
+
+  /** Measures an operator in one task. Called by one thread at a time. */
+  class Meter(functions: Seq[FunctionIdentity]) {
+    private var last = Option.empty[Long]
+
+    /** Takes the times of a call that has just returned. */
+    def add(times: CallTimes): Unit = {
+      val now = System.nanoTime
+      val start = last.getOrElse(now - times.gilWaitNanos - times.pythonNanos)
+      last = Some(now)
+      found(functions, now - start, times).foreach { contention =>
+        GilContention.add(contention)
+        DriverRecord.send(contention)
+      }
+    }
+  }
+
+  private def found(
+      functions: Seq[FunctionIdentity],
+      elapsedNanos: Long,
+      times: CallTimes): Option[Contention] = synchronized {
+    val ofFunctions = measured.getOrElseUpdate(functions, new Measured)
+    ofFunctions.add(elapsedNanos, times)
+    ofFunctions.waitPercent.filter(_ >= TooMuch && reasonAgainst(functions).isEmpty).map {
+      Contention(_, functions)
+    }
+  }
+}

@@ -1,0 +1,37 @@
+package io.pyflow.plugin
+
+import org.apache.spark.{SparkContext, SparkException}
+
+import io.pyflow.execution.{Announcement, Contention, DriverMessage, GilContention, Withdrawal}
+
+/** The driver's ear: what executors tell of the functions that they run. */
+object ExecutorMessages {
+
+  /** Starts with an application, on its driver. */
+  def begin(sc: SparkContext): Unit = {
+    GilContention.clear()
+    Quarantine.begin(sc)
+  }
+
+  def end(): Unit = Quarantine.end()
+
+  /** Answers an executor: the empty string or a reason for process mode, if it waits for one. */
+  def receive(message: AnyRef): AnyRef = message match {
+    case strings: Array[String] =>
+      DriverMessage.decoded(strings) match {
+        case announcement: Announcement => reasonAgainst(announcement).getOrElse("")
+        case withdrawal: Withdrawal =>
+          Quarantine.withdraw(withdrawal)
+          None.orNull
+        case contention: Contention =>
+          GilContention.add(contention)
+          None.orNull
+      }
+    case other => throw SparkException.internalError(s"unexpected message $other")
+  }
+
+  private def reasonAgainst(announcement: Announcement): Option[String] =
+    GilContention
+      .reasonAgainst(announcement.auto, announcement.functions)
+      .orElse(Quarantine.announce(announcement))
+}

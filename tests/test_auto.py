@@ -1,0 +1,133 @@
+"""``spark.pyflow.execution-mode=auto``: thread mode until tasks keep each other waiting."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+import pytest
+from pyspark.sql import functions as F
+
+from comparison import executed_plan, settings
+from deployments import PROGRAMS, run
+from sessions import FALLBACK, INTERPRETER, MODE
+
+REASON = "of their time for the GIL that they share"
+
+# Turns before a function must have left for process mode: each gives two seconds of tasks.
+PATIENCE = 20
+
+
+@pytest.fixture
+def auto(spark):
+    """A session in which PyFlow decides; that none may fall back must not hinder it."""
+    with settings(spark, {MODE: "auto", FALLBACK: "false", INTERPRETER: "shared"}):
+        yield spark
+
+
+def this_process(spark):
+    return spark._jvm.java.lang.ProcessHandle.current().pid()
+
+
+def busy(seconds):
+    """Python code that lets go of the GIL only when CPython makes it."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        sum(range(1000))
+    return os.getpid()
+
+
+def turn(spark, program, tasks=2):
+    """Gives each task a row; where the function ran, and the plan."""
+    frame = program(spark.range(tasks, numPartitions=tasks)).toDF("where")
+    return {row.where for row in frame.collect()}, executed_plan(frame)
+
+
+def leaves(spark, program):
+    """Runs a program in turns until it has left for process mode."""
+    where, plan = turn(spark, program)
+    assert where == {this_process(spark)}
+    assert "Thread" in plan
+    for _ in range(PATIENCE):
+        where, plan = turn(spark, program)
+        if REASON in plan:
+            assert this_process(spark) not in where
+            assert "ProcessMode" in plan
+            assert "Thread" not in plan
+            return
+    raise AssertionError(f"still in thread mode after {PATIENCE} turns")
+
+
+def stays(spark, program, tasks):
+    for _ in range(4):
+        where, plan = turn(spark, program, tasks)
+        assert where == {this_process(spark)}
+        assert REASON not in plan
+
+
+@pytest.mark.core
+def test_functions_of_rows_leave(auto):
+    loop = F.udf(lambda n: busy(1), "long")
+    leaves(auto, lambda frame: frame.select(loop("id")))
+    with settings(auto, {MODE: "thread"}):
+        where, plan = turn(auto, lambda frame: frame.select(loop("id")))
+    assert where == {this_process(auto)}
+    assert "ThreadEvalPython" in plan
+
+
+def test_functions_over_batches_leave(auto):
+    loop = F.pandas_udf(lambda series: series * 0 + busy(1), "long", F.PandasUDFType.SCALAR)
+    leaves(auto, lambda frame: frame.select(loop("id")))
+
+
+def test_groups_leave(auto):
+    def loop(group):
+        return group.assign(id=busy(1))
+
+    leaves(auto, lambda frame: frame.groupBy("id").applyInPandas(loop, "id long"))
+
+
+def test_table_functions_leave(auto):
+    @F.udtf(returnType="where: long")
+    class Loop:
+        def eval(self, n: int):
+            yield (busy(1),)
+
+    leaves(auto, lambda frame: frame.lateralJoin(Loop(F.col("id").outer())).select("where"))
+
+
+def test_following_tasks_of_a_query_leave(auto):
+    loop = F.pandas_udf(lambda series: series * 0 + busy(0.25), "long", F.PandasUDFType.SCALAR)
+    where, plan = turn(auto, lambda frame: frame.select(loop("id")), tasks=40)
+    assert "ThreadArrowEvalPython" in plan
+    assert this_process(auto) in where
+    assert len(where) > 1
+
+
+def test_functions_that_wait_for_something_else_stay(auto):
+    def wait(n):
+        time.sleep(1)
+        return os.getpid()
+
+    nap = F.udf(wait, "long")
+    stays(auto, lambda frame: frame.select(nap("id")), tasks=2)
+
+
+def test_functions_that_no_other_task_hinders_stay(auto):
+    loop = F.udf(lambda n: busy(1), "long")
+    stays(auto, lambda frame: frame.select(loop("id")), tasks=1)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="no interpreters with their own GIL")
+def test_functions_in_interpreters_of_their_own_stay(auto):
+    loop = F.udf(lambda n: busy(1), "long")
+    with settings(auto, {INTERPRETER: "isolated"}):
+        stays(auto, lambda frame: frame.select(loop("id")), tasks=2)
+
+
+def test_executors_tell_the_driver(tmp_path):
+    output = run([sys.executable, PROGRAMS / "auto.py", "local-cluster[1,2,1024]"], tmp_path)
+    assert "LEFT FOR PROCESS MODE" in output
+    assert REASON in output
+    assert "GilContention" in output
