@@ -46,6 +46,19 @@ def test_only_what_is_allowed_runs_in_thread_mode(allowed, where_runs, shout_run
     assert (f"({reason})" in output) == (not (where_runs and shout_runs))
 
 
+def test_sparks_metrics_report_the_memory_of_python(tmp_path):
+    sink = "spark.metrics.conf.*.sink.csv"
+    reports = tmp_path / "metrics"
+    reports.mkdir()
+    command = submit(
+        f"{sink}.class=org.apache.spark.metrics.sink.CsvSink", f"{sink}.directory={reports}"
+    )
+    run([*command, PROGRAMS / "application.py"], tmp_path)
+    (report,) = reports.glob("*plugin.io.pyflow.PyFlowPlugin.pythonMemory.csv")
+    _, memory = report.read_text().splitlines()[-1].split(",")
+    assert int(memory) > 1_000_000
+
+
 def test_what_is_not_allowed_is_an_error_where_process_mode_is_ruled_out(tmp_path):
     command = submit(f"{ALLOWED}=false", "spark.pyflow.fallback=false")
     done = ended([*command, PROGRAMS / "application.py"], tmp_path)

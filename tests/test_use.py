@@ -47,7 +47,14 @@ def metrics(frame):
     node = operator(frame._jdf.queryExecution().executedPlan(), "ThreadEvalPython")
     return {
         key: node.metrics().apply(key).value()
-        for key in ("numOutputRows", "bundles", "pythonTime", "conversionTime", "gilWaitTime")
+        for key in (
+            "numOutputRows",
+            "bundles",
+            "pythonTime",
+            "conversionTime",
+            "gilWaitTime",
+            "pythonMemory",
+        )
     }
 
 
@@ -256,6 +263,7 @@ def test_metrics(thread, interpreter):
     assert values["pythonTime"] > 0
     assert values["conversionTime"] >= 0
     assert values["gilWaitTime"] >= 0
+    assert values["pythonMemory"] > 1_000_000
     total_ms = (values["pythonTime"] + values["conversionTime"]) / 1e6
     assert total_ms < 60_000
 
@@ -267,6 +275,27 @@ def test_metrics_have_names_for_the_user_interface(thread):
     shown = node.metrics().values().mkString("\n")
     for word in ("output rows", "Python", "GIL", "conver", "bundles"):
         assert re.search(word, shown, re.IGNORECASE), shown
+
+
+@pytest.mark.core
+def test_the_memory_of_python_is_a_metric(thread):
+    """What a function keeps is in its operator's metric, and in none afterwards."""
+    megabytes = 64
+
+    def keep(n, kept=[]):  # noqa: B006
+        kept.append([bytes(1000) for _ in range(megabytes * 1000)])
+        return n
+
+    use = udf(keep, "long")
+    few = udf(plus_one, "long")
+    peaks = []
+    for function in (few, use, few):
+        frame = thread.range(1).select(function("id"))
+        frame.collect()
+        peaks.append(metrics(frame)["pythonMemory"])
+    before, kept, after = peaks
+    assert before + megabytes * 10**6 < kept < before + 2 * megabytes * 10**6
+    assert after < before + megabytes * 10**6 / 2
 
 
 def test_waiting_for_a_shared_gil_is_counted(thread):

@@ -15,6 +15,7 @@
 #include "arrow_c_data.h"
 #include "program.h"
 #include "python.h"
+#include "python_memory.h"
 #include "stream.h"
 
 namespace {
@@ -208,6 +209,10 @@ JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_start(JNIEnv* env, jcl
 JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_prewarm(JNIEnv* env, jclass, jint count) {
   const std::string error = pyflow::prewarm_isolated(count);
   if (!error.empty()) throw_with_text(env, kUnavailable, error);
+}
+
+JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_memoryBytes(JNIEnv*, jclass) {
+  return pyflow::python_memory_bytes();
 }
 
 JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_acquireSlot(JNIEnv* env, jclass,

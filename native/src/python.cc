@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "interruption.h"
+#include "python_memory.h"
 
 namespace pyflow {
 namespace {
@@ -198,6 +199,7 @@ PyStatus configure(PyConfig& config, const StartOptions& options) {
 }
 
 std::string initialise(const StartOptions& options) {
+  count_python_memory();
   PyPreConfig preconfig;
   PyPreConfig_InitPythonConfig(&preconfig);
   preconfig.parse_argv = 0;

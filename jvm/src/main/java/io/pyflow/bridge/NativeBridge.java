@@ -14,6 +14,8 @@ final class NativeBridge {
 
   static native void prewarm(int isolatedInterpreters);
 
+  static native long memoryBytes();
+
   static native long acquireSlot(boolean isolated);
 
   static native void releaseSlot(long slot);

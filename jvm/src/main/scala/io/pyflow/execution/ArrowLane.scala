@@ -18,7 +18,8 @@ case class StreamMetrics(
     outputRows: SQLMetric,
     batches: SQLMetric,
     pythonTime: SQLMetric,
-    gilWaitTime: SQLMetric)
+    gilWaitTime: SQLMetric,
+    pythonMemory: SQLMetric)
 
 object StreamMetrics {
 
@@ -26,13 +27,15 @@ object StreamMetrics {
   def create(sparkContext: SparkContext): Map[String, SQLMetric] = Map(
     "batches" -> SQLMetrics.createMetric(sparkContext, "number of batches"),
     "pythonTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time in Python"),
-    "gilWaitTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time waiting for the GIL"))
+    "gilWaitTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time waiting for the GIL"),
+    PythonMemory.metric(sparkContext))
 
   def apply(metrics: Map[String, SQLMetric]): StreamMetrics = StreamMetrics(
     metrics("pythonNumRowsReceived"),
     metrics("batches"),
     metrics("pythonTime"),
-    metrics("gilWaitTime"))
+    metrics("gilWaitTime"),
+    metrics(PythonMemory.Key))
 }
 
 /**

@@ -73,6 +73,7 @@ private[execution] class BundleEvaluation(
     metrics.conversionTime.add(program.conversionNanos)
     metrics.gilWaitTime.add(program.times.gilWaitNanos)
     meter.foreach(_.add(program.times))
+    PythonMemory.sample(metrics.pythonMemory)
     rowsSeen ||= program.rowsDone > 0
     outcome match {
       case PythonProgram.DONE =>

@@ -9,7 +9,8 @@ case class EvaluationMetrics(
     bundles: SQLMetric,
     pythonTime: SQLMetric,
     conversionTime: SQLMetric,
-    gilWaitTime: SQLMetric)
+    gilWaitTime: SQLMetric,
+    pythonMemory: SQLMetric)
 
 object EvaluationMetrics {
 
@@ -19,12 +20,14 @@ object EvaluationMetrics {
     "bundles" -> SQLMetrics.createMetric(sparkContext, "number of bundles"),
     "pythonTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time in Python"),
     "conversionTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time converting values"),
-    "gilWaitTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time waiting for the GIL"))
+    "gilWaitTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time waiting for the GIL"),
+    PythonMemory.metric(sparkContext))
 
   def apply(metrics: Map[String, SQLMetric]): EvaluationMetrics = EvaluationMetrics(
     metrics("numOutputRows"),
     metrics("bundles"),
     metrics("pythonTime"),
     metrics("conversionTime"),
-    metrics("gilWaitTime"))
+    metrics("gilWaitTime"),
+    metrics(PythonMemory.Key))
 }

@@ -70,6 +70,7 @@ private[execution] class StreamEvaluation(
     metrics.pythonTime.add(functions.times.pythonNanos)
     metrics.gilWaitTime.add(functions.times.gilWaitNanos)
     meter.foreach(_.add(functions.times))
+    PythonMemory.sample(metrics.pythonMemory)
     if (outcome == PythonProgram.DONE && functions.rows != PythonStream.END) {
       metrics.outputRows.add(functions.rows)
       Some(imported.take(array, functions))

@@ -4,21 +4,37 @@ import java.util.{Map => JavaMap}
 
 import scala.jdk.CollectionConverters._
 
+import com.codahale.metrics.Gauge
 import org.apache.spark.SparkConf
 import org.apache.spark.api.plugin.PluginContext
 import org.apache.spark.sql.internal.StaticSQLConf.SPARK_SESSION_EXTENSIONS
 import org.apache.spark.sql.pyflow.Executors
 import org.slf4j.LoggerFactory
 
+import io.pyflow.bridge.PythonRuntime
 import io.pyflow.execution.{DriverRecord, PythonStart}
 
 /** What the plugin does when a driver and its executors start, on the Spark it was built for. */
 object ThreadModeSetup {
   private val log = LoggerFactory.getLogger(getClass)
 
+  private val MemoryGauge = "pythonMemory"
   private val PythonKey = "python"
   private val HashSeedKey = "PYTHONHASHSEED"
   private val ExecutorOptions = "spark.executor.extraJavaOptions"
+
+  private val OverheadFactor = "spark.executor.memoryOverheadFactor"
+
+  /** What Spark itself takes for Python applications on Kubernetes. */
+  private val PythonsShare = "0.4"
+
+  /** Whoever sets one of these has thought about it. */
+  private val MemoryOptions = Seq(
+    OverheadFactor,
+    "spark.executor.memoryOverhead",
+    "spark.executor.minMemoryOverhead",
+    "spark.executor.pyspark.memory",
+    "spark.kubernetes.memoryOverheadFactor")
 
   /** Enough for what a Python function can do to the stack on all versions, deep recursion too. */
   private val StackSize = "-Xss8m"
@@ -28,6 +44,7 @@ object ThreadModeSetup {
     PyFlowConf.settings.foreach(_.in(conf))
     addExtension(conf)
     giveExecutorsStack(conf)
+    giveExecutorsMemory(conf)
     Map(
       PythonKey -> EmbeddedPython.executable(conf),
       // What PySpark gives its workers, so that strings hash alike everywhere.
@@ -40,6 +57,8 @@ object ThreadModeSetup {
    */
   def onExecutor(context: PluginContext, fromDriver: JavaMap[String, String]): Unit = {
     val conf = context.conf
+    val memory: Gauge[Long] = () => PythonRuntime.memoryBytes
+    context.metricRegistry.register(MemoryGauge, memory)
     if (!Executors.isDriver(context.executorID)) {
       DriverRecord.sendTo(context)
     }
@@ -65,6 +84,18 @@ object ThreadModeSetup {
     val options = conf.get(ExecutorOptions, "")
     if (!options.contains("-Xss") && !options.contains("ThreadStackSize")) {
       conf.set(ExecutorOptions, s"$options $StackSize".trim)
+    }
+  }
+
+  /**
+   * Python's objects are in the executors' overhead. Cluster managers take the factor from the
+   * configuration when they make the containers.
+   */
+  private def giveExecutorsMemory(conf: SparkConf): Unit = {
+    val inThread = PyFlowConf.EXECUTION_MODE.in(conf) != PyFlowConf.ProcessMode
+    if (inThread && !MemoryOptions.exists(conf.contains)) {
+      log.info("{}={}: room for Python in the executors", OverheadFactor: Any, PythonsShare: Any)
+      conf.set(OverheadFactor, PythonsShare)
     }
   }
 
