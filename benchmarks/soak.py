@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -28,14 +28,19 @@ import matplotlib
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
+import pandas as pd
+import pyarrow as pa
 from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
+from pyspark.sql.pandas.functions import PandasUDFType
 
 from benchmarks.modes import driver_jvm, start_session
 from benchmarks.progress import Progress
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+Program = Callable[[DataFrame], DataFrame]
 
 _USERS = 2
 _ROWS = 20_000
@@ -113,6 +118,27 @@ def _never_returns(n: int) -> int:
         kept = [n, *kept[:100]]
 
 
+def _fail_in_batch(column: pd.Series) -> pd.Series:
+    if (column == _ROWS - 1).any():
+        raise ValueError("the last row")
+    return column
+
+
+def _batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield batch.rename_columns(["result"])
+
+
+def _group(group: pd.DataFrame) -> pd.DataFrame:
+    return group.assign(result=group.id - group.id.mean())[["result"]]
+
+
+class _Words:
+    def eval(self, n: int) -> Iterator[Any]:
+        for word in f"one two {n}".split():
+            yield (word,)
+
+
 class User:
     """A session whose queries come one after the other, chosen at random."""
 
@@ -131,6 +157,18 @@ class User:
             lambda: self._run("numpy", _imports_numpy, "double"),
             lambda: self._run("limit", _lower, "string", lambda frame: frame.limit(3)),
             lambda: self._fails("failure", _fail),
+            lambda: self._runs("pandas", self._pandas(lambda column: column + 1)),
+            lambda: self._fail_to_run("pandas failure", self._pandas(_fail_in_batch)),
+            lambda: self._runs("mapInArrow", lambda rows: rows.mapInArrow(_batches, "result long")),
+            lambda: self._runs(
+                "mapInArrow, limit",
+                lambda rows: rows.mapInArrow(_batches, "result long").limit(3),
+            ),
+            lambda: self._runs(
+                "applyInPandas",
+                lambda rows: rows.groupBy(rows.id % 50).applyInPandas(_group, "result double"),
+            ),
+            lambda: self._runs("udtf", self._words),
             self._cancel,
             self._expire,
         ]
@@ -139,16 +177,24 @@ class User:
         """Run queries until a time of the monotonic clock."""
         self._session.sparkContext.setJobGroup(self._group, self._group)
         while time.monotonic() < end:
-            mode = "process" if self._random.random() < 0.1 else "thread"
+            mode = self._random.choices(["thread", "auto", "process"], [8, 1, 1])[0]
             self._session.conf.set("spark.pyflow.execution-mode", mode)
             interpreter = self._random.choice(["auto", "shared"])
             self._session.conf.set("spark.pyflow.interpreter", interpreter)
             self.done[f"{mode} mode"] += 1
             self._random.choice(self._queries)()
 
-    def _frame(self, function: Callable[[int], Any], returns: str) -> DataFrame:
+    def _plain(self, function: Callable[[int], Any], returns: str) -> Program:
         made = sf.udf(function, returns, useArrow=self._random.random() < 0.5)
-        return self._session.range(_ROWS, numPartitions=2).select(made("id").alias("result"))
+        return lambda rows: rows.select(made("id").alias("result"))
+
+    def _pandas(self, function: Callable[[pd.Series], pd.Series]) -> Program:
+        made = sf.pandas_udf(function, "long", PandasUDFType.SCALAR)
+        return lambda rows: rows.select(made("id").alias("result"))
+
+    def _words(self, rows: DataFrame) -> DataFrame:
+        words = sf.udtf(_Words, returnType="word string", useArrow=self._random.random() < 0.5)
+        return rows.lateralJoin(words(sf.col("id").outer())).select("word")
 
     def _run(
         self,
@@ -157,12 +203,20 @@ class User:
         returns: str,
         restrict: Callable[[DataFrame], DataFrame] = lambda frame: frame,
     ) -> None:
-        restrict(self._frame(function, returns)).write.format("noop").mode("overwrite").save()
+        program = self._plain(function, returns)
+        self._runs(name, lambda rows: restrict(program(rows)))
+
+    def _runs(self, name: str, program: Program) -> None:
+        rows = self._session.range(_ROWS, numPartitions=2)
+        program(rows).write.format("noop").mode("overwrite").save()
         self.done[name] += 1
 
     def _fails(self, name: str, function: Callable[[int], Any]) -> None:
+        self._fail_to_run(name, self._plain(function, "long"))
+
+    def _fail_to_run(self, name: str, program: Program) -> None:
         try:
-            self._frame(function, "long").write.format("noop").mode("overwrite").save()
+            self._runs("", program)
         except Exception:
             self.done[name] += 1
         else:
