@@ -4,7 +4,7 @@
 #   make test     set everything up, check the style and run all tests
 #   make test-all the same, with the comparison of both modes in full (long)
 #   make bench    measure; results go to docs/benchmarks
-#   make soak     run mixed functions for ten minutes and look for leaks (MINUTES=60 for longer)
+#   make soak     run mixed functions for a quarter of an hour and look for leaks (MINUTES=60 for longer)
 #   make sanitize run the row codec's tests under AddressSanitizer and UBSan
 #   make build    the plugin jar: build/libs/pyflow-VERSION.jar
 #   make lint     linters, format checks, types

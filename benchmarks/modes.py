@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,7 +89,9 @@ MODES = (
 BY_NAME = {mode.name: mode for mode in MODES}
 
 
-def start_session(master: str, mode: Mode | None = None) -> SparkSession:
+def start_session(
+    master: str, mode: Mode | None = None, conf: Mapping[str, str] | None = None
+) -> SparkSession:
     """Start a session for measuring: a heap of fixed size, nothing that runs on its own.
 
     The heap is touched at the start, so that what the process grows by afterwards is not heap. A
@@ -104,7 +106,7 @@ def start_session(master: str, mode: Mode | None = None) -> SparkSession:
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
     )
-    for key, value in (mode.settings if mode else {}).items():
+    for key, value in {**(mode.settings if mode else {}), **(conf or {})}.items():
         builder = builder.config(key, value)
     session = pyflow.configure(builder).getOrCreate()
     session.sparkContext.setLogLevel("WARN")

@@ -256,37 +256,43 @@ def test_types_both_ways(arrow_lane, declared, values):
     arrow_lane(program)
 
 
+# Columns of every type with a conversion of its own, each over an id.
+COLUMNS = {
+    "b": "id % 2 = 0",
+    "i1": "cast(id % 100 - 50 as tinyint)",
+    "i2": "cast(id as smallint)",
+    "i4": "cast(-id as int)",
+    "i8": "id * 1234567890123",
+    "f4": "cast(id / 3 as float)",
+    "f8": "id / 3",
+    "d9": "cast(id / 4 - 50 as decimal(9, 2))",
+    "d38": "cast(id as decimal(38, 10)) * 1000000000000",
+    "day": "date_add(date'1969-12-01', cast(id as int))",
+    "moment": "timestamp_micros(id * 987654321)",
+    "ntz": "cast(timestamp_micros(id * 987654321) as timestamp_ntz)",
+    "length": "make_dt_interval(cast(id as int))",
+    "clock": "cast(time'00:00:00' + make_dt_interval(0, 0, 0, id % 1000) as time(6))",
+    "text": "repeat('\u00e9', cast(id % 40 as int))",
+    "bytes": "cast(repeat('x', cast(id % 300 as int)) as binary)",
+    "list": "sequence(0, id % 5)",
+    "record": "named_struct('a', id, 'b', cast(id as string))",
+    "none": "null",
+}
+
+
+def with_nulls(names):
+    """Expressions that are null here and there, in every column elsewhere."""
+    return [
+        f"if(pmod(id * {i + 3}, 11) < 3, null, {COLUMNS[name]}) as {name}"
+        for i, name in enumerate(names)
+    ]
+
+
 def test_columns_with_nulls_over_many_rows(arrow_lane):
     """Runs of rows begin and end within the bytes of bitmaps, and batches within runs."""
-    columns = {
-        "b": "id % 2 = 0",
-        "i1": "cast(id % 100 - 50 as tinyint)",
-        "i2": "cast(id as smallint)",
-        "i4": "cast(-id as int)",
-        "i8": "id * 1234567890123",
-        "f4": "cast(id / 3 as float)",
-        "f8": "id / 3",
-        "d9": "cast(id / 4 - 50 as decimal(9, 2))",
-        "d38": "cast(id as decimal(38, 10)) * 1000000000000",
-        "day": "date_add(date'1969-12-01', cast(id as int))",
-        "moment": "timestamp_micros(id * 987654321)",
-        "ntz": "cast(timestamp_micros(id * 987654321) as timestamp_ntz)",
-        "length": "make_dt_interval(cast(id as int))",
-        "clock": "cast(time'00:00:00' + make_dt_interval(0, 0, 0, id % 1000) as time(6))",
-        "text": "repeat('\u00e9', cast(id % 40 as int))",
-        "bytes": "cast(repeat('x', cast(id % 300 as int)) as binary)",
-        "list": "sequence(0, id % 5)",
-        "record": "named_struct('a', id, 'b', cast(id as string))",
-        "none": "null",
-    }
 
     def program(spark):
-        frame = spark.range(1500, numPartitions=1).selectExpr(
-            *(
-                f"if(pmod(id * {i + 3}, 11) < 3, null, {sql}) as {name}"
-                for i, (name, sql) in enumerate(columns.items())
-            )
-        )
+        frame = spark.range(1500, numPartitions=1).selectExpr(*with_nulls(COLUMNS))
         return frame.mapInArrow(lambda batches: batches, frame.schema)
 
     times = {"spark.sql.timeType.enabled": "true"}

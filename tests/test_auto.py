@@ -6,6 +6,7 @@ import os
 import sys
 import time
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
 
@@ -66,7 +67,6 @@ def stays(spark, program, tasks):
         assert REASON not in plan
 
 
-@pytest.mark.core
 def test_functions_of_rows_leave(auto):
     loop = F.udf(lambda n: busy(1), "long")
     leaves(auto, lambda frame: frame.select(loop("id")))
@@ -103,6 +103,27 @@ def test_following_tasks_of_a_query_leave(auto):
     assert "ThreadArrowEvalPython" in plan
     assert this_process(auto) in where
     assert len(where) > 1
+
+
+def test_tasks_that_leave_see_the_same_batches(auto, tmp_path):
+    """Batches of Parquet's reader, whatever runs the function."""
+    path = str(tmp_path / "table")
+    auto.range(24 * 5000, numPartitions=24).write.parquet(path)
+
+    @F.arrow_udf("where: long, rows: long")
+    def batch(array: pa.Array) -> pa.Array:
+        rows = [{"where": busy(0.125), "rows": len(array)}] * len(array)
+        return pa.array(rows)
+
+    # A task for each file.
+    size = {"spark.sql.files.maxPartitionBytes": "256k", "spark.sql.files.openCostInBytes": "256k"}
+    seen = set()
+    with settings(auto, size):
+        table = auto.read.parquet(path)
+        for argument in (F.col("id"), F.col("id") + 1):
+            frame = table.select(batch(argument).alias("b")).select("b.*").distinct()
+            seen |= {(row.where == this_process(auto), row.rows) for row in frame.collect()}
+    assert seen == {(where, rows) for where in (True, False) for rows in (4096, 904)}
 
 
 def test_functions_that_wait_for_something_else_stay(auto):

@@ -4,6 +4,7 @@ import io.pyflow.bridge.InputBundle;
 import java.util.List;
 import org.apache.arrow.vector.FieldVector;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.vectorized.ColumnVector;
 import org.apache.spark.unsafe.Platform;
 
 /**
@@ -40,6 +41,14 @@ final class BatchWriter implements AutoCloseable {
     if (run.rows() == RUN_ROWS || run.bytes() >= RUN_BYTES) {
       flush();
     }
+  }
+
+  /** Writes the first rows of columns, after which no row can be written alone. */
+  void write(ColumnVector[] from, int count) {
+    for (int i = 0; i < columns.length; i++) {
+      columns[i].append(from[i], count, rowsWritten);
+    }
+    rowsWritten += count;
   }
 
   /**

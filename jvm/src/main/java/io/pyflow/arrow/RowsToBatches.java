@@ -1,6 +1,5 @@
 package io.pyflow.arrow;
 
-import io.pyflow.bridge.BatchSource;
 import java.util.Iterator;
 import java.util.List;
 import org.apache.arrow.vector.types.pojo.Schema;
@@ -13,7 +12,7 @@ import org.apache.spark.sql.types.StructType;
  * Makes batches of rows as Python asks for them. The rows come in parts: one for functions that
  * take a stream, one per group, or several per group where groups of several inputs go together.
  */
-public final class RowsToBatches implements BatchSource, AutoCloseable {
+public final class RowsToBatches implements TaskInput {
   /** Rows that go to Python together, and which of the schemas they have. */
   public interface Parts {
     /** The rows of the next part; null after the last. */

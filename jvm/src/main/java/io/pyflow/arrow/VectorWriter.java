@@ -23,12 +23,17 @@ import org.apache.arrow.vector.util.OversizedAllocationException;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.execution.arrow.ArrowFieldWriter;
 import org.apache.spark.sql.execution.arrow.ArrowWriter$;
+import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.vectorized.ColumnVector;
+import org.apache.spark.sql.vectorized.ColumnarBatchRow;
 import org.apache.spark.unsafe.Platform;
+import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Writes a column of unsafe rows into a vector. Rows hold a value of up to 8 bytes in a word of
- * their own, as Arrow has it; of others, the word tells where in the row they are.
+ * Writes a column into a vector: of unsafe rows, or one that its operator holds as such. Rows hold
+ * a value of up to 8 bytes in a word of their own, as Arrow has it; of others, the word tells where
+ * in the row they are.
  */
 abstract class VectorWriter {
   private static final int BITS_PER_WORD = 6;
@@ -79,6 +84,13 @@ abstract class VectorWriter {
    */
   abstract void append(long[] rows, int count, int at, int ordinal, int bitSetBytes);
 
+  /**
+   * Appends the first values of a column.
+   *
+   * @param at how many values the vector has
+   */
+  abstract void append(ColumnVector column, int count, int at);
+
   /** What the buffers hold for so many values. */
   abstract long bytes(int values);
 
@@ -108,6 +120,36 @@ abstract class VectorWriter {
     putPending(bitmap, position, bits);
   }
 
+  /** Appends to a bitmap which values of a column there are. */
+  static void appendValidity(long bitmap, ColumnVector column, int count, int at) {
+    if (!column.hasNull()) {
+      putOnes(bitmap, count, at);
+      return;
+    }
+    int bits = pending(bitmap, at);
+    int position = at;
+    for (int i = 0; i < count; i++) {
+      if (!column.isNullAt(i)) {
+        bits |= 1 << (position & 7);
+      }
+      position++;
+      if ((position & 7) == 0) {
+        Platform.putByte(null, bitmap + (position >> 3) - 1, (byte) bits);
+        bits = 0;
+      }
+    }
+    putPending(bitmap, position, bits);
+  }
+
+  /** Also to the rest of the last byte. */
+  private static void putOnes(long bitmap, int count, int at) {
+    if (count > 0) {
+      long first = bitmap + (at >> 3);
+      Platform.putByte(null, first, (byte) (pending(bitmap, at) | 0xFF << (at & 7)));
+      Platform.setMemory(first + 1, (byte) 0xFF, bitmap + ((at + count + 7) >> 3) - first - 1);
+    }
+  }
+
   /** The bits of a byte that is only partly written. */
   static int pending(long bitmap, int position) {
     int inByte = position & 7;
@@ -129,17 +171,33 @@ abstract class VectorWriter {
 
     @Override
     final void append(long[] rows, int count, int at, int ordinal, int bitSetBytes) {
-      while (vector.getValueCapacity() < at + count) {
-        vector.reAlloc();
-      }
+      reserve(at + count);
       appendValidity(vector.getValidityBufferAddress(), rows, count, at, ordinal);
       appendValues(rows, count, at, bitSetBytes + ((long) ordinal << 3));
+    }
+
+    @Override
+    final void append(ColumnVector column, int count, int at) {
+      reserve(at + count);
+      appendValidity(vector.getValidityBufferAddress(), column, count, at);
+      appendValues(column, count, at, column.hasNull());
+    }
+
+    private void reserve(int values) {
+      while (vector.getValueCapacity() < values) {
+        vector.reAlloc();
+      }
     }
 
     /**
      * @param word where in a row the value is
      */
     abstract void appendValues(long[] rows, int count, int at, long word);
+
+    /**
+     * @param nulls whether there are any; they must not be asked for
+     */
+    abstract void appendValues(ColumnVector column, int count, int at, boolean nulls);
 
     @Override
     final long bytes(int values) {
@@ -186,11 +244,70 @@ abstract class VectorWriter {
           }
       }
     }
+
+    @Override
+    void appendValues(ColumnVector column, int count, int at, boolean nulls) {
+      long to = vector.getDataBufferAddress() + (long) at * width;
+      if (vector instanceof Float8Vector) {
+        for (int i = 0; i < count; i++) {
+          if (!(nulls && column.isNullAt(i))) {
+            Platform.putDouble(null, to + 8L * i, column.getDouble(i));
+          }
+        }
+      } else if (vector instanceof Float4Vector) {
+        for (int i = 0; i < count; i++) {
+          if (!(nulls && column.isNullAt(i))) {
+            Platform.putFloat(null, to + 4L * i, column.getFloat(i));
+          }
+        }
+      } else if (width == Long.BYTES) {
+        for (int i = 0; i < count; i++) {
+          if (!(nulls && column.isNullAt(i))) {
+            Platform.putLong(null, to + 8L * i, column.getLong(i));
+          }
+        }
+      } else if (width == Integer.BYTES) {
+        for (int i = 0; i < count; i++) {
+          if (!(nulls && column.isNullAt(i))) {
+            Platform.putInt(null, to + 4L * i, column.getInt(i));
+          }
+        }
+      } else if (width == Short.BYTES) {
+        for (int i = 0; i < count; i++) {
+          if (!(nulls && column.isNullAt(i))) {
+            Platform.putShort(null, to + 2L * i, column.getShort(i));
+          }
+        }
+      } else {
+        for (int i = 0; i < count; i++) {
+          if (!(nulls && column.isNullAt(i))) {
+            Platform.putByte(null, to + i, column.getByte(i));
+          }
+        }
+      }
+    }
   }
 
   private static final class Booleans extends FixedWidth {
     Booleans(BitVector vector) {
       super(vector);
+    }
+
+    @Override
+    void appendValues(ColumnVector column, int count, int at, boolean nulls) {
+      long bitmap = vector.getDataBufferAddress();
+      int bits = pending(bitmap, at);
+      int position = at;
+      for (int i = 0; i < count; i++) {
+        boolean value = !(nulls && column.isNullAt(i)) && column.getBoolean(i);
+        bits |= (value ? 1 : 0) << (position & 7);
+        position++;
+        if ((position & 7) == 0) {
+          Platform.putByte(null, bitmap + (position >> 3) - 1, (byte) bits);
+          bits = 0;
+        }
+      }
+      putPending(bitmap, position, bits);
     }
 
     @Override
@@ -212,19 +329,35 @@ abstract class VectorWriter {
 
   /** Decimals whose unscaled value is a word; Arrow has 128 bits for it. */
   private static final class CompactDecimals extends FixedWidth {
+    private final int precision;
+    private final int scale;
+
     CompactDecimals(DecimalVector vector) {
       super(vector);
+      precision = vector.getPrecision();
+      scale = vector.getScale();
     }
 
     @Override
     void appendValues(long[] rows, int count, int at, long word) {
-      long to = vector.getDataBufferAddress() + (long) at * DecimalVector.TYPE_WIDTH;
       for (int i = 0; i < count; i++) {
-        long unscaled = Platform.getLong(null, rows[i] + word);
-        Platform.putLong(null, to, unscaled);
-        Platform.putLong(null, to + Long.BYTES, unscaled >> (Long.SIZE - 1));
-        to += DecimalVector.TYPE_WIDTH;
+        put(at + i, Platform.getLong(null, rows[i] + word));
       }
+    }
+
+    @Override
+    void appendValues(ColumnVector column, int count, int at, boolean nulls) {
+      for (int i = 0; i < count; i++) {
+        if (!(nulls && column.isNullAt(i))) {
+          put(at + i, column.getDecimal(i, precision, scale).toUnscaledLong());
+        }
+      }
+    }
+
+    private void put(int index, long unscaled) {
+      long to = vector.getDataBufferAddress() + (long) index * DecimalVector.TYPE_WIDTH;
+      Platform.putLong(null, to, unscaled);
+      Platform.putLong(null, to + Long.BYTES, unscaled >> (Long.SIZE - 1));
     }
   }
 
@@ -232,6 +365,13 @@ abstract class VectorWriter {
   private abstract static class Bytes extends VectorWriter {
     private final FieldVector vector;
     private final boolean large;
+
+    /** Where values go while they are appended. */
+    private long offsets;
+
+    private long data;
+    private long capacity;
+    private long end;
 
     /**
      * @param large whether offsets have 64 bits, and not 32
@@ -243,29 +383,56 @@ abstract class VectorWriter {
 
     @Override
     final void append(long[] rows, int count, int at, int ordinal, int bitSetBytes) {
-      while (vector.getValueCapacity() < at + count) {
-        growRows();
-      }
+      begin(count, at);
       appendValidity(vector.getValidityBuffer().memoryAddress(), rows, count, at, ordinal);
       long word = bitSetBytes + ((long) ordinal << 3);
-      long offsets = vector.getOffsetBuffer().memoryAddress();
-      long data = vector.getDataBuffer().memoryAddress();
-      long capacity = vector.getDataBuffer().capacity();
-      long end = at == 0 ? 0 : offset(offsets, at);
-      putOffset(offsets, at, end);
       for (int i = 0; i < count; i++) {
         // A null has no bytes.
         long place = Platform.getLong(null, rows[i] + word);
         int size = isNull(rows[i], ordinal) ? 0 : (int) place;
-        while (end + size > capacity) {
-          growData(end, end + size);
-          data = vector.getDataBuffer().memoryAddress();
-          capacity = vector.getDataBuffer().capacity();
-        }
-        Platform.copyMemory(null, rows[i] + (place >>> Integer.SIZE), null, data + end, size);
-        end += size;
-        putOffset(offsets, at + i + 1, end);
+        put(at + i, null, rows[i] + (place >>> Integer.SIZE), size);
       }
+    }
+
+    @Override
+    final void append(ColumnVector column, int count, int at) {
+      begin(count, at);
+      appendValidity(vector.getValidityBuffer().memoryAddress(), column, count, at);
+      boolean nulls = column.hasNull();
+      boolean binary = column.dataType() instanceof BinaryType;
+      for (int i = 0; i < count; i++) {
+        if (nulls && column.isNullAt(i)) {
+          put(at + i, null, 0, 0);
+        } else if (binary) {
+          byte[] bytes = column.getBinary(i);
+          put(at + i, bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length);
+        } else {
+          UTF8String text = column.getUTF8String(i);
+          put(at + i, text.getBaseObject(), text.getBaseOffset(), text.numBytes());
+        }
+      }
+    }
+
+    private void begin(int count, int at) {
+      while (vector.getValueCapacity() < at + count) {
+        growRows();
+      }
+      offsets = vector.getOffsetBuffer().memoryAddress();
+      data = vector.getDataBuffer().memoryAddress();
+      capacity = vector.getDataBuffer().capacity();
+      end = at == 0 ? 0 : offset(offsets, at);
+      putOffset(offsets, at, end);
+    }
+
+    private void put(int index, Object base, long from, int size) {
+      while (end + size > capacity) {
+        growData(end, end + size);
+        data = vector.getDataBuffer().memoryAddress();
+        capacity = vector.getDataBuffer().capacity();
+      }
+      Platform.copyMemory(base, from, null, data + end, size);
+      end += size;
+      putOffset(offsets, index + 1, end);
     }
 
     private long offset(long offsets, int index) {
@@ -364,6 +531,15 @@ abstract class VectorWriter {
         // Its size precedes a row.
         row.pointTo(null, rows[i], (int) Platform.getLong(null, rows[i] - Long.BYTES));
         writer.write(row, ordinal);
+      }
+    }
+
+    @Override
+    void append(ColumnVector column, int count, int at) {
+      ColumnarBatchRow values = new ColumnarBatchRow(new ColumnVector[] {column});
+      for (int i = 0; i < count; i++) {
+        values.rowId = i;
+        writer.write(values, 0);
       }
     }
 

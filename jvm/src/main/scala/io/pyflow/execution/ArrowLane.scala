@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.python.SparksArrowRunner
 import org.apache.spark.sql.pyflow.{FunctionIdentity, StreamSpec}
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
-import io.pyflow.arrow.RowsToBatches
+import io.pyflow.arrow.{ColumnsToBatches, RowsToBatches, TaskInput}
 
 /** An operator's metrics, as a task adds to them. Times in nanoseconds. */
 case class StreamMetrics(
@@ -40,8 +40,8 @@ object StreamMetrics {
 
 /**
  * Evaluates an operator's functions over Arrow batches, in this JVM or, if the driver says so, in
- * Spark's Python workers. What all kinds of these functions have in common: rows go in, in one
- * stream or by group, and batches come out.
+ * Spark's Python workers. What all kinds of these functions have in common: rows or
+ * batches go in, in one stream or by group, and batches come out.
  */
 class ArrowLane(
     spec: StreamSpec,
@@ -64,22 +64,50 @@ class ArrowLane(
       Iterator((left, 0), (right, 1))
     }))(sparksRunner.cogroups(cogroups, _))
 
-  private def evaluate(parts: RowsToBatches.Parts)(
-      inProcess: TaskContext => Iterator[ColumnarBatch]): Iterator[ColumnarBatch] =
-    DriverRecord.evaluate(spec, functions, settings) { (context, meter) =>
-      val source = new RowsToBatches(
+  /** Batches of rows that stay as they are, however large. */
+  def batches(batches: Iterator[Iterator[InternalRow]]): Iterator[ColumnarBatch] = {
+    val unlimited = (0, Int.MaxValue.toLong)
+    evaluate(new ArrowLane.Parts(batches.map((_, 0))), unlimited)(sparksRunner.batches(batches, _))
+  }
+
+  /**
+   * Batches of columns that stay as they are.
+   *
+   * @param ordinals of the columns that the functions get
+   */
+  def columns(batches: Iterator[ColumnarBatch], ordinals: Seq[Int]): Iterator[ColumnarBatch] =
+    evaluateIn(new ColumnsToBatches(spec.arrowSchemas.head, batches.asJava, ordinals.toArray)) {
+      context =>
+        sparksRunner.batches(batches.map(ArrowLane.rows(_, ordinals)), context)
+    }
+
+  private def evaluate(
+      parts: RowsToBatches.Parts,
+      limits: (Int, Long) = (spec.maxRecordsPerBatch, maxBytesPerBatch))(
+      inProcess: TaskContext => Iterator[ColumnarBatch]): Iterator[ColumnarBatch] = {
+    val (maxRecords, maxBytes) = limits
+    evaluateIn(
+      new RowsToBatches(
         spec.schemas.asJava,
         spec.arrowSchemas.asJava,
         parts,
         spec.inStruct,
         spec.shape.grouped,
-        spec.maxRecordsPerBatch,
-        maxBytesPerBatch)
-      new StreamEvaluation(spec, settings, source, context, metrics, meter): Iterator[ColumnarBatch]
+        maxRecords,
+        maxBytes))(inProcess)
+  }
+
+  private def evaluateIn(input: => TaskInput)(
+      inProcess: TaskContext => Iterator[ColumnarBatch]): Iterator[ColumnarBatch] =
+    DriverRecord.evaluate(spec, functions, settings) { (context, meter) =>
+      new StreamEvaluation(spec, settings, input, context, metrics, meter): Iterator[ColumnarBatch]
     }(inProcess)
 }
 
 object ArrowLane {
+
+  private def rows(batch: ColumnarBatch, ordinals: Seq[Int]): Iterator[InternalRow] =
+    new ColumnarBatch(ordinals.map(batch.column).toArray, batch.numRows()).rowIterator().asScala
 
   /** Rows that belong together, each with the number of its schema. */
   private class Parts(parts: Iterator[(Iterator[InternalRow], Int)]) extends RowsToBatches.Parts {

@@ -17,7 +17,9 @@ import io.pyflow.plugin.PyFlowConf
  *
  * A task waits in Python when it is inside and spends no processor time: for the GIL, or for
  * something that would make it wait in a process of its own too. So only as much of the waiting is
- * counted as other tasks have spent in the interpreter meanwhile.
+ * counted as other tasks have held the interpreter meanwhile. How long they have can be told from
+ * the processor time that they have spent there, even where processors are scarce: an interpreter
+ * that is busy most of the time is taken to be busy all of it.
  */
 object GilContention {
   private val log = LoggerFactory.getLogger(getClass)
@@ -32,23 +34,23 @@ object GilContention {
   private val MemoryNanos = 10 * EnoughNanos
 
   private class Measured {
-    private var elapsed = 0L
-    private var waited = 0L
-    private var others = 0L
+    private var elapsed = 0.0
+    private var inside = 0.0
+    private var cpu = 0.0
+    private var othersCpu = 0.0
 
     def add(elapsedNanos: Long, times: CallTimes): Unit = {
-      if (elapsed > MemoryNanos) {
-        elapsed /= 2
-        waited /= 2
-        others /= 2
-      }
-      elapsed += elapsedNanos
-      waited += times.gilWaitNanos + times.pythonNanos - times.cpuNanos
-      others += times.othersCpuNanos
+      val weight = if (elapsed > MemoryNanos) 0.5 else 1.0
+      elapsed = weight * elapsed + elapsedNanos
+      inside = weight * inside + times.gilWaitNanos + times.pythonNanos
+      cpu = weight * cpu + times.cpuNanos
+      othersCpu = weight * othersCpu + times.othersCpuNanos
     }
 
-    def waitPercent: Option[Int] =
-      Option.when(elapsed >= EnoughNanos)((100 * waited.min(others) / elapsed).toInt)
+    def waitPercent: Option[Int] = Option.when(elapsed >= EnoughNanos) {
+      val heldByOthers = othersCpu * inside / (cpu + othersCpu).max(inside / 2).max(1)
+      (100 * (inside - cpu).min(heldByOthers) / elapsed).toInt
+    }
   }
 
   private val measured = mutable.Map.empty[Seq[FunctionIdentity], Measured]

@@ -8,7 +8,7 @@ import org.apache.spark.sql.pyflow.{PythonErrors, RunningTask, StreamSpec}
 import org.apache.spark.sql.vectorized.ColumnarBatch
 import org.slf4j.LoggerFactory
 
-import io.pyflow.arrow.{ImportedBatches, RowsToBatches}
+import io.pyflow.arrow.{ImportedBatches, TaskInput}
 import io.pyflow.bridge.{BatchSource, Interpreter, PythonProgram, PythonStream}
 
 /**
@@ -20,7 +20,7 @@ import io.pyflow.bridge.{BatchSource, Interpreter, PythonProgram, PythonStream}
 private[execution] class StreamEvaluation(
     spec: StreamSpec,
     settings: ThreadModeSettings,
-    source: RowsToBatches,
+    source: TaskInput,
     context: TaskContext,
     metrics: StreamMetrics,
     meter: Option[GilContention.Meter])

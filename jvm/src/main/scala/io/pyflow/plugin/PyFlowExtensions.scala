@@ -4,7 +4,7 @@ import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSessionExtensions
 
 import io.pyflow.SparkCompatibility
-import io.pyflow.planning.{OtherPythonOperators, ThreadModeStrategy}
+import io.pyflow.planning.{ColumnarInput, OtherPythonOperators, ThreadModeStrategy}
 
 /**
  * Adds thread mode's planning to every session of an application. The plugin registers it; where
@@ -16,5 +16,6 @@ final class PyFlowExtensions extends (SparkSessionExtensions => Unit) {
       PyFlowConf.register()
       extensions.injectPlannerStrategy(_ => ThreadModeStrategy)
       extensions.injectColumnar(_ => OtherPythonOperators)
+      extensions.injectColumnar(_ => ColumnarInput)
     }
 }

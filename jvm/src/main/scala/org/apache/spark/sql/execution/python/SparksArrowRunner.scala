@@ -50,6 +50,11 @@ class SparksArrowRunner(
     jobArtifactUUID,
     None)
 
+  def batches(
+      batches: Iterator[Iterator[InternalRow]],
+      context: TaskContext): Iterator[ColumnarBatch] =
+    (new Runner with BasicPythonArrowInput).compute(batches, context.partitionId(), context)
+
   def groups(
       groups: Iterator[Iterator[InternalRow]],
       context: TaskContext): Iterator[ColumnarBatch] =

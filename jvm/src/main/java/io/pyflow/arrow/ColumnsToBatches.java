@@ -1,0 +1,55 @@
+package io.pyflow.arrow;
+
+import java.util.Iterator;
+import org.apache.arrow.vector.types.pojo.Schema;
+import org.apache.spark.sql.vectorized.ColumnVector;
+import org.apache.spark.sql.vectorized.ColumnarBatch;
+
+/**
+ * Makes batches of columns as Python asks for them, one of each that the operator below has made.
+ * Columns are copied, because whoever made them fills them again.
+ */
+public final class ColumnsToBatches implements TaskInput {
+  private final ExportedBatches batches;
+  private final Iterator<ColumnarBatch> input;
+  private final int[] ordinals;
+  private boolean closed;
+
+  /**
+   * @param schema of the columns that Python gets
+   * @param ordinals where they are in the batches of the input
+   */
+  public ColumnsToBatches(Schema schema, Iterator<ColumnarBatch> input, int[] ordinals) {
+    this.batches = new ExportedBatches(schema, false);
+    this.input = input;
+    this.ordinals = ordinals;
+  }
+
+  @Override
+  public synchronized long next(long arrayAddress) {
+    if (closed) {
+      throw new IllegalStateException("the task has ended");
+    }
+    if (!input.hasNext()) {
+      return END;
+    }
+    ColumnarBatch from = input.next();
+    ColumnVector[] columns = new ColumnVector[ordinals.length];
+    for (int i = 0; i < ordinals.length; i++) {
+      columns[i] = from.column(ordinals[i]);
+    }
+    ExportedBatch batch = batches.next();
+    batch.writer.write(columns, from.numRows());
+    batch.writer.finish();
+    batch.export(arrayAddress);
+    return from.numRows();
+  }
+
+  @Override
+  public synchronized void close() {
+    if (!closed) {
+      closed = true;
+      batches.close();
+    }
+  }
+}

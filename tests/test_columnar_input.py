@@ -1,0 +1,148 @@
+"""Functions over Arrow batches whose input comes in columns: Parquet files, and what is cached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from pyspark.sql import functions as F
+from pyspark.sql.functions import arrow_udf, pandas_udf
+from pyspark.sql.types import LongType, StringType
+
+from comparison import executed_plan, settings
+from sessions import MODE
+from test_arrow_functions import COLUMNS, with_nulls
+
+# A batch of Parquet's reader and a bit.
+ROWS = 5000
+
+TIMES = {"spark.sql.timeType.enabled": "true"}
+
+
+@pytest.fixture
+def parquet(spark, tmp_path):
+    """A file with a column of every type that Parquet has, nulls in all of them."""
+    path = str(tmp_path / "table")
+    with settings(spark, TIMES):
+        names = [name for name in COLUMNS if name != "none"]
+        rows = spark.range(ROWS, numPartitions=1).selectExpr("id", *with_nulls(names))
+        rows.write.parquet(path)
+    return path
+
+
+def of_type(data_type):
+    """A function that returns what it gets."""
+
+    @arrow_udf(data_type)
+    def same(array: pa.Array) -> pa.Array:
+        return array
+
+    return same
+
+
+@arrow_udf(LongType())
+def size(array: pa.Array) -> pa.Array:
+    return pa.array([len(array)] * len(array))
+
+
+@pandas_udf(StringType())
+def described(table: pd.DataFrame) -> pd.Series:
+    return table.apply(lambda row: f"{row.id} {row.text}", axis=1)
+
+
+def takes_columns(frame):
+    plan = executed_plan(frame)
+    assert "ThreadArrowEvalPython" in plan
+    return "ColumnarToRow" not in plan
+
+
+def test_columns_of_every_type(arrow_lane, parquet):
+    def program(spark):
+        table = spark.read.parquet(parquet)
+        return table.select("id", *(of_type(f.dataType)(f.name) for f in table.schema.fields))
+
+    for conf in ({}, {"spark.sql.execution.arrow.useLargeVarTypes": "true"}):
+        rows = arrow_lane(program, {**TIMES, **conf})
+        assert len(rows) == ROWS
+
+
+def test_functions_get_the_batches_of_their_input(arrow_lane, parquet):
+    @pandas_udf("double")
+    def from_mean(n: pd.Series) -> pd.Series:
+        return n - n.mean()
+
+    @pandas_udf("long")
+    def number(batches: Iterator[pd.Series]) -> Iterator[pd.Series]:
+        for index, batch in enumerate(batches):
+            yield batch * 0 + index
+
+    @arrow_udf("long")
+    def total(n: pa.Array, m: pa.Array) -> pa.Array:
+        return pa.array([pc.sum(pc.add(n, m)).as_py()] * len(n))
+
+    def program(spark):
+        table = spark.read.parquet(parquet)
+        return [
+            table.select(from_mean("id")),
+            table.select("text", from_mean("id"), "list", number("id")),
+            table.select(size("record"), "id"),
+            table.select(size(F.col("id") + 1), "id"),
+            table.select(total("id", m="id"), total(m=F.col("id") * 2, n="id")),
+            table.where("id % 3 = 0").select(size("id")),
+            table.select(described(F.struct("id", "text"))),
+            table.select(size("id").alias("n")).groupBy("n").count().orderBy("n"),
+            table.select("id", size("id").alias("n")).limit(4500),
+            table.select(size(of_type("long")("id"))),
+            table.select(size(from_mean("id")), "id"),
+        ]
+
+    arrow_lane(program, TIMES)
+    arrow_lane(program, {**TIMES, "spark.sql.execution.arrow.maxRecordsPerBatch": "1000"})
+    off = {"spark.sql.execution.arrow.pythonUDF.columnarInput.enabled": "false"}
+    arrow_lane(program, {**TIMES, **off})
+
+
+def test_cached_columns(arrow_lane, spark):
+    cached = spark.range(25_000, numPartitions=1).selectExpr(
+        "id", "id % 3 = 0 as b", "if(id % 5 = 0, null, cast(id as int)) as i", "id / 7 as d"
+    )
+    cached.cache()
+    try:
+        names = cached.schema.names
+
+        def program(spark):
+            return [
+                cached.select(*(of_type(cached.schema[name].dataType)(name) for name in names)),
+                cached.select("d", size("i"), "b"),
+            ]
+
+        arrow_lane(program)
+        off = {"spark.sql.execution.arrow.pythonUDF.columnarInput.enabled": "false"}
+        arrow_lane(program, off)
+    finally:
+        cached.unpersist()
+
+
+def test_plans_have_no_rows_in_between(spark, parquet):
+    with settings(spark, {MODE: "thread", **TIMES}):
+        table = spark.read.parquet(parquet)
+        assert takes_columns(table.select(size("id")))
+        assert takes_columns(table.select(size("id"), "text"))
+        assert not takes_columns(table.where("id > 7").select(size("id")))
+        key = "spark.sql.execution.arrow.pythonUDF.columnarInput.enabled"
+        with settings(spark, {key: "false"}):
+            assert not takes_columns(table.select(size("id")))
+
+
+def test_failures_of_the_input(arrow_lane, spark, tmp_path):
+    path = str(tmp_path / "broken")
+    spark.range(ROWS, numPartitions=1).write.option("compression", "none").parquet(path)
+    for file in (tmp_path / "broken").glob("*.parquet"):
+        (tmp_path / "broken" / f".{file.name}.crc").unlink()
+        data = bytearray(file.read_bytes())
+        data[4:100] = b"\xff" * 96  # the header of the first page
+        file.write_bytes(data)
+    arrow_lane.fail(lambda spark: spark.read.parquet(path).select(size("id")))
