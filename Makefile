@@ -6,6 +6,7 @@
 #   make bench    measure; results go to docs/benchmarks
 #   make soak     run mixed functions for a quarter of an hour and look for leaks (MINUTES=60 for longer)
 #   make sanitize run the row codec's tests under AddressSanitizer and UBSan
+#   make fuzz     the same with very many generated rows, whole and damaged (EXAMPLES=20000 for more)
 #   make build    the plugin jar: build/libs/pyflow-VERSION.jar
 #   make lint     linters, format checks, types
 #   make format   format all sources
@@ -33,6 +34,7 @@ gradle := gradle --no-daemon --console=plain --quiet
 compared := tests/test_generated.py tests/test_settings.py tests/test_wrong_types.py
 flights := vega-datasets-3.2.1
 sanitized := build/native-sanitize
+generated := -m generated --hypothesis-show-statistics
 data := build/data/flights-3m.parquet build/data/airports.csv
 
 sources := $(shell find native jvm/src/main pyflow -type f -not -name '*.pyc' -not -name '*.jar') \
@@ -43,11 +45,11 @@ purposes := run
 ifneq (,$(filter lint format,$(MAKECMDGOALS)))
   purposes := run lint
 endif
-ifneq (,$(filter test test-all sanitize bench soak,$(MAKECMDGOALS)))
+ifneq (,$(filter test test-all sanitize fuzz bench soak,$(MAKECMDGOALS)))
   purposes := --all-pythons run test lint
 endif
 
-.PHONY: demo test core-tests test-all sanitize bench soak build lint format docs doctor data clean \
+.PHONY: demo test core-tests test-all sanitize fuzz bench soak build lint format docs doctor data clean \
   set-up
 
 demo: build data
@@ -75,15 +77,17 @@ test-all: test
 	  .venvs/$$minor/bin/python -m pytest --complete $(compared) || exit; \
 	done
 
+export EXAMPLES ?= 2000
+
 # The codec's tests against instrumented libraries; the runtime has to be there before Python, and
 # what it reports must not be captured by a test that then ends with the process.
-sanitize: build
+sanitize fuzz: build
 	@cmake -S native -B $(sanitized) -DPYFLOW_SANITIZE=address,undefined \
 	  -DPYFLOW_PYTHONS=$$(head -n 1 build/pythons | cut -f 2) > build/sanitize.log
 	PYFLOW_NATIVE_BUILD=$(CURDIR)/$(sanitized) PYTHONMALLOC=malloc \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	  LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so.6)" \
-	  $(python) -m pytest --capture=sys --hypothesis-profile=sanitize tests/codec
+	  $(python) -m pytest --capture=sys --hypothesis-profile=$@ $(if $(filter fuzz,$@),$(generated)) tests/codec
 
 bench: build
 	$(python) -m benchmarks

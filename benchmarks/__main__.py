@@ -27,6 +27,8 @@ MASTERS = ("local[1]", "local[2]")
 MEMORY_CASES = ("long", "json-100kB", "binary-1MB", "pandas-string")
 # Modes that a fresh session shows nothing else of than their memory.
 MEMORY_MODES = ("process", "thread")
+# Modes of which a fresh session shows nothing that another does not.
+NO_SESSION_MODES = ("floor", "auto")
 # Steps of the progress line: one is about what a round of one mode takes.
 _SESSION_STEPS = 8
 _BRIDGE_ROUND_STEPS = 20
@@ -169,7 +171,7 @@ def measure_sessions(options: argparse.Namespace, raw: dict[str, Any], progress:
     memory_cases = [case for case in MEMORY_CASES if case in options.cases]
     for number in range(options.rounds):
         for mode in options.modes:
-            if mode == "floor" or (number > 0 and mode in MEMORY_MODES):
+            if mode in NO_SESSION_MODES or (number > 0 and mode in MEMORY_MODES):
                 continue
             arguments = ["--master", master, "--mode", mode, "--scale", str(options.scale)]
             if number == 0 and memory_cases:
@@ -197,8 +199,9 @@ def count_steps(options: argparse.Namespace) -> float:
         steps += len(options.masters) * cells * (options.rounds + 1)
     if "sessions" in options.parts:
         for mode in options.modes:
-            rounds = 0 if mode == "floor" else 1 if mode in MEMORY_MODES else options.rounds
-            steps += rounds * _SESSION_STEPS
+            if mode not in NO_SESSION_MODES:
+                rounds = 1 if mode in MEMORY_MODES else options.rounds
+                steps += rounds * _SESSION_STEPS
     if "bridges" in options.parts:
         steps += _bridge_steps(options)
     return steps

@@ -77,7 +77,7 @@ class KindCase(Case):
 
     program: Callable[[DataFrame], DataFrame]
     grouped_by: str | None = None
-    modes: tuple[str, ...] = ("process", "thread")
+    modes: tuple[str, ...] = ("process", "thread", "auto")
 
 
 def _text(length: int) -> str:

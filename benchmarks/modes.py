@@ -84,6 +84,12 @@ MODES = (
     Mode("isolated", "thread, isolated", _thread("isolated"), arrow=True, minimum_python=(3, 13)),
     Mode("process", "process mode", _PROCESS, arrow=True),
     Mode("thread", "thread mode", _thread("auto"), arrow=True),
+    Mode(
+        "auto",
+        "auto mode",
+        {"spark.pyflow.execution-mode": "auto", "spark.pyflow.interpreter": "auto"},
+        arrow=True,
+    ),
 )
 
 BY_NAME = {mode.name: mode for mode in MODES}
@@ -146,7 +152,7 @@ def choose(session: SparkSession, mode: Mode) -> None:
 
 
 def check_plan(frame: DataFrame, mode: Mode) -> None:
-    """Make sure that a query runs in the mode it is measured for.
+    """Make sure that a query runs in the mode it is measured for; `auto` may choose.
 
     Raises
     ------
@@ -155,6 +161,8 @@ def check_plan(frame: DataFrame, mode: Mode) -> None:
     """
     plan = frame._jdf.queryExecution().executedPlan().toString()
     in_thread, in_process = _IN_THREAD.search(plan), _IN_PROCESS.search(plan)
+    if mode.name == "auto":
+        return
     expected = "thread" if mode.in_thread else "none" if mode.arrow is None else "process"
     planned = "thread" if in_thread else "process" if in_process else "none"
     if planned != expected or (in_thread and in_process):

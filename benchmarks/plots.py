@@ -25,6 +25,7 @@ _COLOURS = {
     "isolated": "#1f5f8b",
     "process": "#b5482a",
     "thread": "#6fa8c9",
+    "auto": "#8a6fb0",
 }
 _JSON_BYTES = {"json-100B": 100, "json-1kB": 1_000, "json-10kB": 10_000, "json-100kB": 100_000}
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import hypothesis
 import pyspark
 import pytest
+from hypothesis import is_hypothesis_test
 from pyspark.sql.types import DataType, StructField, StructType
 
 HERE = Path(__file__).parent
@@ -25,6 +26,9 @@ from sessions import MODULES
 
 hypothesis.settings.register_profile("codec", deadline=None, max_examples=300)
 hypothesis.settings.register_profile("sanitize", deadline=None, max_examples=50)
+hypothesis.settings.register_profile(
+    "fuzz", deadline=None, max_examples=int(os.environ.get("EXAMPLES", "2000")), database=None
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -36,6 +40,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.core)
+            if is_hypothesis_test(getattr(item, "obj", None)):
+                item.add_marker(pytest.mark.generated)
 
 
 @pytest.fixture(scope="session", params=[False, True], ids=["pickled", "arrow"])
