@@ -150,10 +150,11 @@ def operator(plan: Any, name: str) -> Any:
     return None
 
 
-_IN_THREAD = re.compile(r"\bThread\w*(Python|PythonUDTF|InBatch)\b")
+_IN_THREAD = re.compile(r"\bThread\w*(Python|PythonUDTF|InBatch)\b|\(Python in thread mode,")
 _IN_PROCESS = re.compile(
     r"\b((Batch|Arrow)EvalPython(UDTF)?|Arrow(Aggregate|Window)Python"
     r"|MapIn(Pandas|Arrow)|FlatMap\w+In(Pandas|Arrow)(WithState)?|TransformWithStateInPySpark)\b"
+    r"|\(Python\)"
 )
 
 

@@ -19,13 +19,12 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
-from pyspark.sql.datasource import DataSource, DataSourceReader
 from pyspark.sql.functions import PandasUDFType, arrow_udf, col, pandas_udf, udf, udtf
 from pyspark.sql.pandas.functions import ArrowUDFType
 from pyspark.sql.streaming.state import GroupStateTimeout
 
-from comparison import INTERPRETERS, executed_plan, in_process, in_thread, settings
-from sessions import FALLBACK, INTERPRETER, MODE
+from comparison import INTERPRETERS, in_process, in_thread, settings
+from sessions import INTERPRETER, MODE
 
 PAGE = Path(__file__).parent.parent / "docs" / "kinds.md"
 BEGIN = "<!-- written by tests/test_matrix.py --write-docs -->\n"
@@ -224,36 +223,6 @@ def write(kind: str, cells: list[str]) -> None:
     lines += [[name, *rows[name]] for name in PROGRAMS if name in rows]
     written = "".join(f"| {' | '.join(line)} |\n" for line in lines)
     PAGE.write_text(before + BEGIN + written + END + rest.split(END)[1])
-
-
-class Numbers(DataSource):
-    """A Python data source."""
-
-    @classmethod
-    def name(cls):
-        return "numbers"
-
-    def schema(self):
-        return "n int"
-
-    def reader(self, schema):
-        return NumbersReader()
-
-
-class NumbersReader(DataSourceReader):
-    def read(self, partition):
-        yield from ((n,) for n in range(3))
-
-
-def test_data_sources_run_in_workers_with_the_reason(spark):
-    spark.dataSource.register(Numbers)
-    with settings(spark, {MODE: "thread"}):
-        frame = spark.read.format("numbers").load()
-        plan = executed_plan(frame)
-        assert re.search(r"ProcessMode .* reason: it reads a Python data source", plan)
-        assert [row.n for row in frame.collect()] == [0, 1, 2]
-        with settings(spark, {FALLBACK: "false"}), pytest.raises(Exception, match="data source"):
-            spark.read.format("numbers").load().collect()
 
 
 def test_no_kind_is_missing():

@@ -6,8 +6,10 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.PythonUDTF
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.python.SparksArrowRunner
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.pyflow.{FunctionIdentity, StreamSpec}
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
@@ -43,7 +45,7 @@ object StreamMetrics {
  * Spark's Python workers. What all kinds of these functions have in common: rows or
  * batches go in, in one stream or by group, and batches come out.
  */
-class ArrowLane(
+class ArrowLane private (
     spec: StreamSpec,
     settings: ThreadModeSettings,
     maxBytesPerBatch: Long,
@@ -105,6 +107,30 @@ class ArrowLane(
 }
 
 object ArrowLane {
+
+  /**
+   * @param functions what the driver is told of
+   * @param workerMetrics what Spark's operators measure of their workers
+   */
+  def apply(
+      spec: StreamSpec,
+      settings: ThreadModeSettings,
+      functions: Seq[FunctionIdentity],
+      metrics: StreamMetrics,
+      udtf: Option[PythonUDTF],
+      workerMetrics: Map[String, SQLMetric]): ArrowLane =
+    new ArrowLane(
+      spec,
+      settings,
+      SQLConf.get.arrowMaxBytesPerBatch,
+      functions,
+      metrics,
+      new SparksArrowRunner(
+        spec,
+        udtf,
+        spec.settings.runnerConf,
+        workerMetrics,
+        spec.settings.jobArtifactUUID))
 
   private def rows(batch: ColumnarBatch, ordinals: Seq[Int]): Iterator[InternalRow] =
     new ColumnarBatch(ordinals.map(batch.column).toArray, batch.numRows()).rowIterator().asScala

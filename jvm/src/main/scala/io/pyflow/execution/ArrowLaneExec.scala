@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{PythonFuncExpression, PythonUD
 import org.apache.spark.sql.catalyst.util.truncatedString
 import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.execution.python.{PythonSQLMetrics, SparksArrowRunner}
+import org.apache.spark.sql.execution.python.PythonSQLMetrics
 import org.apache.spark.sql.pyflow._
 import org.apache.spark.sql.types.StructType
 
@@ -53,13 +53,13 @@ trait ArrowLaneExec extends SparkPlan with PythonSQLMetrics {
       calls,
       evalConf,
       worker)
-    new ArrowLane(
+    ArrowLane(
       spec,
       settings,
-      conf.arrowMaxBytesPerBatch,
       functions.flatMap(PythonFunctions.identities),
       StreamMetrics(metrics),
-      new SparksArrowRunner(spec, udtf, worker.runnerConf, pythonMetrics, worker.jobArtifactUUID))
+      udtf,
+      pythonMetrics)
   }
 
   override def simpleString(maxFields: Int): String = {

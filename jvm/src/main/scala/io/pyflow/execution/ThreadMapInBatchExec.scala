@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.python.MapInBatchExec
-import org.apache.spark.sql.pyflow.{Argument, ArrowResults, InBatches}
+import org.apache.spark.sql.pyflow.{Argument, InBatches}
 
 /** `mapInPandas` and `mapInArrow` in the JVM of the executor. */
 case class ThreadMapInBatchExec(
@@ -27,19 +27,16 @@ case class ThreadMapInBatchExec(
 
   override protected def doExecute(): RDD[InternalRow] = {
     // PySpark takes the columns as one struct: a data frame.
-    val functionsLane =
-      lane(InBatches, Seq(child.schema), Seq(Seq(Argument(0, None))), inStruct = true)
-    val (columns, declared, evalType) = (output, udf.dataType, pythonEvalType)
-    val evaluate = (rows: Iterator[InternalRow]) => {
-      val batches = functionsLane.stream(rows)
-      val checked = ArrowResults.checked(batches, declared, evalType)
-      ArrowResults.ofStructs(checked, columns.length).map(UnsafeProjection.create(columns, columns))
-    }
+    val map = new MapInBatches(
+      lane(InBatches, Seq(child.schema), Seq(Seq(Argument(0, None))), inStruct = true),
+      output,
+      udf.dataType,
+      pythonEvalType)
     val rows =
       if (isBarrier) {
-        child.execute().barrier().mapPartitions(evaluate)
+        child.execute().barrier().mapPartitions(map(_))
       } else {
-        child.execute().mapPartitions(evaluate)
+        child.execute().mapPartitions(map(_))
       }
     profile.fold(rows)(rows.withResources)
   }

@@ -1,41 +1,67 @@
 package io.pyflow.planning
 
-import org.apache.spark.sql.catalyst.expressions.PythonFuncExpression
+import org.apache.spark.sql.catalyst.expressions.{PythonFuncExpression, PythonUDF}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
-import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
-import org.apache.spark.sql.execution.datasources.v2.python.PythonScan
+import org.apache.spark.sql.execution.datasources.v2.{AppendDataExec, BatchScanExec, OverwriteByExpressionExec}
+import org.apache.spark.sql.execution.datasources.v2.python.{PythonScan, PythonWrite, UserDefinedPythonDataSource}
 import org.apache.spark.sql.execution.python.streaming.{FlatMapGroupsInPandasWithStateExec, TransformWithStateInPySparkExec}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.pyflow.{PythonFunctions, PythonSources}
+import org.apache.spark.sql.types.NullType
 
-import io.pyflow.execution.ProcessModeExec
+import io.pyflow.execution.{ProcessModeExec, PythonSource}
 import io.pyflow.plugin.PyFlowConf
 
 /**
- * Gives operators a reason for process mode that thread mode has no counterpart of. Spark plans them
- * where no strategy of ours comes before, or from more than Python functions.
+ * What Spark plans where no strategy of ours comes before, or from more than Python functions: scans
+ * and writes of Python data sources, in thread mode; and operators that thread mode has no counterpart
+ * of, with the reason why they run in process mode.
  */
 object OtherPythonOperators extends ColumnarRule {
-  override def preColumnarTransitions: Rule[SparkPlan] = WithReasons
+  override def preColumnarTransitions: Rule[SparkPlan] = Planned
 
-  private object WithReasons extends Rule[SparkPlan] {
+  private object Planned extends Rule[SparkPlan] {
     override def apply(plan: SparkPlan): SparkPlan =
-      if (PyFlowConf.isProcessMode(SQLConf.get)) plan else withReasons(plan)
+      if (PyFlowConf.isProcessMode(SQLConf.get)) plan else planned(plan)
 
-    private def withReasons(plan: SparkPlan): SparkPlan = plan match {
+    private def planned(plan: SparkPlan): SparkPlan = plan match {
       case noted: ProcessModeExec => noted.copy(child = onChildren(noted.child))
       case stateful: FlatMapGroupsInPandasWithStateExec =>
         noted(stateful.functionExpr, "it keeps state in a stream", onChildren(stateful))
       case stateful: TransformWithStateInPySparkExec =>
         noted(stateful.functionExpr, "it keeps state in a stream", onChildren(stateful))
-      case scan @ BatchScanExec(_, source: PythonScan, _, _, _, _) =>
-        val name = source.description()
-        InProcessMode(Seq(name), "it reads a Python data source", name, scan)
+      case scan @ BatchScanExec(_, source: PythonScan, _, _, table, _) =>
+        ofSource(table.name(), PythonSources.of(source), scan) { inThread =>
+          scan.copy(scan = inThread.reading(source))
+        }
+      case append @ AppendDataExec(_, _, write: PythonWrite, _, _) =>
+        val inProcess = append.copy(query = planned(append.query))
+        ofSource(write.toString, PythonSources.of(write), inProcess) { inThread =>
+          inProcess.copy(write = inThread.writing(write))
+        }
+      case overwrite @ OverwriteByExpressionExec(_, _, write: PythonWrite, _, _) =>
+        val inProcess = overwrite.copy(query = planned(overwrite.query))
+        ofSource(write.toString, PythonSources.of(write), inProcess) { inThread =>
+          inProcess.copy(write = inThread.writing(write))
+        }
       case other => onChildren(other)
     }
 
+    private def ofSource(name: String, source: UserDefinedPythonDataSource, inProcess: SparkPlan)(
+        inThread: PythonSource => SparkPlan): SparkPlan = {
+      val evalType = PythonFunctions.MapEvalType
+      val cls =
+        PythonUDF(name, source.dataSourceCls, NullType, Nil, evalType, udfDeterministic = false)
+      ThreadModeStrategy
+        .planned(Seq(cls), evalType)(
+          inThread(new PythonSource(source, cls, ThreadModeStrategy.settings(cls, evalType))),
+          inProcess)
+        .head
+    }
+
     private def onChildren(plan: SparkPlan): SparkPlan =
-      plan.withNewChildren(plan.children.map(withReasons))
+      plan.withNewChildren(plan.children.map(planned))
 
     private def noted(function: Any, reason: String, operator: SparkPlan): SparkPlan =
       function match {

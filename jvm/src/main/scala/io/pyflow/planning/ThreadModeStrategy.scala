@@ -196,7 +196,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
 
   private def settings(func: PythonUDF): ThreadModeSettings = settings(func, func.evalType)
 
-  private def settings(func: PythonFuncExpression, evalType: Int): ThreadModeSettings =
+  private[planning] def settings(func: PythonFuncExpression, evalType: Int): ThreadModeSettings =
     ThreadModeSettings(
       EmbeddedPython.executable(sparkConf),
       InterpreterChoice
@@ -221,7 +221,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
         PythonFunctions.jobArtifactUUID))
 
   /** One of two physical plans, by whether the functions can run in thread mode. */
-  private def planned(udfs: Seq[PythonFuncExpression], evalType: Int)(
+  private[planning] def planned(udfs: Seq[PythonFuncExpression], evalType: Int)(
       inThread: => SparkPlan,
       inProcess: => SparkPlan): Seq[SparkPlan] = {
     val physical = processModeReason(udfs, evalType) match {

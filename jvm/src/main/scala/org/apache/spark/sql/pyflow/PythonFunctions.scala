@@ -20,6 +20,8 @@ object PythonFunctions {
 
   val TableEvalType: Int = PythonEvalType.SQL_TABLE_UDF
 
+  val MapEvalType: Int = PythonEvalType.SQL_MAP_ARROW_ITER_UDF
+
   /** Whether functions are plain ones, of a row each; the others take Arrow batches. */
   def takesRows(evalType: Int): Boolean =
     travelsPickled(evalType) || evalType == ArrowEvalType

@@ -47,7 +47,7 @@ class StreamSpec(
     val largeVarTypes: Boolean,
     val calls: Seq[ColumnarCall],
     evalConf: Map[String, String],
-    protected val settings: WorkerSettings)
+    val settings: WorkerSettings)
   extends FunctionsSpec {
 
   schemas.foreach(ArrowUtils.failDuplicatedFieldNames)

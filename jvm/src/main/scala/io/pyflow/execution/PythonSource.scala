@@ -1,0 +1,175 @@
+package io.pyflow.execution
+
+import java.util.{Iterator => JavaIterator}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.{SparkContext, SparkException}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.PythonUDF
+import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
+import org.apache.spark.sql.connector.read._
+import org.apache.spark.sql.connector.write._
+import org.apache.spark.sql.execution.datasources.v2.python._
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.internal.connector.SupportsMetadata
+import org.apache.spark.sql.pyflow._
+import org.apache.spark.sql.types.StructType
+
+/**
+ * A Python data source in thread mode. Its readers and writers are functions from batches to
+ * batches: a reader makes rows of a partition's description, a writer a message of rows.
+ *
+ * @param cls the class of the data source, as a function that the driver and Spark's UI know
+ */
+class PythonSource(
+    source: UserDefinedPythonDataSource,
+    cls: PythonUDF,
+    settings: ThreadModeSettings) {
+
+  private[execution] def map(
+      name: String,
+      pickled: Array[Byte],
+      input: StructType,
+      output: StructType): MapInBatches = {
+    val conf = SQLConf.get
+    val function = source.createPythonFunction(pickled)
+    val argument = Argument(0, None)
+    val spec = new StreamSpec(
+      cls.evalType,
+      InBatches,
+      Seq(input),
+      inStruct = true,
+      conf.sessionLocalTimeZone,
+      conf.arrowUseLargeVarTypes,
+      Seq(ColumnarCall(name, Seq(function), Seq(argument), cls.resultId.id, None)),
+      Map.empty,
+      settings.worker)
+    val metrics = PythonSource.metrics(SparkContext.getOrCreate())
+    val identities = PythonFunctions.identities(cls)
+    val lane = ArrowLane(spec, settings, identities, StreamMetrics(metrics), None, metrics)
+    new MapInBatches(lane, toAttributes(output), output, cls.evalType)
+  }
+
+  /** As Spark's own scan, but for who reads the partitions. */
+  def reading(scan: PythonScan): Scan = new Reading(scan)
+
+  private class Reading(scan: PythonScan) extends Scan with SupportsMetadata {
+    override def readSchema(): StructType = scan.readSchema()
+
+    override def description(): String = PythonSource.Description
+
+    override def columnarSupportMode(): Scan.ColumnarSupportMode = scan.columnarSupportMode()
+
+    override def getMetaData(): Map[String, String] = scan.getMetaData()
+
+    override def toBatch: Batch = {
+      val batch = scan.toBatch
+      new Batch {
+        override def planInputPartitions(): Array[InputPartition] = batch.planInputPartitions()
+
+        override def createReaderFactory(): PartitionReaderFactory =
+          new PythonSource.ReaderFactory(
+            map(
+              "read_from_data_source",
+              PythonSources.readFunction(batch.createReaderFactory()),
+              UserDefinedPythonDataSource.readInputSchema,
+              scan.readSchema()))
+      }
+    }
+  }
+
+  /** As Spark's own write, but for who writes the partitions. */
+  def writing(write: PythonWrite): Write = new Writing(write)
+
+  private class Writing(write: PythonWrite) extends Write {
+    override def description(): String = PythonSource.Description
+
+    override def toString: String = s"$write ${description()}"
+
+    override def toBatch: BatchWrite = {
+      val batch = write.toBatch
+      new BatchWrite {
+        override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory =
+          batch.createBatchWriterFactory(info) match {
+            case ofSpark: PythonBatchWriterFactory =>
+              new PythonSource.WriterFactory(
+                map(
+                  "write_to_data_source",
+                  ofSpark.pickledWriteFunc,
+                  ofSpark.inputSchema,
+                  UserDefinedPythonDataSource.writeOutputSchema))
+            case other => throw SparkException.internalError(s"unexpected writers $other")
+          }
+
+        override def useCommitCoordinator(): Boolean = batch.useCommitCoordinator()
+
+        override def onDataWriterCommit(message: WriterCommitMessage): Unit =
+          batch.onDataWriterCommit(message)
+
+        override def commit(messages: Array[WriterCommitMessage]): Unit = batch.commit(messages)
+
+        override def commit(messages: Array[WriterCommitMessage], summary: WriteSummary): Unit =
+          batch.commit(messages, summary)
+
+        override def abort(messages: Array[WriterCommitMessage]): Unit = batch.abort(messages)
+      }
+    }
+  }
+}
+
+private object PythonSource {
+  val Description = "(Python in thread mode, interpreter: shared)"
+
+  /** What is measured of functions in thread mode and in workers; scans and writes do not show it. */
+  private def metrics(sc: SparkContext): Map[String, SQLMetric] =
+    StreamMetrics.create(sc) ++
+      PythonCustomMetric.pythonMetrics.map { case (key, _) =>
+        key -> SQLMetrics.createMetric(sc, key)
+      } +
+      ("pythonNumRowsReceived" -> SQLMetrics.createMetric(sc, "number of output rows"))
+
+  class ReaderFactory(map: MapInBatches) extends PartitionReaderFactory {
+    override def createReader(partition: InputPartition): PartitionReader[InternalRow] =
+      partition match {
+        case PythonInputPartition(_, pickled) =>
+          val rows = map(Iterator.single(InternalRow(pickled)))
+          new PartitionReader[InternalRow] {
+            override def next(): Boolean = rows.hasNext
+            override def get(): InternalRow = rows.next()
+            override def close(): Unit = {}
+          }
+        case other => throw SparkException.internalError(s"unexpected partition $other")
+      }
+  }
+
+  class WriterFactory(map: MapInBatches) extends DataWriterFactory {
+    override def createWriter(partitionId: Int, taskId: Long): DataWriter[InternalRow] =
+      new Writer(map)
+  }
+
+  private class Writer(map: MapInBatches) extends DataWriter[InternalRow] {
+    private var message = Option.empty[WriterCommitMessage]
+
+    override def writeAll(records: JavaIterator[InternalRow]): Unit = {
+      val messages = map(records.asScala).map(row => PythonWriterCommitMessage(row.getBinary(0)))
+      message = messages.nextOption()
+      if (message.isEmpty) {
+        throw PythonErrors.invalidCommitMessage("zero")
+      }
+      if (messages.hasNext) {
+        throw PythonErrors.invalidCommitMessage("more than one")
+      }
+    }
+
+    override def write(record: InternalRow): Unit =
+      throw SparkException.internalError("a Python data source writes all rows at once")
+
+    override def commit(): WriterCommitMessage = message.orNull
+
+    override def abort(): Unit = {}
+
+    override def close(): Unit = {}
+  }
+}
