@@ -133,7 +133,9 @@ def failure(error: BaseException) -> Failure:
 
 def executed_plan(frame: DataFrame) -> str:
     """The physical plan of a DataFrame; after an action the adaptive one is final."""
-    return frame._jdf.queryExecution().executedPlan().toString()
+    plan: str = frame._jdf.queryExecution().executedPlan().toString()
+    # Adaptive execution also shows what it began with, before rules for columns were applied.
+    return plan.split("+- == Initial Plan ==")[0]
 
 
 def operator(plan: Any, name: str) -> Any:
