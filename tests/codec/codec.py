@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
 import enum
 import fcntl
 import os
 import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import cffi
 from pyspark.sql.types import StructType
 
+from pyflow import libpython
 from pyflow.thread_mode.types import describe
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-HEADER = ROOT / "native" / "src" / "codec_test.h"
 
 #: Where CMake builds; `make sanitize` names the directory of its instrumented build.
 BUILD = Path(os.environ.get("PYFLOW_NATIVE_BUILD", ROOT / "build" / "native"))
@@ -30,6 +29,14 @@ class Inexact(enum.Enum):
 
 
 INEXACT = Inexact.INEXACT
+
+# What pyflow_codec_encode and pyflow_codec_decode return.
+_EXACT, _INEXACT = 0, 1
+
+_libc = ctypes.CDLL(None)
+_libc.malloc.argtypes = [ctypes.c_size_t]
+_libc.malloc.restype = ctypes.c_void_p
+_libc.free.argtypes = [ctypes.c_void_p]
 
 
 class CodecError(Exception):
@@ -45,14 +52,12 @@ class Codec:
     def __init__(
         self, struct_type: StructType, arrow: bool = False, binary_as_bytes: bool = True
     ) -> None:
-        self._ffi, self._library = load()
+        self._library = load()
         self._width = len(struct_type)
         self.descriptor = describe(struct_type)
         self._handle = self._library.pyflow_codec_open(id(self.descriptor), arrow, binary_as_bytes)
         if not self._handle:
             raise CodecError(f"no codec for {struct_type.simpleString()}")
-        self._row = self._ffi.new("const uint8_t **")
-        self._size = self._ffi.new("size_t *")
 
     def encode(self, values: tuple[Any, ...]) -> bytes | Inexact:
         """The row that holds `values`, one for each field."""
@@ -62,19 +67,24 @@ class Codec:
     def encode_exact(self, values: tuple[Any, ...]) -> tuple[bytes, bool]:
         """The row with nulls for the values that are inexact, and whether none is."""
         assert len(values) == self._width
-        outcome = self._library.pyflow_codec_encode(self._handle, id(values), self._row, self._size)
-        if outcome != self._library.PYFLOW_INEXACT:
+        row, size = ctypes.c_void_p(), ctypes.c_size_t()
+        outcome = self._library.pyflow_codec_encode(
+            self._handle, id(values), ctypes.byref(row), ctypes.byref(size)
+        )
+        if outcome != _INEXACT:
             self._raise_if_failed(outcome)
-        row = bytes(self._ffi.buffer(self._row[0], self._size[0]))
-        return row, outcome == self._library.PYFLOW_EXACT
+        return ctypes.string_at(row, size.value), outcome == _EXACT
 
     def decode(self, row: bytes) -> tuple[Any, ...]:
         """The value of each field of `row`."""
         # Memory that ends with the row, so that a sanitizer sees a read beyond it.
-        exact = self._ffi.new("uint8_t[]", len(row))
-        self._ffi.memmove(exact, row, len(row))
-        values: list[Any] = []
-        outcome = self._library.pyflow_codec_decode(self._handle, exact, len(row), id(values))
+        exact = _libc.malloc(len(row))
+        try:
+            ctypes.memmove(exact, row, len(row))
+            values: list[Any] = []
+            outcome = self._library.pyflow_codec_decode(self._handle, exact, len(row), id(values))
+        finally:
+            _libc.free(exact)
         self._raise_if_failed(outcome)
         return tuple(values)
 
@@ -82,17 +92,27 @@ class Codec:
         self._library.pyflow_codec_close(self._handle)
 
     def _raise_if_failed(self, outcome: int) -> None:
-        if outcome != self._library.PYFLOW_EXACT:
-            text = self._ffi.string(self._library.pyflow_codec_error(self._handle))
-            raise CodecError(text.decode())
+        if outcome != _EXACT:
+            raise CodecError(self._library.pyflow_codec_error(self._handle).decode())
 
 
 @cache
-def load() -> tuple[Any, Any]:
-    """The library for the running Python, built if it is not up to date."""
-    ffi = cffi.FFI()
-    ffi.cdef(_declarations())
-    return ffi, ffi.dlopen(str(_build()))
+def load() -> ctypes.CDLL:
+    """The library for the running Python, built if it is not up to date; codec_test.h declares it.
+
+    Calls give the GIL up.
+    """
+    library = ctypes.CDLL(str(_build()))
+    pointer, address, size = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t
+    library.pyflow_codec_open.argtypes = [address, ctypes.c_int, ctypes.c_int]
+    library.pyflow_codec_open.restype = pointer
+    library.pyflow_codec_close.argtypes = [pointer]
+    library.pyflow_codec_close.restype = None
+    library.pyflow_codec_encode.argtypes = [pointer, address, pointer, pointer]
+    library.pyflow_codec_decode.argtypes = [pointer, pointer, size, address]
+    library.pyflow_codec_error.argtypes = [pointer]
+    library.pyflow_codec_error.restype = ctypes.c_char_p
+    return library
 
 
 def uninstrumented_environment() -> dict[str, str]:
@@ -102,7 +122,7 @@ def uninstrumented_environment() -> dict[str, str]:
 
 
 def _build() -> Path:
-    tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    tag = "cp" + libpython.minor().replace(".", "")
     commands = [["cmake", "--build", BUILD, "--target", f"pyflow-codec-{tag}"]]
     if not (BUILD / "CMakeCache.txt").exists():
         commands.insert(0, ["cmake", "-S", ROOT / "native", "-B", BUILD])
@@ -116,9 +136,3 @@ def _build() -> Path:
             if built.returncode:
                 raise RuntimeError(f"cannot build the codec:\n{built.stdout}\n{built.stderr}")
     return BUILD / "lib" / f"libpyflow-codec-{tag}.so"
-
-
-def _declarations() -> str:
-    """What cffi understands of the header: all but the preprocessor's and C++'s lines."""
-    lines = HEADER.read_text().splitlines()
-    return "\n".join(line for line in lines if not line.startswith(("#", 'extern "C"', "}")))
