@@ -143,6 +143,7 @@ PyRef snapshot(PyObject* list) {
   const Py_ssize_t count = PyList_GET_SIZE(list);
   PyRef items = PyRef::steal(PyTuple_New(count));
   if (!items) return items;
+  const CriticalSection unchanged(list);
   if (PyList_GET_SIZE(list) != count) {
     changed_size("list");
     return PyRef();
@@ -151,6 +152,36 @@ PyRef snapshot(PyObject* list) {
     PyTuple_SET_ITEM(items.get(), i, Py_NewRef(PyList_GET_ITEM(list, i)));
   }
   return items;
+}
+
+// The same for the entries of a dict; false with an error set.
+bool snapshot(PyObject* dict, PyRef& keys, PyRef& values) {
+  const Py_ssize_t count = PyDict_GET_SIZE(dict);
+  keys = PyRef::steal(PyTuple_New(count));
+  values = PyRef::steal(PyTuple_New(count));
+  if (!keys || !values) return false;
+  const CriticalSection unchanged(dict);
+  if (PyDict_GET_SIZE(dict) != count) {
+    changed_size("dictionary");
+    return false;
+  }
+  Py_ssize_t position = 0;
+  PyObject* key = nullptr;
+  PyObject* value = nullptr;
+  for (Py_ssize_t i = 0; PyDict_Next(dict, &position, &key, &value); ++i) {
+    PyTuple_SET_ITEM(keys.get(), i, Py_NewRef(key));
+    PyTuple_SET_ITEM(values.get(), i, Py_NewRef(value));
+  }
+  return true;
+}
+
+PyObject* const* items_of(const PyRef& tuple) {
+  return reinterpret_cast<PyTupleObject*>(tuple.get())->ob_item;
+}
+
+// Whether encoding a value of the type may run Python code or wait for a lock.
+bool may_let_others_run(const Type& type) {
+  return type.variable || type.kind == Kind::kUserDefined || type.kind == Kind::kDecimal;
 }
 
 bool is_wide_decimal(const Type& type) {
@@ -430,23 +461,25 @@ Encoded Codec::encode_elements(const Type& element, bool nullable, PyObject* con
   return Encoded::kExact;
 }
 
-// While elements are encoded, Python code may run (a user-defined type's serialize does), so the
-// list is then read through a tuple nobody else can change.
+// Where others may run while elements are encoded (a user-defined type's serialize does), the list
+// is read through a tuple nobody else can change.
 Encoded Codec::encode_array(const Type& type, PyObject* value, Buffer& out, size_t base,
                             size_t slot) const {
   if (!PyList_CheckExact(value)) return Encoded::kInexact;
-  PyRef items;
-  PyObject* const* values = reinterpret_cast<PyListObject*>(value)->ob_item;
-  auto count = static_cast<size_t>(PyList_GET_SIZE(value));
   const Type& element = *type.children[0].type;
-  if (element.variable || element.kind == Kind::kUserDefined) {
-    items = snapshot(value);
-    if (!items) return Encoded::kFailed;
-    values = reinterpret_cast<PyTupleObject*>(items.get())->ob_item;
-    count = static_cast<size_t>(PyTuple_GET_SIZE(items.get()));
-  }
+  const bool nullable = type.children[0].nullable;
   const size_t start = out.size();
-  const Encoded encoded = encode_elements(element, type.children[0].nullable, values, count, out);
+  Encoded encoded = Encoded::kFailed;
+  if (may_let_others_run(element)) {
+    const PyRef items = snapshot(value);
+    if (!items) return Encoded::kFailed;
+    encoded = encode_elements(element, nullable, items_of(items),
+                              static_cast<size_t>(PyTuple_GET_SIZE(items.get())), out);
+  } else {
+    const CriticalSection unchanged(value);
+    encoded = encode_elements(element, nullable, reinterpret_cast<PyListObject*>(value)->ob_item,
+                              static_cast<size_t>(PyList_GET_SIZE(value)), out);
+  }
   if (encoded != Encoded::kExact) return encoded;
   return point_slot(out, base, slot, start, out.size() - start);
 }
@@ -457,23 +490,17 @@ Encoded Codec::encode_map(const Type& type, PyObject* value, Buffer& out, size_t
                           size_t slot) const {
   if (!PyDict_CheckExact(value)) return Encoded::kInexact;
   if (exchange_ == Exchange::kPickle && PyDict_GET_SIZE(value) > 1) return Encoded::kInexact;
-  PyRef keys = PyRef::steal(PyDict_Keys(value));
-  PyRef values = PyRef::steal(PyDict_Values(value));
-  if (!keys || !values) return Encoded::kFailed;
-  const auto count = static_cast<size_t>(PyList_GET_SIZE(keys.get()));
-  // Making the second list may run finalizers, which may change the dict.
-  if (static_cast<size_t>(PyList_GET_SIZE(values.get())) != count) {
-    return changed_size("dictionary");
-  }
+  PyRef keys;
+  PyRef values;
+  if (!snapshot(value, keys, values)) return Encoded::kFailed;
+  const auto count = static_cast<size_t>(PyTuple_GET_SIZE(keys.get()));
   const size_t start = out.size();
   if (!out.extend_zeroed(8)) return out_of_memory();
-  Encoded encoded =
-      encode_elements(*type.children[0].type, false,
-                      reinterpret_cast<PyListObject*>(keys.get())->ob_item, count, out);
+  Encoded encoded = encode_elements(*type.children[0].type, false, items_of(keys), count, out);
   if (encoded != Encoded::kExact) return encoded;
   store_le<uint64_t>(out.at(start), out.size() - start - 8);
-  encoded = encode_elements(*type.children[1].type, type.children[1].nullable,
-                            reinterpret_cast<PyListObject*>(values.get())->ob_item, count, out);
+  encoded = encode_elements(*type.children[1].type, type.children[1].nullable, items_of(values),
+                            count, out);
   if (encoded != Encoded::kExact) return encoded;
   return point_slot(out, base, slot, start, out.size() - start);
 }
@@ -502,8 +529,8 @@ Encoded Codec::encode_struct(const Type& type, PyObject* value, Buffer& out, siz
     if (items) {
       field = PyRef::borrow(PyTuple_GET_ITEM(items.get(), static_cast<Py_ssize_t>(i)));
     } else {
-      field = PyRef::borrow(PyDict_GetItemWithError(
-          value, PyList_GET_ITEM(type.names.get(), static_cast<Py_ssize_t>(i))));
+      field = PyRef::steal(
+          dict_item(value, PyList_GET_ITEM(type.names.get(), static_cast<Py_ssize_t>(i))));
       if (!field) {
         if (PyErr_Occurred()) return Encoded::kFailed;
         field = PyRef::borrow(Py_None);

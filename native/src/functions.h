@@ -24,7 +24,8 @@ struct CallTimes {
   int64_t gil_wait_nanos;    // taking the GIL; not where CPython passes it on by itself
   int64_t python_nanos;      // otherwise, not counting what the JVM did for Python meanwhile
   int64_t cpu_nanos;         // of that, what the thread has spent
-  int64_t others_cpu_nanos;  // what other threads have spent in the interpreter meanwhile
+  int64_t others_cpu_nanos;  // what other threads have spent in the interpreter meanwhile; 0 where
+                             // they run beside this one
 };
 
 class Functions {
@@ -61,12 +62,13 @@ class Functions {
       slot_.begin_python();
       work(attached);
       slot_.end_python();
+      const bool exclusive = gil_is_exclusive();
       attached.release();
       times.gil_wait_nanos = attached.waited_nanos();
       times.python_nanos =
           attached.elapsed_nanos() - attached.waited_nanos() - attached.away_nanos();
       times.cpu_nanos = attached.cpu_nanos();
-      times.others_cpu_nanos = account.total_nanos() - before - times.cpu_nanos;
+      times.others_cpu_nanos = exclusive ? account.total_nanos() - before - times.cpu_nanos : 0;
     });
     if (!refused.empty()) error_ = refused;
   }

@@ -1,7 +1,8 @@
 // The Python objects that the codec and the programs of one interpreter use.
 //
 // Objects never cross interpreters, so each interpreter has a state of its own. Created and used
-// only while that interpreter's GIL is held; lives as long as the JVM, like the interpreter.
+// only while that interpreter's GIL is held; not changed any more once it is made, so that threads
+// can use it at the same time; lives as long as the JVM, like the interpreter.
 #pragma once
 
 #include <memory>
@@ -24,7 +25,7 @@ struct InterpreterState {
   PyRef interruption;        // the exception type of interruption.h
   PyRef date_beyond_python;  // pyflow.thread_mode.types.date_beyond_python
   PyRef timestamp_beyond_python;
-  PyRef refused_imports;  // list of module names that refused this interpreter
+  PyRef refused_imports;  // list of module names that refused this interpreter, an isolated one
 
   // Imports what the state refers to; null with a Python error set on failure.
   static std::unique_ptr<InterpreterState> create();

@@ -173,6 +173,7 @@ PyStatus configure(PyConfig& config, const StartOptions& options) {
     config.use_hash_seed = 1;
     config.hash_seed = std::strtoul(options.hash_seed.c_str(), nullptr, 10);
   }
+  set_gil(config, options.gil);
   const std::pair<wchar_t**, const std::string*> fields[] = {
       {&config.program_name, &options.executable},
       {&config.executable, &options.executable},
@@ -304,7 +305,7 @@ Interpreter* make_isolated(std::string& error) {
 }
 #else
 Interpreter* make_isolated(std::string& error) {
-  error = "isolated interpreters need CPython 3.13 or later";
+  error = "isolated interpreters need CPython 3.13 or later, and not a free-threaded build";
   return nullptr;
 }
 #endif
@@ -578,12 +579,16 @@ std::string Slot::run_on_large_stack(const std::function<void()>& work) {
 }
 
 void Slot::begin_python() {
-  running_thread_ = PyThreadState_Get();
+  {
+    std::lock_guard<GilMutex> lock(running_mutex_);
+    running_thread_ = PyThreadState_Get();
+  }
   repeat_interruptions(&interrupted_);
 }
 
 void Slot::end_python() {
   repeat_interruptions(nullptr);
+  std::lock_guard<GilMutex> lock(running_mutex_);
   // An interruption that came too late must not hit the next one who uses this thread state.
   if (interrupted()) PyThreadState_SetAsyncExc(running_thread_->thread_id, nullptr);
   running_thread_ = nullptr;
@@ -592,6 +597,7 @@ void Slot::end_python() {
 void Slot::interrupt() {
   interrupted_.store(true, std::memory_order_relaxed);
   Attached attached(interpreter_);
+  std::lock_guard<GilMutex> lock(running_mutex_);
   if (running_thread_ != nullptr) {
     raise_interruption(running_thread_, interpreter_.state->interruption.get());
   }

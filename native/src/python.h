@@ -30,6 +30,7 @@ struct StartOptions {
   std::string base_exec_prefix;
   std::string stdlib_dir;
   std::string hash_seed;                  // PYTHONHASHSEED: a number, "random" or empty
+  std::string gil;                        // PYTHON_GIL: "0", "1" or empty
   std::vector<std::string> search_paths;  // sys.path
   Log log;
 };
@@ -167,7 +168,8 @@ class Slot {
   Interpreter& interpreter_;
   const uint64_t lease_;  // 0 for the shared interpreter
   std::atomic<bool> interrupted_{false};
-  PyThreadState* running_thread_ = nullptr;  // guarded by the GIL
+  GilMutex running_mutex_;
+  PyThreadState* running_thread_ = nullptr;  // guarded by the GIL and running_mutex_
   StackThread* stack_thread_ = nullptr;
 };
 

@@ -1,5 +1,6 @@
-// Everything that differs between the CPython minor versions PyFlow supports (3.10 to 3.13), each
-// with its reason. No other file tests PY_VERSION_HEX.
+// Everything that differs between the CPython minor versions PyFlow supports (3.10 to 3.13), and
+// between free-threaded and other builds, each with its reason. No other file tests PY_VERSION_HEX
+// or Py_GIL_DISABLED.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -12,11 +13,23 @@
 // Python.h declares PyFrame_GetBack itself since 3.11.
 #include <frameobject.h>
 
+#include <string>
+
 namespace pyflow {
+
+// A free-threaded build (PEP 703) starts without a GIL: to hold it, as the comments of this library
+// say, is then to be attached to the interpreter, which keeps no other thread out. An extension
+// module that does not declare its support turns the GIL on when it is imported, for good.
+#ifdef Py_GIL_DISABLED
+#define PYFLOW_FREE_THREADED 1
+#else
+#define PYFLOW_FREE_THREADED 0
+#endif
 
 // Interpreters with a GIL of their own (PEP 684) exist since 3.12. 3.12 corrupts its heap when an
 // extension that refuses them has already run its single-phase init, so they are used from 3.13 on.
-#if PY_VERSION_HEX >= 0x030D0000
+// Free-threaded builds need none.
+#if PY_VERSION_HEX >= 0x030D0000 && !PYFLOW_FREE_THREADED
 #define PYFLOW_HAS_ISOLATED_INTERPRETERS 1
 #else
 #define PYFLOW_HAS_ISOLATED_INTERPRETERS 0
@@ -46,6 +59,88 @@ inline wchar_t** stdlib_dir_field([[maybe_unused]] PyConfig& config) {
   return &config.stdlib_dir;
 #else
   return nullptr;
+#endif
+}
+
+// Whether the GIL of a free-threaded build is on: "0", "1", or empty for what the environment
+// variable PYTHON_GIL and the imported modules say. Nothing to choose in other builds.
+inline void set_gil([[maybe_unused]] PyConfig& config, [[maybe_unused]] const std::string& gil) {
+#if PYFLOW_FREE_THREADED
+  if (gil == "0" || gil == "1") config.enable_gil = gil == "1";
+#endif
+}
+
+// Whether a thread that holds the GIL keeps others out. Needs the GIL.
+inline bool gil_is_exclusive() {
+#if PYFLOW_FREE_THREADED
+  PyObject* function = PySys_GetObject("_is_gil_enabled");  // borrowed
+  PyObject* enabled = function != nullptr ? PyObject_CallNoArgs(function) : nullptr;
+  if (enabled == nullptr) PyErr_Clear();
+  const bool exclusive = enabled == Py_True;
+  Py_XDECREF(enabled);
+  return exclusive;
+#else
+  return true;
+#endif
+}
+
+// Stands in for the GIL where threads that hold it share something of ours. CPython can stop all
+// threads while one waits here.
+class GilMutex {
+ public:
+#if PYFLOW_FREE_THREADED
+  void lock() { PyMutex_Lock(&mutex_); }
+  void unlock() { PyMutex_Unlock(&mutex_); }
+
+ private:
+  PyMutex mutex_ = {};
+#else
+  void lock() {}
+  void unlock() {}
+#endif
+};
+
+// Keeps other threads from changing a list or dict, as the GIL does: until Python code runs, or
+// another lock is waited for.
+class CriticalSection {
+ public:
+#if PYFLOW_FREE_THREADED
+  explicit CriticalSection(PyObject* object) { PyCriticalSection_Begin(&section_, object); }
+  ~CriticalSection() { PyCriticalSection_End(&section_); }
+#else
+  explicit CriticalSection(PyObject*) {}
+  ~CriticalSection() {}
+#endif
+  CriticalSection(const CriticalSection&) = delete;
+  CriticalSection& operator=(const CriticalSection&) = delete;
+
+#if PYFLOW_FREE_THREADED
+ private:
+  PyCriticalSection section_;
+#endif
+};
+
+// Whether the caller, who owns a reference, owns the only one. Reference counts of free-threaded
+// builds have two parts: the owning thread's, and all others'.
+inline bool is_only_reference(PyObject* object) {
+#if PYFLOW_FREE_THREADED
+  return _Py_IsOwnedByCurrentThread(object) &&
+         _Py_atomic_load_uint32_relaxed(&object->ob_ref_local) == 1 &&
+         _Py_atomic_load_ssize_acquire(&object->ob_ref_shared) == 0;
+#else
+  return Py_REFCNT(object) == 1;
+#endif
+}
+
+// The value of a key, a new reference; null without an error if there is none. The borrowed
+// reference of older versions can be gone before it is owned where no GIL protects it.
+inline PyObject* dict_item(PyObject* dict, PyObject* key) {
+#if PY_VERSION_HEX >= 0x030D0000
+  PyObject* value = nullptr;
+  PyDict_GetItemRef(dict, key, &value);
+  return value;
+#else
+  return Py_XNewRef(PyDict_GetItemWithError(dict, key));
 #endif
 }
 

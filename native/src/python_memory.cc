@@ -13,6 +13,12 @@
 #include "python_compat.h"
 
 namespace pyflow {
+
+#if PYFLOW_FREE_THREADED
+void count_python_memory() {}
+
+int64_t python_memory_bytes() { return 0; }
+#else
 namespace {
 
 // Threads count in different places, so that interpreters with their own GIL do not meet here.
@@ -90,5 +96,6 @@ void count_python_memory() {
 }
 
 int64_t python_memory_bytes() { return counter.total(); }
+#endif
 
 }  // namespace pyflow

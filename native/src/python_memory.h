@@ -8,7 +8,8 @@
 namespace pyflow {
 
 // Puts counting allocators in front of CPython's. To be called before anything else of CPython is.
-// PYTHONMALLOC replaces them again; what it chooses is not counted.
+// PYTHONMALLOC replaces them again; what it chooses is not counted. Nothing is in a free-threaded
+// build: its objects come from mimalloc, which tells nobody how much it has set aside.
 void count_python_memory();
 
 int64_t python_memory_bytes();

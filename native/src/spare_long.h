@@ -29,7 +29,7 @@ class SpareLong {
 
   // Takes over the reference to the int that was made last.
   void give_back(PyObject* number) {
-    if (Py_REFCNT(number) == 1) {
+    if (is_only_reference(number)) {
       spare_ = PyRef::steal(number);
     } else {
       Py_DECREF(number);

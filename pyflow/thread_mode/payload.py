@@ -33,6 +33,9 @@ serializer = CPickleSerializer()
 # Loading is serialised: PySpark collects the accumulators of a command in a process-wide registry.
 _loading = threading.Lock()
 
+# Held while `sys.path` is looked at and changed.
+_extending_path = threading.Lock()
+
 
 def load_chain(commands: list[str]) -> tuple[list[Callable[..., Any]], DataType]:
     """Unpickle the commands of a function, within :func:`loading`.
@@ -110,7 +113,8 @@ def set_up_broadcasts(broadcasts: list[tuple[int, str]]) -> None:
     """Make broadcast variables known by id; values are read from their files when first used."""
     for broadcast_id, path in broadcasts:
         if broadcast_id not in _broadcastRegistry:
-            _broadcastRegistry[broadcast_id] = Broadcast(path=path)
+            # Another task may have been faster; all have to see the same value.
+            _broadcastRegistry.setdefault(broadcast_id, Broadcast(path=path))
 
 
 def set_up_files(files_dir: str, python_includes: list[str]) -> None:
@@ -118,9 +122,10 @@ def set_up_files(files_dir: str, python_includes: list[str]) -> None:
     SparkFiles._root_directory = files_dir
     SparkFiles._is_running_on_worker = True
     changed = False
-    for path in [files_dir, *(os.path.join(files_dir, name) for name in python_includes)]:
-        if path not in sys.path:
-            sys.path.insert(1, path)
-            changed = True
+    with _extending_path:
+        for path in [files_dir, *(os.path.join(files_dir, name) for name in python_includes)]:
+            if path not in sys.path:
+                sys.path.insert(1, path)
+                changed = True
     if changed:
         importlib.invalidate_caches()

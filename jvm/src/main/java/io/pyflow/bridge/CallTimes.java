@@ -35,7 +35,10 @@ public final class CallTimes {
     return Platform.getLong(null, address + CPU);
   }
 
-  /** Processor time of other threads in the same interpreter meanwhile. */
+  /**
+   * Processor time of other threads in the same interpreter meanwhile; 0 where no GIL keeps them
+   * from running beside this one.
+   */
   public long othersCpuNanos() {
     return Platform.getLong(null, address + OTHERS_CPU);
   }

@@ -133,13 +133,13 @@ final class PythonInstallation {
     return text("version");
   }
 
-  /** The version without the patch level, such as 3.13. */
+  /** The version without the patch level, such as 3.13; 3.13t of a free-threaded build. */
   String minorVersion() {
     return text("minor");
   }
 
-  boolean hasIsolatedInterpreters() {
-    return Integer.parseInt(minorVersion().split("\\.")[1]) >= 13;
+  boolean isFreeThreaded() {
+    return minorVersion().endsWith("t");
   }
 
   String sharedLibrary() {

@@ -47,6 +47,7 @@ public final class PythonRuntime {
 
     List<String> options = new ArrayList<>(installation.startOptions());
     options.add(environment.getOrDefault("PYTHONHASHSEED", "0"));
+    options.add(environment.getOrDefault("PYTHON_GIL", ""));
     options.add(contents.pythonPath().toString());
     options.addAll(installation.searchPath());
     NativeBridge.start(
@@ -66,9 +67,9 @@ public final class PythonRuntime {
     return running.version();
   }
 
-  /** Whether tasks can have interpreters of this kind in the running CPython. */
-  public static synchronized boolean supports(Interpreter mode) {
-    return running != null && (mode == Interpreter.SHARED || running.hasIsolatedInterpreters());
+  /** Whether the running CPython is a free-threaded build, which starts without a GIL. */
+  public static synchronized boolean isFreeThreaded() {
+    return running != null && running.isFreeThreaded();
   }
 
   /**
