@@ -57,11 +57,18 @@ def fault() -> str | None:
         return "is %s, not CPython" % sys.implementation.name
     if not OLDEST <= sys.version_info[:2] <= NEWEST:
         return "is outside %d.%d to %d.%d" % (OLDEST + NEWEST)
-    if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return "is a free-threaded build"
     if library() is None:
         return NO_LIBRARY
     return None
+
+
+def minor() -> str:
+    """Return the minor version, by which everything compiled for it is named.
+
+    A free-threaded build has a binary interface of its own, and CPython's mark for it: "3.13t".
+    """
+    mark = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
+    return "%d.%d" % sys.version_info[:2] + mark
 
 
 def describe() -> dict[str, object]:
@@ -75,7 +82,7 @@ def describe() -> dict[str, object]:
         "stdlib_dir": getattr(sys, "_stdlib_dir", None) or os.path.dirname(os.__file__),
         "path": [entry for entry in sys.path if entry],
         "version": "%d.%d.%d" % sys.version_info[:3],
-        "minor": "%d.%d" % sys.version_info[:2],
+        "minor": minor(),
         "library": library(),
         "include": include(),
         "fault": fault(),

@@ -2,11 +2,13 @@
 """Finds the CPythons that PyFlow can be built for: one executable per minor version.
 
 Prints a line per Python, newest first: minor version, executable, full version, directory of
-the headers, shared library, separated by tabs. Pythons that were found but cannot be used are
-named on stderr with the reason. Ends with an error when none can be used.
+the headers, shared library, separated by tabs. A free-threaded build is a minor version of its own,
+3.13t, and comes last, since the first line is the default. Pythons that were found but cannot be
+used are named on stderr with the reason. Ends with an error when none can be used.
 
 Looks at the python3.X and python3 of PATH, then at pyenv's versions, /usr/local/bin and
-/usr/bin. PYFLOW_PYTHONS (executables separated by commas) replaces the search.
+/usr/bin, and at what `make python-free-threaded` has built. PYFLOW_PYTHONS (executables separated
+by commas) replaces the search.
 """
 
 import argparse
@@ -18,8 +20,11 @@ import shutil
 import subprocess
 import sys
 
-PROBE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "pyflow", "libpython.py")
-MINORS = ("3.13", "3.12", "3.11", "3.10")
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PROBE = os.path.join(ROOT, "pyflow", "libpython.py")
+MINORS = ("3.13", "3.12", "3.11", "3.10", "3.13t")
+# Where build_free_threaded_python.py installs.
+FREE_THREADED = os.path.join(ROOT, "build", "python-free-threaded", "bin", "python3.13t")
 NOTHING_SUITABLE = """\
 no Python to build for. PyFlow needs CPython 3.10 to 3.13 with its headers and its shared library:
   Debian, Ubuntu:  apt-get install python3-dev
@@ -46,6 +51,7 @@ def candidates():
         installed = glob.glob(os.path.join(pyenv, "versions", "*", "bin", "python" + minor))
         found += sorted(installed, key=newest_first)
         found += ["/usr/local/bin/python" + minor, "/usr/bin/python" + minor]
+    found.append(FREE_THREADED)
     for name in ("python3", "python"):
         on_path = shutil.which(name)
         if on_path:
@@ -74,7 +80,7 @@ def fault_of(python):
     if python["fault"]:
         return python["fault"]
     if python["include"] is None:
-        return "has no headers (Debian: apt-get install libpython{}-dev)".format(python["minor"])
+        return "has no headers (Debian: apt-get install libpython{minor}-dev)".format(**python)
     return None
 
 

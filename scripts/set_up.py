@@ -24,12 +24,21 @@ PIP = "pip==25.3"
 
 def key_of(purpose, python):
     """Return what the contents of an environment depend on, in short."""
-    inputs = [REQUIREMENTS / f"{name}.txt" for name in ("pyspark", "run", purpose)]
+    names = ["pyspark", "run", requirements_of(purpose, python)]
+    inputs = [REQUIREMENTS / f"{name}.txt" for name in names]
     inputs += [ROOT / "pyproject.toml", ROOT / "scripts" / "wheel_hook.py"]
     digest = hashlib.sha256(f"{python['executable']} {python['version']} {PIP}".encode())
     for path in inputs:
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def requirements_of(purpose, python):
+    """Return the name of the file with the requirements of a purpose.
+
+    Not every package is distributed for free-threaded Pythons in the same version.
+    """
+    return "free-threaded" if python["minor"].endswith("t") else purpose
 
 
 def make_environment(python, purposes):
@@ -57,8 +66,8 @@ def make_environment(python, purposes):
     run(*pip_install, PIP)
     pyspark = REQUIREMENTS / "pyspark.txt"
     run(*pip_install, "--no-deps", "--ignore-requires-python", "--requirement", pyspark)
-    for purpose in missing:
-        run(*pip_install, "--requirement", REQUIREMENTS / f"{purpose}.txt")
+    for name in dict.fromkeys(requirements_of(purpose, python) for purpose in missing):
+        run(*pip_install, "--requirement", REQUIREMENTS / f"{name}.txt")
     run(*pip_install, "--no-deps", "--no-build-isolation", "--editable", ROOT)
     for purpose in missing:
         stamps[purpose].write_text(key_of(purpose, python))

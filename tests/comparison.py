@@ -11,7 +11,6 @@ import decimal
 import math
 import re
 import struct
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,11 +21,11 @@ from pyspark.errors import PySparkException
 from pyspark.serializers import CPickleSerializer
 from pyspark.sql import DataFrame, SparkSession
 
-from sessions import INTERPRETER, MODE
+from sessions import INTERPRETER, MODE, OWN_GIL
 
 # From 3.13 on `auto` runs functions in an interpreter of the task slot, so that the shared
 # interpreter is a second implementation to be checked.
-INTERPRETERS = ("auto", "shared") if sys.version_info >= (3, 13) else ("auto",)
+INTERPRETERS = ("auto", "shared") if OWN_GIL else ("auto",)
 
 Program = Callable[[SparkSession], "DataFrame | list[DataFrame]"]
 

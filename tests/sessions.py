@@ -11,11 +11,17 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 import pyflow
+from pyflow import libpython
 
 ROOT = Path(__file__).resolve().parent.parent
 
 # Modules that functions import: on the path of drivers and, through PYTHONPATH, of executors.
 MODULES = ROOT / "tests" / "modules"
+
+# Without a GIL all slots run in parallel in one interpreter; otherwise slots have interpreters with
+# a GIL of their own from 3.13 on.
+FREE_THREADED = libpython.minor().endswith("t")
+OWN_GIL = sys.version_info >= (3, 13) and not FREE_THREADED
 
 MODE = "spark.pyflow.execution-mode"
 INTERPRETER = "spark.pyflow.interpreter"
@@ -58,6 +64,8 @@ def start(
     """
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYTHONPATH"] = str(MODULES)
+    if FREE_THREADED:
+        os.environ.setdefault("PYTHON_GIL", "0")  # pandas would turn it on for all tests
     builder = SparkSession.builder.master(master).appName("pyflow-tests")
     for key, value in {**base_conf(), **submit_conf(), **(conf or {})}.items():
         builder = builder.config(key, value)

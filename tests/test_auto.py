@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from comparison import executed_plan, settings
 from deployments import PROGRAMS, run
-from sessions import FALLBACK, INTERPRETER, MODE
+from sessions import FALLBACK, INTERPRETER, MODE, OWN_GIL
 
 REASON = "of their time for the GIL that they share"
 
@@ -140,7 +140,7 @@ def test_functions_that_no_other_task_hinders_stay(auto):
     stays(auto, lambda frame: frame.select(loop("id")), tasks=1)
 
 
-@pytest.mark.skipif(sys.version_info < (3, 13), reason="no interpreters with their own GIL")
+@pytest.mark.skipif(not OWN_GIL, reason="no interpreters with their own GIL")
 def test_functions_in_interpreters_of_their_own_stay(auto):
     loop = F.udf(lambda n: busy(1), "long")
     with settings(auto, {INTERPRETER: "isolated"}):

@@ -10,12 +10,11 @@ import pytest
 from pyspark.sql.functions import udf
 
 from comparison import executed_plan, settings, thread_modes
-from sessions import FALLBACK, INTERPRETER, MODE
+from sessions import FALLBACK, FREE_THREADED, INTERPRETER, MODE, OWN_GIL
 
 pytestmark = pytest.mark.core
 
 PROGRAM = Path(__file__).parent / "programs" / "interpreters.py"
-OWN_GIL = sys.version_info >= (3, 13)
 
 
 def interpreter(n):
@@ -51,6 +50,7 @@ def test_shared_is_the_main_interpreter(spark):
     assert interpreters(spark, "shared") == {0}
 
 
+@pytest.mark.skipif(FREE_THREADED, reason="refused, see test_free_threaded.py")
 def test_isolated(spark):
     if OWN_GIL:
         assert 0 not in interpreters(spark, "isolated")
@@ -179,7 +179,7 @@ def test_functions_may_start_and_join_threads(spark, setting):
 def test_tasks_with_interpreters_of_their_own_run_at_the_same_time(spark):
     """A task that holds its GIL does not stop another."""
     if not OWN_GIL:
-        pytest.skip("interpreters share one GIL before Python 3.13")
+        pytest.skip("no interpreters with their own GIL")
 
     def holds(n):
         import itertools

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import decimal
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -25,7 +24,7 @@ from pyspark.sql.udtf import (
 )
 
 from comparison import executed_plan, settings
-from sessions import INTERPRETER, MODE
+from sessions import INTERPRETER, MODE, OWN_GIL
 
 
 class Words:
@@ -479,7 +478,7 @@ def test_moving_to_the_shared_interpreter_keeps_what_the_function_kept(both_mode
     )
 
 
-@pytest.mark.skipif(sys.version_info < (3, 13), reason="there are no isolated interpreters")
+@pytest.mark.skipif(not OWN_GIL, reason="there are no isolated interpreters")
 def test_moving_too_late_is_an_error_and_then_works(spark):
     with settings(spark, {MODE: "thread", INTERPRETER: "isolated"}):
         frame = lateral(spark, udtf(ImportsLate, returnType=LABELS, useArrow=False), "id")

@@ -21,7 +21,7 @@ from comparison import (
     operator,
     settings,
 )
-from sessions import FALLBACK, INTERPRETER, MODE
+from sessions import FALLBACK, FREE_THREADED, INTERPRETER, MODE
 
 
 def plus_one(x):
@@ -278,6 +278,7 @@ def test_metrics_have_names_for_the_user_interface(thread):
 
 
 @pytest.mark.core
+@pytest.mark.skipif(FREE_THREADED, reason="its allocator does not tell")
 def test_the_memory_of_python_is_a_metric(thread):
     """What a function keeps is in its operator's metric, and in none afterwards."""
     megabytes = 64

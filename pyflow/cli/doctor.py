@@ -208,7 +208,10 @@ def _minor(version: str) -> str:
 
 
 def check_python(python: dict[str, Any]) -> Finding:
-    """Functions travel as bytecode: executors need the driver's minor version of Python."""
+    """Functions travel as bytecode: executors need the driver's minor version of Python.
+
+    Free-threaded and other builds of a version have the same bytecode.
+    """
     executable = python["executable"]
     if "version" not in python:
         return Finding("Python", f"{executable} does not run", CHOOSE_PYTHON)
@@ -216,7 +219,7 @@ def check_python(python: dict[str, Any]) -> Finding:
     driver = f"{sys.version_info[0]}.{sys.version_info[1]}"
     if python["fault"] not in (None, libpython.NO_LIBRARY):
         return Finding("Python", f"{found} {python['fault']}", CHOOSE_PYTHON)
-    if python["minor"] != driver:
+    if python["minor"].rstrip("t") != driver:
         return Finding(
             "Python",
             f"executors would run {found}, this is {driver}",
@@ -239,9 +242,15 @@ def check_libpython(python: dict[str, Any]) -> Finding:
 
 
 def check_interpreters(python: dict[str, Any]) -> Finding:
-    """Interpreters with a GIL of their own work from 3.13 on."""
+    """Interpreters with a GIL of their own work from 3.13 on; free-threaded Pythons need none."""
     if "version" not in python or python["fault"]:
         return Finding("interpreters", "none", "repair Python first")
+    if python["minor"].endswith("t"):
+        return Finding(
+            "interpreters",
+            "shared, without a GIL: task slots run in parallel in one interpreter, until an "
+            "extension module turns the GIL on (PYTHON_GIL=0 keeps it off)",
+        )
     if tuple(map(int, python["minor"].split("."))) >= ISOLATED_SINCE:
         return Finding("interpreters", "isolated, shared")
     return Finding("interpreters", "shared (isolated needs Python 3.13)")

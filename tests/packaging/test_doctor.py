@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import zipfile
@@ -203,6 +204,24 @@ def test_isolated_interpreters_from_3_13_on(doctor):
     found = doctor()["interpreters"]["found"]
 
     assert found.startswith("isolated, shared" if sys.version_info >= (3, 13) else "shared")
+
+
+def test_a_free_threaded_python(doctor, package, python_with):
+    """One of the driver's version; its slots need no interpreters of their own."""
+    minor = f"{sys.version_info[0]}.{sys.version_info[1]}t"
+    jar = package / "pyflow" / "jars" / f"pyflow-{pyflow.__version__}.jar"
+    library = f"libpyflow-cp{minor.replace('.', '')}.so"
+    with zipfile.ZipFile(jar, "w") as archive:
+        properties = f"spark.version=4.3.0\npython.versions={minor}\n"
+        archive.writestr("META-INF/pyflow.properties", properties)
+        archive.writestr(f"native/linux-{os.uname().machine}/{library}", b"")
+    python = python_with("sysconfig.get_config_vars().update(Py_GIL_DISABLED=1)")
+
+    findings = doctor(package, PYSPARK_PYTHON=python)
+
+    assert faults(findings) == []
+    assert findings["interpreters"]["found"].startswith("shared, without a GIL")
+    assert "PYTHON_GIL=0" in findings["interpreters"]["found"]
 
 
 def test_settings_of_conf_satisfy_doctor(doctor, tmp_path):

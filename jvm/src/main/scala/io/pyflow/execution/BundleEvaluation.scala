@@ -132,7 +132,8 @@ private[execution] class BundleEvaluation(
   private def load(): Loaded = {
     FunctionLoading.prepare(spec, settings)
     val interpreter =
-      if (SharedOnlyFunctions.contains(spec)) Interpreter.SHARED else settings.interpreter
+      if (SharedOnlyFunctions.contains(spec)) Interpreter.SHARED
+      else FunctionLoading.interpreter(spec, settings)
     val current =
       try loadInto(interpreter)
       catch {

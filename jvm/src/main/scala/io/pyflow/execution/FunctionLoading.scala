@@ -3,7 +3,7 @@ package io.pyflow.execution
 import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.sql.pyflow.{FunctionsSpec, PythonErrors, RunningTask}
 
-import io.pyflow.bridge.{PythonFunctionException, PythonRuntime}
+import io.pyflow.bridge.{Interpreter, PythonFunctionException, PythonRuntime}
 
 /** Gets functions into an interpreter, or says why not. */
 private[execution] object FunctionLoading {
@@ -11,7 +11,8 @@ private[execution] object FunctionLoading {
   /** Starts Python if it does not run yet, and makes sure that it is the functions'. */
   def prepare(spec: FunctionsSpec, settings: ThreadModeSettings): Unit = {
     PythonStart.now(settings.python, spec.environment)
-    // Functions are pickled byte code, which fits one minor version of Python only.
+    // Functions are pickled byte code, which fits one minor version of Python only. Free-threaded
+    // and other builds of a version have the same byte code: a function may come from either.
     val embedded = PythonRuntime.version
     if (InterpreterChoice.minor(embedded) != InterpreterChoice.minor(spec.pythonVersion)) {
       throw new SparkException(
@@ -20,6 +21,14 @@ private[execution] object FunctionLoading {
           "PYSPARK_PYTHON or spark.pyflow.python to the same Python as the driver's.")
     }
   }
+
+  /** Where functions over rows run in this JVM, once it is prepared. */
+  def interpreter(spec: FunctionsSpec, settings: ThreadModeSettings): Interpreter =
+    InterpreterChoice.inRunningPython(settings.interpreter, settings.isolatedRequired) match {
+      case Right(interpreter) => interpreter
+      case Left(reason) =>
+        throw new SparkException(s"Python function ${spec.functionNames} cannot run: $reason.")
+    }
 
   /** Loads functions into a slot, which is closed if that fails. */
   def into[T](slot: TaskSlot, spec: FunctionsSpec, context: TaskContext)(

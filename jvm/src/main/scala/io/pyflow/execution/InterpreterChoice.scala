@@ -1,6 +1,6 @@
 package io.pyflow.execution
 
-import io.pyflow.bridge.Interpreter
+import io.pyflow.bridge.{Interpreter, PythonRuntime}
 
 /** Which interpreter fits which Python. */
 object InterpreterChoice {
@@ -20,6 +20,26 @@ object InterpreterChoice {
           "(set spark.pyflow.interpreter to auto or shared)")
     case _ => Right(byDefault(pythonVersion))
   }
+
+  /**
+   * What a choice by the functions' Python version comes to in the CPython that runs in this JVM;
+   * Left tells why it cannot be had. The version does not tell a free-threaded build from others: it
+   * has no GIL to give to interpreters, and all slots run in parallel in the shared one.
+   *
+   * @param isolatedRequired whether the session asks for isolated interpreters, not just for the
+   *   best ones
+   */
+  def inRunningPython(choice: Interpreter, isolatedRequired: Boolean): Either[String, Interpreter] =
+    if (choice == Interpreter.SHARED || !PythonRuntime.isFreeThreaded) {
+      Right(choice)
+    } else if (isolatedRequired) {
+      Left(
+        s"the embedded Python ${PythonRuntime.version} is a free-threaded build: its tasks run in " +
+          "parallel in the shared interpreter, and isolated ones are not supported (set " +
+          "spark.pyflow.interpreter to auto or shared)")
+    } else {
+      Right(Interpreter.SHARED)
+    }
 
   /** 13 of "3.13" and of "3.13.1"; None for what is not Python 3. */
   def minor(pythonVersion: String): Option[Int] = pythonVersion.split('.') match {

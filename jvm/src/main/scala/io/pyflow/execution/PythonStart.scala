@@ -28,7 +28,7 @@ object PythonStart {
     val start: Runnable = () =>
       try {
         now(executable, functionEnvironment)
-        PythonRuntime.prewarm(preferred(interpreter), slots)
+        preferred(interpreter).foreach(PythonRuntime.prewarm(_, slots))
       } catch {
         case NonFatal(e) => log.warn("The embedded Python could not be started ahead of time", e)
       }
@@ -37,9 +37,10 @@ object PythonStart {
     thread.start()
   }
 
-  private def preferred(interpreter: String): Interpreter = interpreter match {
-    case "shared" => Interpreter.SHARED
-    case "isolated" => Interpreter.ISOLATED
-    case _ => InterpreterChoice.byDefault(PythonRuntime.version)
-  }
+  /** None where the setting asks for what this Python does not have; tasks will say so. */
+  private def preferred(setting: String): Option[Interpreter] =
+    InterpreterChoice
+      .of(setting, PythonRuntime.version)
+      .flatMap(InterpreterChoice.inRunningPython(_, setting == "isolated"))
+      .toOption
 }

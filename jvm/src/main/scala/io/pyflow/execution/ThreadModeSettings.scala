@@ -7,12 +7,15 @@ import io.pyflow.bridge.Interpreter
 /**
  * What a session had configured for thread mode when a query was planned.
  *
+ * @param interpreter where functions over rows run, by their Python version
+ * @param isolatedRequired whether the session asks for isolated interpreters by name
  * @param auto whether functions may leave for process mode where that is faster
  * @param fallback whether functions may leave for process mode where they must
  */
 case class ThreadModeSettings(
     python: String,
     interpreter: Interpreter,
+    isolatedRequired: Boolean,
     bundleRows: Int,
     bundleMillis: Long,
     pythonTimeoutMillis: Option[Long],

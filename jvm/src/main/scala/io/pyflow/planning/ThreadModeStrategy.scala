@@ -196,12 +196,16 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
 
   private def settings(func: PythonUDF): ThreadModeSettings = settings(func, func.evalType)
 
-  private[planning] def settings(func: PythonFuncExpression, evalType: Int): ThreadModeSettings =
+  private[planning] def settings(func: PythonFuncExpression, evalType: Int): ThreadModeSettings = {
+    val isolatedRequired = PyFlowConf.INTERPRETER.in(conf) == "isolated"
+    val interpreter = InterpreterChoice
+      .of(PyFlowConf.INTERPRETER.in(conf), PythonFunctions.versions(func).head)
+      .fold(reason => throw SparkException.internalError(reason), identity)
     ThreadModeSettings(
       EmbeddedPython.executable(sparkConf),
-      InterpreterChoice
-        .of(PyFlowConf.INTERPRETER.in(conf), PythonFunctions.versions(func).head)
-        .fold(reason => throw SparkException.internalError(reason), identity),
+      // Known here if the driver runs Python itself; executors decide it for themselves.
+      InterpreterChoice.inRunningPython(interpreter, isolatedRequired).getOrElse(interpreter),
+      isolatedRequired,
       PyFlowConf.BUNDLE_SIZE.in(conf),
       PyFlowConf.BUNDLE_TIME.in(conf),
       PyFlowConf.PYTHON_TIMEOUT.in(conf),
@@ -219,6 +223,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
         conf.pysparkSimplifiedTraceback,
         conf.pysparkTracebackWithLocals,
         PythonFunctions.jobArtifactUUID))
+  }
 
   /** One of two physical plans, by whether the functions can run in thread mode. */
   private[planning] def planned(udfs: Seq[PythonFuncExpression], evalType: Int)(

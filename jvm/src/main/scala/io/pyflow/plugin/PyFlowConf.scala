@@ -31,8 +31,9 @@ object PyFlowConf {
   val INTERPRETER: Setting[String] = Setting.perSession(
     key = "spark.pyflow.interpreter",
     doc = "Which interpreter a task uses in thread mode: `shared` is one interpreter for the " +
-      "whole JVM, whose tasks take turns; `isolated` is one per task slot, each with its own GIL " +
-      "(Python 3.13 and newer); `auto` is `isolated` where Python has it, else `shared`.",
+      "whole JVM, whose tasks take turns, unless the Python is a free-threaded one; `isolated` is " +
+      "one per task slot, each with its own GIL (Python 3.13 and newer, not free-threaded); " +
+      "`auto` is `isolated` where Python has it, else `shared`.",
     values = "`auto`, `shared`, `isolated`",
     version = "0.1.0")(
     _.stringConf
