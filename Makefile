@@ -12,6 +12,8 @@
 #   make format   format all sources
 #   make docs     write the settings reference of docs/configuration.md
 #   make doctor   check this environment
+#   make python-free-threaded
+#                 build a free-threaded CPython 3.13, which the other targets then use too
 #   make clean    remove all that was built and installed here
 #
 # PYFLOW_PYTHONS=/path/to/python3.13,... builds and tests for these Pythons only.
@@ -50,7 +52,7 @@ ifneq (,$(filter test test-all sanitize fuzz bench soak,$(MAKECMDGOALS)))
 endif
 
 .PHONY: demo test core-tests test-all sanitize fuzz bench soak build lint format docs doctor data clean \
-  set-up
+  set-up python-free-threaded
 
 demo: build data
 	$(python) examples/flights.py
@@ -125,6 +127,9 @@ clean:
 
 set-up:
 	@python3 scripts/set_up.py $(purposes)
+
+python-free-threaded:
+	@python3 scripts/build_free_threaded_python.py
 
 # The set-up rewrites it only when the Pythons of this machine have changed.
 build/pythons: set-up
