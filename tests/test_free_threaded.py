@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pytest
@@ -47,8 +49,6 @@ def no_turns(thread):
 
 def meets(name):
     """Whether two tasks are here at once, both without waiting for anything."""
-    import time
-
     here = sys.__dict__.setdefault(name, {})
     here[TaskContext.get().partitionId()] = True
     end = time.monotonic() + 20
@@ -109,8 +109,6 @@ def test_busy_tasks_are_not_taken_for_waiting_ones(spark):
     """With a GIL, functions like this one leave for process mode."""
 
     def busy(n):
-        import time
-
         end = time.thread_time() + 1
         while time.thread_time() < end:
             sum(range(1000))
@@ -207,6 +205,45 @@ def test_many_tasks_of_every_lane_load_at_once(thread):
     assert sorted(map(tuple, frame.collect())) == sorted(
         (n, n + 1, n + 1, n + 2, n + 2) for n in range(400) for _ in range(2)
     )
+
+
+def test_cancelled_tasks_leave_no_shared_lock_taken(thread):
+    """Interrupted at any point of what they do, and so within logging and imports."""
+
+    def log_and_import(end):
+        import importlib
+        import logging
+
+        class Quiet(logging.Handler):
+            def emit(self, record):
+                pass
+
+        logger = logging.getLogger("of cancelled tasks")
+        logger.propagate = False
+        if not logger.handlers:
+            logger.addHandler(Quiet())
+        done = 0
+        while done == 0 or time.monotonic() < end:
+            logger.warning("a line")
+            sys.modules.pop("colorsys", None)
+            importlib.import_module("colorsys")
+            done += 1
+        return done
+
+    function = F.udf(log_and_import, "long")
+
+    def run(seconds):
+        end = F.lit(time.monotonic() + seconds)
+        return thread.range(2, numPartitions=2).select(function(end)).collect()
+
+    for _ in range(10):
+        with ThreadPoolExecutor(1) as pool:
+            job = pool.submit(run, 60)
+            time.sleep(0.5)
+            thread.sparkContext.cancelAllJobs()
+            with pytest.raises(Exception, match="cancel"):
+                job.result(timeout=20)
+    assert all(row[0] >= 1 for row in run(0))
 
 
 def test_a_module_that_turns_the_gil_on_is_named_in_the_log(tmp_path):

@@ -215,7 +215,8 @@ def check_python(python: dict[str, Any]) -> Finding:
     executable = python["executable"]
     if "version" not in python:
         return Finding("Python", f"{executable} does not run", CHOOSE_PYTHON)
-    found = f"{python['version']} ({executable})"
+    build = ", free-threaded" if _is_free_threaded(python) else ""
+    found = f"{python['version']}{build} ({executable})"
     driver = f"{sys.version_info[0]}.{sys.version_info[1]}"
     if python["fault"] not in (None, libpython.NO_LIBRARY):
         return Finding("Python", f"{found} {python['fault']}", CHOOSE_PYTHON)
@@ -245,7 +246,7 @@ def check_interpreters(python: dict[str, Any]) -> Finding:
     """Interpreters with a GIL of their own work from 3.13 on; free-threaded Pythons need none."""
     if "version" not in python or python["fault"]:
         return Finding("interpreters", "none", "repair Python first")
-    if python["minor"].endswith("t"):
+    if _is_free_threaded(python):
         return Finding(
             "interpreters",
             "shared, without a GIL: task slots run in parallel in one interpreter, until an "
@@ -254,6 +255,11 @@ def check_interpreters(python: dict[str, Any]) -> Finding:
     if tuple(map(int, python["minor"].split("."))) >= ISOLATED_SINCE:
         return Finding("interpreters", "isolated, shared")
     return Finding("interpreters", "shared (isolated needs Python 3.13)")
+
+
+def _is_free_threaded(python: dict[str, Any]) -> bool:
+    minor: str = python["minor"]
+    return minor.endswith("t")
 
 
 def _python_executable(defaults: dict[str, str]) -> str:

@@ -220,6 +220,7 @@ def test_a_free_threaded_python(doctor, package, python_with):
     findings = doctor(package, PYSPARK_PYTHON=python)
 
     assert faults(findings) == []
+    assert ", free-threaded (" in findings["Python"]["found"]
     assert findings["interpreters"]["found"].startswith("shared, without a GIL")
     assert "PYTHON_GIL=0" in findings["interpreters"]["found"]
 

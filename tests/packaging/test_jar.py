@@ -43,7 +43,7 @@ def test_properties_say_what_the_jar_is_for(jar, pythons):
     assert dict(line.split("=") for line in lines) == {
         "version": pyflow.__version__,
         "spark.version": "4.3.0",
-        "python.versions": ",".join(reversed(pythons)),
+        "python.versions": ",".join(sorted(pythons)),
         **{
             f"sha256.{os.path.basename(name)}": hashlib.sha256(jar.read(name)).hexdigest()
             for name in jar.namelist()
