@@ -287,4 +287,24 @@ KINDS = (
     ),
 )
 
+# Measured on a free-threaded Python only, see free_threaded.py.
+FREE_THREADED = (
+    KindCase(
+        name="pandas-numpy",
+        title="pandas_udf, 1 ms of numpy per batch",
+        program=kinds.pandas_numpy,
+        columns={"x": "id / 7D"},
+        rows=4_000_000,
+        row_bytes=8,
+    ),
+    KindCase(
+        name="arrow-numpy",
+        title="arrow_udf, 1 ms of numpy per batch",
+        program=kinds.arrow_numpy,
+        columns={"x": "id / 7D"},
+        rows=4_000_000,
+        row_bytes=8,
+    ),
+)
+
 BY_NAME: dict[str, FunctionCase | KindCase] = {case.name: case for case in (*CASES, *KINDS)}

@@ -62,7 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if mode.name not in case.modes:
             continue
         rows = max(10, int(case.rows * options.scale))
-        results = results_of(case, mode, cached_input(session, case, rows))
+        frame = cached_input(session, case, rows, session.sparkContext.defaultParallelism)
+        results = results_of(case, mode, frame)
         with PeakMemory(jvm) as watch:
             deadline = time.perf_counter() + _MEMORY_SECONDS
             while time.perf_counter() < deadline:

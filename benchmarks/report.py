@@ -37,7 +37,8 @@ def write_report(folder: Path) -> None:
     (folder / "README.md").write_text("\n".join(line for section in sections for line in section))
 
 
-def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Yield the lines of a Markdown table."""
     header = list(header)
     yield f"| {' | '.join(header)} |"
     yield "|" + " --- |" + " ---: |" * (len(header) - 1)
@@ -46,7 +47,7 @@ def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str
     yield ""
 
 
-def _nanos(value: float) -> str:
+def nanos_text(value: float) -> str:
     """Return nanoseconds with three digits, in the unit that suits them."""
     for unit, size in (("ns", 1), ("µs", 1_000), ("ms", 1_000_000)):
         if value < 1_000 * size or unit == "ms":
@@ -63,7 +64,7 @@ def _introduction(results: Results) -> Iterator[str]:
     if results.raw["quick"]:
         yield "**A quick run with few rows and rounds: for trying, not for judging.**"
         yield ""
-    yield from _table(("machine", ""), results.raw["machine"].items())
+    yield from table(("machine", ""), results.raw["machine"].items())
     yield (
         "Every case runs one function over rows cached in memory into a sink that discards them. "
         f"After a warm-up, the modes take turns in each of {results.raw['rounds']} rounds; a "
@@ -82,7 +83,7 @@ def _goals(results: Results) -> Iterator[str]:
     yield ""
     verdicts = {True: "reached", False: "**missed**", None: "-"}
     fastest = assess(replace(results, statistic=min))
-    yield from _table(
+    yield from table(
         ("", "goal", "this run", "", "its fastest rounds"),
         (
             (goal.subject, goal.goal, goal.figure, verdicts[goal.reached], best.figure)
@@ -150,11 +151,11 @@ def _cases_by_modes(results: Results, master: str, measure: str, cases: list[str
         figures = []
         for mode in modes:
             try:
-                figures.append(_nanos(results.nanos(master, case, mode, measure)))
+                figures.append(nanos_text(results.nanos(master, case, mode, measure)))
             except MissingFigureError:
                 figures.append("-")
         rows.append([f"{CASES[case].title} ({results.rows(case):,} rows)", *figures])
-    yield from _table(["", *(MODES[mode].title for mode in modes)], rows)
+    yield from table(["", *(MODES[mode].title for mode in modes)], rows)
 
 
 def _sessions(results: Results) -> Iterator[str]:
@@ -187,7 +188,7 @@ def _sessions(results: Results) -> Iterator[str]:
             except MissingFigureError:
                 figures.append("-")
         rows.append([MODES[mode].title, *figures])
-    yield from _table((*header, *(f"peak memory, {CASES[case].title}" for case in cases)), rows)
+    yield from table((*header, *(f"peak memory, {CASES[case].title}" for case in cases)), rows)
 
 
 def _bridges(results: Results) -> Iterator[str]:
@@ -214,9 +215,9 @@ def _bridges(results: Results) -> Iterator[str]:
     def figure(bridge: str, interpreter: str, bundle: int, case: str) -> str:
         key = {"bridge": bridge, "interpreter": interpreter, "bundle": bundle, "case": case}
         found = [call["ns"] for call in bridges["calls"] if key.items() <= call.items()]
-        return _nanos(median(found)) if found else "-"
+        return nanos_text(median(found)) if found else "-"
 
-    yield from _table(
+    yield from table(
         ("time per call", *(CASES[case].title for case in cases)),
         (
             [

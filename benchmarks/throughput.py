@@ -47,9 +47,8 @@ def emit(event: str, **values: Any) -> None:
     print(json.dumps({"event": event, **values}), flush=True)
 
 
-def cached_input(session: SparkSession, case: Case, rows: int) -> DataFrame:
-    """Return the rows of a case, held in memory, one partition per task slot."""
-    slots = session.sparkContext.defaultParallelism
+def cached_input(session: SparkSession, case: Case, rows: int, slots: int) -> DataFrame:
+    """Return the rows of a case, held in memory, one partition for each of some task slots."""
     columns = [sf.expr(sql).alias(name) for name, sql in case.columns.items()]
     frame = session.range(0, rows, 1, slots).select(*columns)
     if isinstance(case, KindCase) and case.grouped_by:
@@ -149,7 +148,7 @@ def measure_case(
     rows: int,
 ) -> None:
     """Measure a case in all modes, one after the other in every round."""
-    frame = cached_input(session, case, rows)
+    frame = cached_input(session, case, rows, session.sparkContext.defaultParallelism)
     try:
         subjects: dict[str, PlainLoop | Query] = {}
         checksums: dict[str, int] = {}
