@@ -249,8 +249,8 @@ def test_cancelled_tasks_leave_no_shared_lock_taken(thread):
 def test_a_module_that_turns_the_gil_on_is_named_in_the_log(tmp_path):
     output = run([sys.executable, PROGRAMS / "free_threaded.py"], tmp_path)
     assert "BEFORE off AFTER on" in output
-    (line,) = [line for line in output.splitlines() if "GIL) has been enabled" in line]
-    assert "turns_on" in line
+    (line,) = [line for line in output.splitlines() if "[turns_on, task" in line]
+    assert "GIL) has been enabled" in line
     assert "'pandas." in line
     assert "PYTHON_GIL=0" in line
 
