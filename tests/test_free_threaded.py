@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -124,29 +125,32 @@ def test_busy_tasks_are_not_taken_for_waiting_ones(spark):
 
 @pytest.mark.parametrize("use_arrow", [False, True], ids=["pickled", "arrow"])
 def test_results_that_other_threads_change(thread, use_arrow):
-    """Containers that the functions of all tasks return while a thread empties and fills them."""
+    """Containers that the functions of all tasks return while a thread fills and empties them."""
+
+    def change(ended, longs, texts, named, mapped):
+        while not ended.is_set():
+            longs.extend(range(50))
+            texts.extend(map(str, range(50)))
+            named.update(a=1, b="b")
+            mapped.update(c=2)
+            del longs[:], texts[:]
+            named.clear()
+            mapped.clear()
 
     def shared(n):
-        import contextlib
-        import sys
-        import threading
-
-        def change(longs, texts, named):
-            while True:
-                longs.extend(range(50))
-                texts.extend(map(str, range(50)))
-                named.update(a=1, b="b")
-                del longs[:], texts[:]
-                named.clear()
-
-        made = ([], [], {})
+        made = (threading.Event(), [], [], {}, {})
         found = sys.__dict__.setdefault("containers of this test", made)
         if found is made:
             threading.Thread(target=change, args=found, daemon=True).start()
-        with contextlib.suppress(RuntimeError):
-            return {"longs": found[0], "texts": found[1], "named": found[2]}
+        return dict(zip(("longs", "texts", "named", "mapped"), found[1:]))
 
-    returns = "longs array<long>, texts array<string>, named struct<a: long, b: string>"
+    def end(n):
+        sys.__dict__.pop("containers of this test")[0].set()
+
+    returns = (
+        "longs array<long>, texts array<string>, named struct<a: long, b: string>, "
+        "mapped map<string, long>"
+    )
     function = F.udf(shared, returns, useArrow=use_arrow)
     for _ in range(5):
         frame = thread.range(4000, numPartitions=8).select(function("id").alias("x"))
@@ -155,6 +159,8 @@ def test_results_that_other_threads_change(thread, use_arrow):
             assert set(row.x.texts) <= set(map(str, range(50)))
             assert row.x.named.a in (1, None)
             assert row.x.named.b in ("b", None)
+            assert row.x.mapped in ({}, {"c": 2})
+    thread.range(1).select(F.udf(end, "string")("id")).collect()
 
 
 def changed_size_aside(frame):
@@ -162,7 +168,7 @@ def changed_size_aside(frame):
     try:
         return frame.collect()
     except PythonException as error:
-        if "changed size during conversion" not in str(error):
+        if "changed size during" not in str(error):
             raise
         return []
 
