@@ -35,6 +35,14 @@ def process_tree(root: int) -> list[int]:
     return list(walk(root))
 
 
+def busy_nanos() -> int:
+    """Return the CPU time that all processes of the machine have used so far."""
+    user, nice, system, _idle, _waiting, irq, softirq, *_ = map(
+        int, Path("/proc/stat").read_text().split(maxsplit=9)[1:8]
+    )
+    return (user + nice + system + irq + softirq) * _TICK_NANOS
+
+
 def cpu_nanos(root: int) -> int:
     """Return the CPU time a process tree has used so far, ended descendants included."""
     ticks = 0
