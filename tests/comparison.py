@@ -132,9 +132,7 @@ def failure(error: BaseException) -> Failure:
 
 def executed_plan(frame: DataFrame) -> str:
     """The physical plan of a DataFrame; after an action the adaptive one is final."""
-    plan: str = frame._jdf.queryExecution().executedPlan().toString()
-    # Adaptive execution also shows what it began with, before rules for columns were applied.
-    return plan.split("+- == Initial Plan ==")[0]
+    return frame._jdf.queryExecution().executedPlan().toString()
 
 
 def operator(plan: Any, name: str) -> Any:
@@ -155,7 +153,6 @@ _IN_THREAD = re.compile(r"\bThread\w*(Python|PythonUDTF|InBatch)\b|\(Python in t
 _IN_PROCESS = re.compile(
     r"\b((Batch|Arrow)EvalPython(UDTF)?|Arrow(Aggregate|Window)Python"
     r"|MapIn(Pandas|Arrow)|FlatMap\w+In(Pandas|Arrow)(WithState)?|TransformWithStateInPySpark)\b"
-    r"|\(Python\)"
 )
 
 
@@ -166,7 +163,9 @@ def in_thread(plan: str) -> bool:
 
 def in_process(plan: str) -> bool:
     """Whether a Python function of the plan runs in process mode."""
-    return bool(_IN_PROCESS.search(plan))
+    # Data sources get their mode after adaptive execution has begun.
+    begun = plan.split("+- == Initial Plan ==")[0]
+    return bool(_IN_PROCESS.search(plan)) or "(Python)" in begun
 
 
 def assert_thread_plan(plan: str) -> None:
