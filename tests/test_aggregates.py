@@ -68,9 +68,7 @@ def arrow_rows(batches: Iterator[pa.Array]) -> int:
     return sum(len(batch) for batch in batches)
 
 
-@pytest.mark.parametrize(
-    "conf", [pytest.param({}, marks=pytest.mark.core), SMALL_BATCHES], ids=["", "small batches"]
-)
+@pytest.mark.parametrize("conf", [{}, SMALL_BATCHES], ids=["", "small batches"])
 def test_grouped(arrow_lane, conf):
     def program(spark):
         frame = numbers(spark)
@@ -94,7 +92,6 @@ def test_grouped(arrow_lane, conf):
     arrow_lane(program, conf)
 
 
-@pytest.mark.core
 def test_windows(arrow_lane):
     whole = Window.partitionBy("k")
     ordered = Window.partitionBy("k").orderBy("n", "x")

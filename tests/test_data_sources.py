@@ -153,7 +153,6 @@ class BatchesReader(DataSourceReader):
             yield pa.record_batch({"n": numbers, "pid": [os.getpid()] * 10})
 
 
-@pytest.mark.core
 def test_reading(arrow_lane):
     def program(spark):
         frame = spark.read.format("numbers").load()
@@ -194,7 +193,6 @@ def write(spark, path, mode="append", **options):
     writer.mode(mode).options(path=str(path), **options).save()
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("mode", ["append", "overwrite"])
 def test_writing(spark, tmp_path, mode):
     written = {}
