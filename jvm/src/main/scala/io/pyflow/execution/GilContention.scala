@@ -1,5 +1,7 @@
 package io.pyflow.execution
 
+import java.util.{LinkedHashMap, Map => JavaMap}
+
 import scala.collection.mutable
 
 import org.apache.spark.sql.pyflow.FunctionIdentity
@@ -33,6 +35,8 @@ object GilContention {
   /** What was measured longer ago loses its weight. */
   private val MemoryNanos = 10 * EnoughNanos
 
+  private val Remembered = 1000
+
   private class Measured {
     private var elapsed = 0.0
     private var inside = 0.0
@@ -53,7 +57,12 @@ object GilContention {
     }
   }
 
-  private val measured = mutable.Map.empty[Seq[FunctionIdentity], Measured]
+  /** Of the functions that ran last; an application may define new ones without end. */
+  private val measured =
+    new LinkedHashMap[Seq[FunctionIdentity], Measured](16, 0.75f, true) {
+      override protected def removeEldestEntry(
+          eldest: JavaMap.Entry[Seq[FunctionIdentity], Measured]): Boolean = size > Remembered
+    }
   private val reasons = mutable.Map.empty[String, String]
 
   /**
@@ -111,7 +120,7 @@ object GilContention {
       functions: Seq[FunctionIdentity],
       elapsedNanos: Long,
       times: CallTimes): Option[Contention] = synchronized {
-    val ofFunctions = measured.getOrElseUpdate(functions, new Measured)
+    val ofFunctions = measured.computeIfAbsent(functions, _ => new Measured)
     ofFunctions.add(elapsedNanos, times)
     ofFunctions.waitPercent.filter(_ >= TooMuch && reasonAgainst(functions).isEmpty).map {
       Contention(_, functions)
