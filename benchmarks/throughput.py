@@ -91,8 +91,14 @@ class Query:
     """A case in a mode as a Spark query over cached rows."""
 
     def __init__(
-        self, case: FunctionCase | KindCase, mode: Mode, frame: DataFrame, rows: int
+        self,
+        case: FunctionCase | KindCase,
+        mode: Mode,
+        frame: DataFrame,
+        rows: int,
+        max_seconds: float = _MAX_QUERY_SECONDS,
     ) -> None:
+        self._max_seconds = max_seconds
         self._session = frame.sparkSession
         self._mode = mode
         self._rows = rows
@@ -117,7 +123,7 @@ class Query:
             expired.set()
             self._session.sparkContext.cancelAllJobs()
 
-        watchdog = threading.Timer(_MAX_QUERY_SECONDS, cancel)
+        watchdog = threading.Timer(self._max_seconds, cancel)
         watchdog.start()
         cpu, wall = cpu_nanos(self._jvm), time.perf_counter_ns()
         try:
@@ -125,7 +131,7 @@ class Query:
         except Exception as error:
             if not expired.is_set():
                 raise
-            raise TimeoutError(f"no end after {_MAX_QUERY_SECONDS} s") from error
+            raise TimeoutError(f"no end after {self._max_seconds} s") from error
         finally:
             watchdog.cancel()
         wall = time.perf_counter_ns() - wall

@@ -78,6 +78,8 @@ def test_spark_submit(master, request, tmp_path):
     assert "places ['java']" in output
     assert "words ['WORD 0', 'WORD 1', 'WORD 2']" in output
     assert "ThreadEvalPython" in output
+    assert output.count("rdd 15") == 2
+    assert output.count("Functions of the RDD API run in process mode") == 1
 
 
 def test_spark_submit_without_the_setting_stays_in_process_mode(tmp_path):

@@ -23,4 +23,6 @@ words = spark.sql("select concat('word ', id) as w from range(3)").select(shout(
 print("places", sorted(places))
 print("words", [row[0] for row in words.collect()])
 words.explain()
+for _ in range(2):
+    print("rdd", spark.sparkContext.parallelize(range(5)).map(lambda n: n + 1).sum())
 spark.stop()

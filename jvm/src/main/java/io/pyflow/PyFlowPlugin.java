@@ -1,6 +1,7 @@
 package io.pyflow;
 
 import io.pyflow.plugin.ExecutorMessages;
+import io.pyflow.plugin.RddFunctions;
 import io.pyflow.plugin.ThreadModeSetup;
 import java.util.Collections;
 import java.util.Map;
@@ -35,6 +36,7 @@ public final class PyFlowPlugin implements SparkPlugin {
         return Collections.emptyMap();
       }
       ExecutorMessages.begin(sc);
+      RddFunctions.watch(sc);
       // The configuration that executors and sessions are made from; sc.getConf is a copy of it.
       return ThreadModeSetup.onDriver(SparkEnv.get().conf());
     }
