@@ -163,9 +163,7 @@ def in_thread(plan: str) -> bool:
 
 def in_process(plan: str) -> bool:
     """Whether a Python function of the plan runs in process mode."""
-    # Data sources get their mode after adaptive execution has begun.
-    begun = plan.split("+- == Initial Plan ==")[0]
-    return bool(_IN_PROCESS.search(plan)) or "(Python)" in begun
+    return bool(_IN_PROCESS.search(plan)) or "(Python)" in plan
 
 
 def assert_thread_plan(plan: str) -> None:

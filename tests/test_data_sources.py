@@ -9,12 +9,16 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pytest
 from pyspark import TaskContext
+from pyspark.errors import AnalysisException
 from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
+    DataSourceStreamReader,
+    DataSourceStreamWriter,
     DataSourceWriter,
     EqualTo,
     InputPartition,
+    SimpleDataSourceStreamReader,
     WriterCommitMessage,
 )
 from pyspark.sql.functions import col
@@ -27,7 +31,7 @@ SCHEMA = "n int, text string, list array<double>, part int"
 
 @pytest.fixture(autouse=True)
 def sources(spark):
-    for source in (Numbers, Filtered, Broken, Batches):
+    for source in (Numbers, Filtered, Broken, Batches, Counting, Simple):
         spark.dataSource.register(source)
 
 
@@ -235,3 +239,170 @@ def test_process_mode_has_its_reason(spark, tmp_path):
                 with pytest.raises(Exception, match="numbers cannot run in thread mode"):
                     action()
             assert not (tmp_path / "other").exists()
+
+
+class Counting(DataSource):
+    """A stream of numbers, and one that appends what it gets to files."""
+
+    @classmethod
+    def name(cls):
+        return "counting"
+
+    def schema(self):
+        return "n long, part int, pid long"
+
+    def streamReader(self, schema):  # noqa: N802
+        return CountingReader(self.options.get("fail"))
+
+    def streamWriter(self, schema, overwrite):  # noqa: N802
+        return CountingWriter(self.options["path"], self.options.get("fail"))
+
+
+class Simple(DataSource):
+    @classmethod
+    def name(cls):
+        return "simple"
+
+    def schema(self):
+        return "n long, part int, pid long"
+
+    def simpleStreamReader(self, schema):  # noqa: N802
+        return SimpleReader()
+
+
+class CountingReader(DataSourceStreamReader):
+    """Twenty numbers in two partitions, all in the first batch."""
+
+    def __init__(self, fail):
+        self.fail = fail
+
+    def initialOffset(self):  # noqa: N802
+        return {"n": 0}
+
+    def latestOffset(self, start, limit):  # noqa: N802
+        return {"n": 20}
+
+    def partitions(self, start, end):
+        middle = (start["n"] + end["n"]) // 2
+        return [InputPartition((start["n"], middle)), InputPartition((middle, end["n"]))]
+
+    def read(self, partition):
+        for n in range(*partition.value):
+            if self.fail == "read" and n == 13:
+                raise ValueError("no more")
+            yield (n, TaskContext.get().partitionId(), os.getpid())
+
+
+class SimpleReader(SimpleDataSourceStreamReader):
+    def initialOffset(self):  # noqa: N802
+        return {"n": 0}
+
+    def read(self, start):
+        end = min(start["n"] + 10, 20)
+        return iter([(n, 0, 0) for n in range(start["n"], end)]), {"n": end}
+
+    def readBetweenOffsets(self, start, end):  # noqa: N802
+        return iter([(n, 0, 0) for n in range(start["n"], end["n"])])
+
+
+class CountingWriter(DataSourceStreamWriter):
+    def __init__(self, path, fail):
+        self.path, self.fail = path, fail
+
+    def write(self, rows):
+        numbers = [row.n for row in rows]
+        if self.fail == "write":
+            raise ValueError("no room")
+        return Written(len(numbers), sum(numbers))
+
+    def _note(self, text):
+        with open(self.path, "a") as file:
+            file.write(text + "\n")
+
+    def commit(self, messages, batchId):  # noqa: N803
+        rows, total = sum(m.rows for m in messages), sum(m.total for m in messages)
+        self._note(f"batch {batchId}: {rows} rows, sum {total}")
+
+    def abort(self, messages, batchId):  # noqa: N803
+        self._note(f"batch {batchId} aborted")
+
+
+def run_stream(spark, frame, sink, mode, **options):
+    """A query after one batch at least, its plan, and why it failed."""
+    with settings(spark, mode):
+        writer = frame.writeStream.format(sink).options(**options)
+        query = writer.queryName("counted").start()
+        try:
+            query.processAllAvailable()
+            error = None
+        except Exception as failed:
+            error = str(failed)
+        progress = [(p.numInputRows, p.sink.numOutputRows) for p in query.recentProgress]
+        plan = query._jsq.streamingQuery().lastExecution().executedPlan().toString()
+        query.stop()
+    return progress, plan, error
+
+
+def test_streams_from_a_source(spark):
+    jvm = spark._jvm.java.lang.ProcessHandle.current().pid()
+    seen = {}
+    for mode in ("process", "thread"):
+        frame = spark.readStream.format("counting").load()
+        progress, plan, error = run_stream(spark, frame, "memory", {MODE: mode, FALLBACK: "false"})
+        assert error is None, error
+        assert ("(Python in thread mode" in plan) == (mode == "thread")
+        rows = spark.table("counted").collect()
+        assert ({row.pid for row in rows} == {jvm}) == (mode == "thread")
+        seen[mode] = (sorted((row.n, row.part) for row in rows), progress[0])
+    assert [n for n, _ in seen["thread"][0]] == list(range(20))
+    assert seen["thread"] == seen["process"]
+
+
+def test_streams_that_the_driver_reads(spark):
+    """A simple reader's rows are read once, by the driver, who hands them to the tasks."""
+    seen = {}
+    for mode in ("process", "thread"):
+        frame = spark.readStream.format("simple").load()
+        _, _, error = run_stream(spark, frame, "memory", {MODE: mode, FALLBACK: "false"})
+        assert error is None, error
+        seen[mode] = sorted(row.n for row in spark.table("counted").collect())
+    assert seen["thread"] == seen["process"] == list(range(20))
+
+
+def test_failures_of_streams_from_a_source(spark):
+    for mode in ("process", "thread"):
+        frame = spark.readStream.format("counting").option("fail", "read").load()
+        _, _, error = run_stream(spark, frame, "memory", {MODE: mode})
+        assert "ValueError: no more" in error, error
+
+
+@pytest.mark.parametrize("fail", ["", "write"])
+def test_streams_to_a_source(spark, tmp_path, fail):
+    rows = tmp_path / "rows"
+    spark.range(20, numPartitions=2).selectExpr("id as n").write.parquet(str(rows))
+    seen = {}
+    for mode in ("process", "thread"):
+        frame = spark.readStream.schema("n long").parquet(str(rows))
+        options = {
+            "path": str(tmp_path / mode),
+            "fail": fail,
+            "checkpointLocation": str(tmp_path / f"{mode}-checkpoint"),
+        }
+        progress, plan, error = run_stream(spark, frame, "counting", {MODE: mode}, **options)
+        assert ("(Python in thread mode" in plan) == (mode == "thread")
+        assert ("ValueError: no room" in error) if fail else error is None, error
+        seen[mode] = (progress, (tmp_path / mode).read_text())
+    assert seen["thread"] == seen["process"]
+    assert seen["thread"][1] == ("batch 0 aborted\n" if fail else "batch 0: 20 rows, sum 190\n")
+
+
+def test_streams_have_the_reason_of_process_mode(spark, tmp_path):
+    profiler = {MODE: "thread", "spark.sql.pyspark.udf.profiler": "perf"}
+    frame = spark.readStream.format("counting").load()
+    options = {"path": str(tmp_path / "file"), "checkpointLocation": str(tmp_path / "checkpoint")}
+    _, plan, error = run_stream(spark, frame, "counting", profiler, **options)
+    assert error is None, error
+    reason = r"ProcessMode \[counting.*\], reason: the UDF profiler is on"
+    assert len(re.findall(reason, plan)) == 2
+    with pytest.raises(AnalysisException, match="counting cannot run in thread mode"):
+        run_stream(spark, frame, "memory", {**profiler, FALLBACK: "false"})

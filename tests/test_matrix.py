@@ -130,36 +130,59 @@ PROGRAMS: dict[str, Callable[[DataFrame], DataFrame]] = {
 }
 
 
+#: Kinds whose queries have no other output mode.
+UPDATING = {"`applyInPandasWithState`"}
+
+FOREACH = "`foreach` of a stream"
+PROGRAMS[FOREACH] = lambda f: f.select("k", "n")
+
+
 def where(plan: str, mode: str) -> str:
     """Where the functions of a plan run; the plan says it, not the setting."""
-    if in_process(plan):
-        assert not in_thread(plan), plan
+    if not in_thread(plan):
+        assert in_process(plan) or "ForeachWrite" in plan, plan
         assert (mode == "thread") == bool(re.search(r"ProcessMode .* reason: ", plan)), plan
         return "workers"
-    assert in_thread(plan), plan
+    assert not in_process(plan), plan
     (interpreter,) = set(re.findall(r"interpreter: (\w+)", plan))
     return interpreter
 
 
-def in_batch(spark: SparkSession, program: Callable[[DataFrame], DataFrame], stored: str):
-    frame = program(spark.read.parquet(stored))
+class ToFile:
+    """A sink of `foreach` that appends rows to a file."""
+
+    def __init__(self, path: Path):
+        self._path = path
+
+    def process(self, row):
+        with self._path.open("a") as file:
+            file.write(f"{row}\n")
+
+
+def in_batch(spark: SparkSession, kind: str, stored: str):
+    if kind == FOREACH:
+        return REFUSED, None
+    frame = PROGRAMS[kind](spark.read.parquet(stored))
     rows = sorted(frame.collect(), key=repr)
     plan = frame._jdf.queryExecution().executedPlan().toString()
     return where(plan, spark.conf.get(MODE)), rows
 
 
-def in_stream(spark: SparkSession, program: Callable[[DataFrame], DataFrame], stored: str):
+def in_stream(spark: SparkSession, kind: str, stored: str):
     source = spark.readStream.schema("k long, n long, s string").parquet(stored)
-    query = (
-        program(source)
-        .writeStream.format("memory")
-        .queryName("matrix")
-        .outputMode("update" if "WithState" in str(program.__code__.co_names) else "append")
-        .trigger(availableNow=True)
-        .start()
-    )
+    writer = PROGRAMS[kind](source).writeStream.trigger(availableNow=True)
+    written = Path(f"{stored}-written")
+    if kind == FOREACH:
+        written.unlink(missing_ok=True)
+        writer = writer.foreach(ToFile(written))
+    else:
+        writer = writer.format("memory").queryName("matrix")
+    query = writer.outputMode("update" if kind in UPDATING else "append").start()
     query.awaitTermination()
-    rows = sorted(spark.table("matrix").collect(), key=repr)
+    if kind == FOREACH:
+        rows = sorted(written.read_text().splitlines())
+    else:
+        rows = sorted(spark.table("matrix").collect(), key=repr)
     plan = query._jsq.streamingQuery().lastExecution().executedPlan().toString()
     return where(plan, spark.conf.get(MODE)), rows
 
@@ -182,7 +205,7 @@ def observed(spark: SparkSession, kind: str, stored: str) -> list[str]:
                 continue
             with settings(spark, conf):
                 try:
-                    cell, rows = run(spark, PROGRAMS[kind], stored)
+                    cell, rows = run(spark, kind, stored)
                 except (AnalysisException, PySparkException, Py4JJavaError) as error:
                     # Spark has no such query, whatever the mode.
                     text = str(error)

@@ -43,6 +43,11 @@ class Codec {
     return decode_slot(type, row, row.data + bit_set_bytes(fields) + 8 * index);
   }
 
+  // A whole row as a Row of the struct type's fields; a new reference, or null with an error set.
+  PyObject* decode_row(const Type& type, const Region& row) const {
+    return decode_struct(type, row);
+  }
+
   // Writes `value` as field `index` of the row that starts at offset `row` of `out` and whose fixed
   // part is already there and zero. Unless it returns kExact, `out` is as before.
   Encoded encode_field(const Type& type, PyObject* value, bool nullable, Buffer& out, size_t row,

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <utility>
 
+#include "row_reader.h"
+
 namespace pyflow {
 
 struct Stream::Pull {
@@ -79,11 +81,12 @@ std::unique_ptr<Stream> Stream::load(Slot& slot, const std::string& specificatio
     slot.begin_python();
     // (runtime, error options)
     PyRef callable = Pull::callable(stream->pull_);
+    PyRef row_reader = callable ? row_reader_factory(state) : PyRef();
     PyRef tuple;
-    if (callable) {
-      tuple = PyRef::steal(
-          PyObject_CallFunction(state.load_stream.get(), "y#O", specification.data(),
-                                static_cast<Py_ssize_t>(specification.size()), callable.get()));
+    if (row_reader) {
+      tuple = PyRef::steal(PyObject_CallFunction(
+          state.load_stream.get(), "y#OO", specification.data(),
+          static_cast<Py_ssize_t>(specification.size()), callable.get(), row_reader.get()));
     }
     slot.end_python();
     if (tuple) {

@@ -1,8 +1,9 @@
-// Functions over Arrow batches: Python pulls batches from the JVM, and the JVM pulls what the
-// functions make of them.
+// Functions over a stream: Python pulls its input from the JVM, and the JVM pulls what the
+// functions make of it.
 //
-// Both ways a batch crosses as an ArrowArray of the C data interface, its buffers shared by
-// address.
+// Both ways Arrow batches cross as an ArrowArray of the C data interface, its buffers shared by
+// address. Functions that take rows get them in the same structure (row_reader.h) and return
+// nothing.
 #pragma once
 
 #include <functional>

@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.errors import PySparkRuntimeError
 from pyspark.util import try_simplify_traceback
 
-__all__ = ["ErrorOptions", "FormattedError", "format_exception"]
+__all__ = ["ErrorOptions", "FormattedError", "format_as_it_is", "format_exception"]
 
 _OWN_FILES = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -55,6 +55,11 @@ def format_exception(error: BaseException, options: ErrorOptions | None) -> str:
         return str(error)
     if isinstance(error, StopIteration):
         error = _stop_iteration_occurred(error)
+    return format_as_it_is(error, options)
+
+
+def format_as_it_is(error: BaseException, options: ErrorOptions | None) -> str:
+    """Format an exception, a ``StopIteration`` too."""
     if options is not None and options.hide_traceback:
         return "".join(traceback.format_exception_only(type(error), error))
     trace = error.__traceback__

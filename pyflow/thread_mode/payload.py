@@ -21,6 +21,7 @@ from pyspark.worker_message import UDTFInfo
 __all__ = [
     "accumulator_updates",
     "load_chain",
+    "load_command",
     "loading",
     "serializer",
     "set_up_broadcasts",
@@ -50,8 +51,29 @@ def load_chain(commands: list[str]) -> tuple[list[Callable[..., Any]], DataType]
     tuple
         The callables, innermost first, and the return type of the outermost.
     """
-    loaded = [_load_command(b64decode(command)) for command in commands]
+    loaded = [load_command(command) for command in commands]
     return [function for function, _ in loaded], loaded[-1][1]
+
+
+def load_command(command: str) -> tuple[Any, ...]:
+    """Unpickle one command, within :func:`loading`.
+
+    Parameters
+    ----------
+    command : str
+        In base64.
+
+    Returns
+    -------
+    tuple
+        The function and its return type; of functions over an iterator of rows the function, the
+        profiler, and the serializers of input and output.
+    """
+    loaded = serializer.loads(b64decode(command))
+    if isinstance(loaded, Broadcast):  # a command too large to be sent with every task
+        loaded = serializer.loads(loaded.value)
+    assert isinstance(loaded, tuple)
+    return loaded
 
 
 @contextmanager
@@ -76,14 +98,6 @@ def accumulator_updates(accumulators: dict[int, Accumulator[Any]]) -> list[bytes
         serializer.dumps((accumulator_id, accumulator._value))
         for accumulator_id, accumulator in accumulators.items()
     ]
-
-
-def _load_command(command: bytes) -> tuple[Callable[..., Any], DataType]:
-    loaded = serializer.loads(command)
-    if isinstance(loaded, Broadcast):  # a command too large to be sent with every task
-        loaded = serializer.loads(loaded.value)
-    function, return_type = loaded
-    return function, return_type
 
 
 def udtf_info(function: dict[str, Any]) -> UDTFInfo:

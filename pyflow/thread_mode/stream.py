@@ -1,8 +1,9 @@
-"""Loads functions over Arrow batches for one task, and runs them as PySpark's worker does.
+"""Loads functions over a stream for one task, and runs them as PySpark's worker does.
 
-PySpark's own code turns the functions into one over an iterator of batches. Here that iterator
-pulls batches from the JVM, and the JVM pulls batches from what the function returns: nothing is
-read ahead, and nothing is copied on the way.
+PySpark's own code turns functions over Arrow data into one over an iterator of batches. Here that
+iterator pulls batches from the JVM, and the JVM pulls batches from what the function returns:
+nothing is read ahead, and nothing is copied on the way. Functions that only consume rows get an
+iterator of rows instead, decoded as many at a time as the JVM hands out.
 """
 
 from __future__ import annotations
@@ -14,16 +15,21 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyspark.accumulators import Accumulator
+from pyspark.sql.types import Row, _parse_datatype_json_string
 from pyspark.worker_message import UDFInfo
 
 from pyflow.thread_mode import current_task, payload
-from pyflow.thread_mode.errors import ErrorOptions
+from pyflow.thread_mode.errors import ErrorOptions, FormattedError, format_as_it_is
 from pyflow.thread_mode.task_start import begin_task
+from pyflow.thread_mode.types import describe
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["Stream", "load"]
+
+#: A function over all input of a task: of the number of its partition and the input.
+Run = Callable[[int, Iterator[Any]], Iterator[Any]]
 
 # What the JVM answers instead of a number of rows, as io.pyflow.bridge.BatchSource has it.
 _END_OF_GROUP = -1
@@ -98,7 +104,11 @@ class Stream:
             close()
 
 
-def load(specification: bytes, pull: Callable[[int], int]) -> tuple[Stream, ErrorOptions]:
+def load(
+    specification: bytes,
+    pull: Callable[[int], int],
+    row_reader: Callable[[Any, bool], Callable[[int], list[Row]]],
+) -> tuple[Stream, ErrorOptions]:
     """Load the functions that the JVM describes.
 
     Parameters
@@ -106,33 +116,51 @@ def load(specification: bytes, pull: Callable[[int], int]) -> tuple[Stream, Erro
     specification : bytes
         JSON: what :func:`~pyflow.thread_mode.task_start.begin_task` and
         :class:`~pyflow.thread_mode.errors.ErrorOptions` need; ``eval_type``; ``input`` ("batches",
-        "groups" or "cogroups"); ``schemas`` (IPC messages in base64, one per input); ``functions``
-        (``name``; ``commands`` in base64, innermost first; ``args``; ``kwargs``; ``result_id``;
-        ``table_function``, see :func:`~pyflow.thread_mode.payload.udtf_info`);
-        ``runner_conf``; ``eval_conf``; ``split_index``.
+        "groups", "cogroups" or "rows"); ``functions`` (``name``; ``commands`` in base64, innermost
+        first); ``split_index``. Of functions over rows also ``input_schema`` (JSON) and
+        ``binary_as_bytes``; of the others ``schemas`` (IPC messages in base64, one per input),
+        of each function ``args``, ``kwargs``, ``result_id`` and ``table_function`` (see
+        :func:`~pyflow.thread_mode.payload.udtf_info`), ``runner_conf`` and ``eval_conf``.
     pull : callable
-        Fills the ``ArrowArray`` at an address with the next input batch. Returns its number of
-        rows, -1 at the end of a group or -2 at the end of the input.
+        Fills the ``ArrowArray`` at an address with the next input. Returns its number of rows, -1
+        at the end of a group or -2 at the end of the input.
+    row_reader : callable
+        Of a type descriptor and of whether binary values are bytes: makes a function that decodes
+        the rows that the ``ArrowArray`` at an address lends.
     """
-    import pyarrow as pa
-
     spec = json.loads(specification)
     task = begin_task(spec)
-    schemas = [pa.ipc.read_schema(pa.py_buffer(b64decode(each))) for each in spec["schemas"]]
+    options = ErrorOptions.of(spec)
     with payload.loading() as accumulators:
-        run = _read(spec)
-    source = _INPUTS[spec["input"]](_Input(pull, schemas))
-    output = run(spec["split_index"], source)
-    return Stream(task, iter(output), accumulators), ErrorOptions.of(spec)
+        run = _consumer(spec, options) if spec["input"] == "rows" else _read(spec)
+    if spec["input"] == "rows":
+        schema = describe(_parse_datatype_json_string(spec["input_schema"]))
+        source = _rows(pull, row_reader(schema, spec["binary_as_bytes"]))
+    else:
+        source = _INPUTS[spec["input"]](_Input(pull, _schemas(spec)))
+    return Stream(task, iter(run(spec["split_index"], source)), accumulators), options
 
 
-def _read(spec: dict[str, Any]) -> Callable[[int, Iterator[Any]], Iterator[pa.RecordBatch]]:
+def _consumer(spec: dict[str, Any], options: ErrorOptions) -> Run:
+    """A function that returns nothing, called when the first output is asked for."""
+    function, *_ = payload.load_command(spec["functions"][0]["commands"][0])
+
+    def run(split_index: int, rows: Iterator[Any]) -> Iterator[Any]:
+        try:
+            yield from function(split_index, rows)
+        except StopIteration as error:  # which would only end the generator that this is
+            raise FormattedError(format_as_it_is(error, options)) from None
+
+    return run
+
+
+def _read(spec: dict[str, Any]) -> Run:
     """PySpark's function over the whole input."""
     from pyspark import worker
 
     confs = worker.RunnerConf(spec["runner_conf"]), worker.EvalConf(spec["eval_conf"])
     functions = spec["functions"]
-    run: Callable[[int, Iterator[Any]], Iterator[pa.RecordBatch]]
+    run: Run
     if functions[0]["table_function"]:
         function = payload.udtf_info(functions[0])
         run, *_ = worker.read_udtf(payload.serializer, function, spec["eval_type"], *confs)
@@ -149,6 +177,19 @@ def _udf_info(function: dict[str, Any]) -> UDFInfo:
         kwargs=function["kwargs"],
         result_id=function["result_id"],
     )
+
+
+def _schemas(spec: dict[str, Any]) -> list[pa.Schema]:
+    import pyarrow as pa
+
+    return [pa.ipc.read_schema(pa.py_buffer(b64decode(each))) for each in spec["schemas"]]
+
+
+def _rows(pull: Callable[[int], int], read: Callable[[int], list[Row]]) -> Iterator[Row]:
+    array = ctypes.create_string_buffer(_ARRAY_BYTES)
+    address = ctypes.addressof(array)
+    while pull(address) != _END:
+        yield from read(address)
 
 
 class _Input:

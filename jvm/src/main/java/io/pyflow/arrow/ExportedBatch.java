@@ -14,7 +14,7 @@ import org.apache.spark.unsafe.Platform;
  * Vectors whose buffers Python reads where they are. Filled by {@link #writer}, lent to Python by
  * {@link #export}, and to be filled again only when Python has released them all.
  */
-final class ExportedBatch implements AutoCloseable {
+final class ExportedBatch implements LentPool.Lent {
   private static final int COUNTER_BYTES = 8;
 
   final BatchWriter writer;
@@ -69,8 +69,8 @@ final class ExportedBatch implements AutoCloseable {
     return count;
   }
 
-  /** Whether Python holds nothing of it. */
-  boolean isReleased() {
+  @Override
+  public boolean isReleased() {
     boolean released = Platform.getLong(null, block) == 0;
     VarHandle.acquireFence();
     return released;
@@ -149,9 +149,8 @@ final class ExportedBatch implements AutoCloseable {
     return start;
   }
 
-  /** Frees the memory; Python must have released it. */
   @Override
-  public void close() {
+  public void free() {
     writer.close();
     Platform.freeMemory(block);
   }

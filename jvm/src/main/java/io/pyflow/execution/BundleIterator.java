@@ -33,12 +33,6 @@ final class BundleIterator extends AbstractIterator<InternalRow> {
   private static final int INSIDE = 1;
   private static final int CLOSED = 2;
 
-  /** Bytes of input after which a bundle is evaluated even if it has few rows. */
-  private static final long MAX_INPUT_BYTES = 4 << 20;
-
-  /** The clock is read once in so many rows while a bundle is gathered; a power of two. */
-  private static final int ROWS_PER_CLOCK_READ = 16;
-
   /** How long the end of a task waits for another thread that is still inside. */
   private static final long CLOSE_WAIT_SECONDS = 10;
 
@@ -156,17 +150,14 @@ final class BundleIterator extends AbstractIterator<InternalRow> {
     python.throwIfKilled();
     bundleStart = System.nanoTime();
     int limit = bundleSize.rows();
-    while (bundle.rows() < limit && !isFull() && !closed && input.hasNext()) {
+    while (bundle.rows() < limit
+        && !bundleSize.isFull(bundle, bundleStart)
+        && !closed
+        && input.hasNext()) {
       bundle.add(unsafe(input.next()));
     }
     bundleSize.gathered(bundle.rows());
     return bundle.rows() > 0 && !closed;
-  }
-
-  private boolean isFull() {
-    return bundle.bytes() >= MAX_INPUT_BYTES
-        || (bundle.rows() % ROWS_PER_CLOCK_READ == 0
-            && System.nanoTime() - bundleStart > bundleSize.maxNanos());
   }
 
   private UnsafeRow unsafe(InternalRow inputRow) {

@@ -1,5 +1,6 @@
 package io.pyflow.execution;
 
+import io.pyflow.bridge.InputBundle;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -9,6 +10,12 @@ import java.util.concurrent.TimeUnit;
 final class BundleSize {
   /** Long enough to make entering Python cheap, short enough for others to get their turn. */
   private static final long TARGET_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+  /** Bytes after which a bundle is full even if it has few rows. */
+  private static final long MAX_BYTES = 4 << 20;
+
+  /** The clock is read once in so many rows while a bundle is gathered; a power of two. */
+  private static final int ROWS_PER_CLOCK_READ = 16;
 
   private final int maxRows;
   private final long maxNanos;
@@ -37,9 +44,10 @@ final class BundleSize {
     leftInBatch = count < leftInBatch ? leftInBatch - count : batchRows;
   }
 
-  /** The time after which a bundle is evaluated even if it is not full. */
-  long maxNanos() {
-    return maxNanos;
+  /** Whether a bundle has enough bytes, or has taken enough time since it was begun. */
+  boolean isFull(InputBundle bundle, long startNanos) {
+    return bundle.bytes() >= MAX_BYTES
+        || (bundle.rows() % ROWS_PER_CLOCK_READ == 0 && System.nanoTime() - startNanos > maxNanos);
   }
 
   /** Learns from a bundle that took this long to gather and evaluate. */

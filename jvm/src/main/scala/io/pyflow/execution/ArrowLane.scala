@@ -32,8 +32,18 @@ object StreamMetrics {
     "gilWaitTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time waiting for the GIL"),
     PythonMemory.metric(sparkContext))
 
+  /** For operators of Spark's, which show what they know of. */
+  def notShown(sparkContext: SparkContext): StreamMetrics =
+    StreamMetrics(create(sparkContext) + received(sparkContext))
+
+  /** What Spark's Python operators have themselves. */
+  def received(sparkContext: SparkContext): (String, SQLMetric) =
+    Received -> SQLMetrics.createMetric(sparkContext, "number of output rows")
+
+  private val Received = "pythonNumRowsReceived"
+
   def apply(metrics: Map[String, SQLMetric]): StreamMetrics = StreamMetrics(
-    metrics("pythonNumRowsReceived"),
+    metrics(Received),
     metrics("batches"),
     metrics("pythonTime"),
     metrics("gilWaitTime"),

@@ -10,8 +10,11 @@ import org.apache.spark.sql.catalyst.expressions.PythonUDF
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.connector.read._
 import org.apache.spark.sql.connector.write._
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.datasources.v2.MicroBatchScanExec
 import org.apache.spark.sql.execution.datasources.v2.python._
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.streaming.sources.MicroBatchWrite
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.internal.connector.SupportsMetadata
 import org.apache.spark.sql.pyflow._
@@ -53,7 +56,21 @@ class PythonSource(
   }
 
   /** As Spark's own scan, but for who reads the partitions. */
-  def reading(scan: PythonScan): Scan = new Reading(scan)
+  def reading(scan: PythonScan): Scan = new Reading(scan) {
+    override def toBatch: Batch = {
+      val batch = scan.toBatch
+      new Batch {
+        override def planInputPartitions(): Array[InputPartition] = batch.planInputPartitions()
+
+        override def createReaderFactory(): PartitionReaderFactory =
+          readers(scan, batch.createReaderFactory())
+      }
+    }
+  }
+
+  /** The same for a batch of a stream. */
+  def reading(scan: PythonScan, ofStream: MicroBatchScanExec): SparkPlan =
+    ThreadMicroBatchScanExec(ofStream, new Reading(scan), readers(scan, ofStream.readerFactory))
 
   private class Reading(scan: PythonScan) extends Scan with SupportsMetadata {
     override def readSchema(): StructType = scan.readSchema()
@@ -63,60 +80,47 @@ class PythonSource(
     override def columnarSupportMode(): Scan.ColumnarSupportMode = scan.columnarSupportMode()
 
     override def getMetaData(): Map[String, String] = scan.getMetaData()
-
-    override def toBatch: Batch = {
-      val batch = scan.toBatch
-      new Batch {
-        override def planInputPartitions(): Array[InputPartition] = batch.planInputPartitions()
-
-        override def createReaderFactory(): PartitionReaderFactory =
-          new PythonSource.ReaderFactory(
-            map(
-              "read_from_data_source",
-              PythonSources.readFunction(batch.createReaderFactory()),
-              UserDefinedPythonDataSource.readInputSchema,
-              scan.readSchema()))
-      }
-    }
   }
 
-  /** As Spark's own write, but for who writes the partitions. */
-  def writing(write: PythonWrite): Write = new Writing(write)
+  private def readers(scan: PythonScan, ofSpark: PartitionReaderFactory): PartitionReaderFactory =
+    new PythonSource.ReaderFactory(
+      map(
+        "read_from_data_source",
+        PythonSources.readFunction(ofSpark),
+        UserDefinedPythonDataSource.readInputSchema,
+        scan.readSchema()),
+      ofSpark)
 
-  private class Writing(write: PythonWrite) extends Write {
+  /** As Spark's own write, but for who writes the partitions. */
+  def writing(write: PythonWrite): Write = new Write {
     override def description(): String = PythonSource.Description
 
     override def toString: String = s"$write ${description()}"
 
     override def toBatch: BatchWrite = {
       val batch = write.toBatch
-      new BatchWrite {
-        override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory =
-          batch.createBatchWriterFactory(info) match {
-            case ofSpark: PythonBatchWriterFactory =>
-              new PythonSource.WriterFactory(
-                map(
-                  "write_to_data_source",
-                  ofSpark.pickledWriteFunc,
-                  ofSpark.inputSchema,
-                  UserDefinedPythonDataSource.writeOutputSchema))
-            case other => throw SparkException.internalError(s"unexpected writers $other")
-          }
-
-        override def useCommitCoordinator(): Boolean = batch.useCommitCoordinator()
-
-        override def onDataWriterCommit(message: WriterCommitMessage): Unit =
-          batch.onDataWriterCommit(message)
-
-        override def commit(messages: Array[WriterCommitMessage]): Unit = batch.commit(messages)
-
-        override def commit(messages: Array[WriterCommitMessage], summary: WriteSummary): Unit =
-          batch.commit(messages, summary)
-
-        override def abort(messages: Array[WriterCommitMessage]): Unit = batch.abort(messages)
-      }
+      withWriters(batch, batch.createBatchWriterFactory)
     }
   }
+
+  /** The same for a batch of a stream. */
+  def writing(batch: MicroBatchWrite): BatchWrite =
+    withWriters(batch, batch.writeSupport.createStreamingWriterFactory)
+
+  private def withWriters(batch: BatchWrite, ofSpark: PhysicalWriteInfo => Any): BatchWrite =
+    new NotedWrite(batch, PythonSource.Description) {
+      override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory =
+        ofSpark(info) match {
+          case writers: PythonBatchWriterFactory =>
+            new PythonSource.WriterFactory(
+              map(
+                "write_to_data_source",
+                writers.pickledWriteFunc,
+                writers.inputSchema,
+                UserDefinedPythonDataSource.writeOutputSchema))
+          case other => throw SparkException.internalError(s"unexpected writers $other")
+        }
+    }
 }
 
 private object PythonSource {
@@ -128,20 +132,29 @@ private object PythonSource {
       PythonCustomMetric.pythonMetrics.map { case (key, _) =>
         key -> SQLMetrics.createMetric(sc, key)
       } +
-      ("pythonNumRowsReceived" -> SQLMetrics.createMetric(sc, "number of output rows"))
+      StreamMetrics.received(sc)
 
-  class ReaderFactory(map: MapInBatches) extends PartitionReaderFactory {
+  /**
+   * @param ofSpark reads the partitions that the driver has read already, and kept as a block
+   */
+  class ReaderFactory(map: MapInBatches, ofSpark: PartitionReaderFactory)
+    extends PartitionReaderFactory {
     override def createReader(partition: InputPartition): PartitionReader[InternalRow] =
       partition match {
-        case PythonInputPartition(_, pickled) =>
-          val rows = map(Iterator.single(InternalRow(pickled)))
-          new PartitionReader[InternalRow] {
-            override def next(): Boolean = rows.hasNext
-            override def get(): InternalRow = rows.next()
-            override def close(): Unit = {}
-          }
+        case PythonInputPartition(_, pickled) => reader(pickled)
+        case PythonStreamingInputPartition(_, pickled, None) => reader(pickled)
+        case _: PythonStreamingInputPartition => ofSpark.createReader(partition)
         case other => throw SparkException.internalError(s"unexpected partition $other")
       }
+
+    private def reader(pickled: Array[Byte]): PartitionReader[InternalRow] = {
+      val rows = map(Iterator.single(InternalRow(pickled)))
+      new PartitionReader[InternalRow] {
+        override def next(): Boolean = rows.hasNext
+        override def get(): InternalRow = rows.next()
+        override def close(): Unit = {}
+      }
+    }
   }
 
   class WriterFactory(map: MapInBatches) extends DataWriterFactory {

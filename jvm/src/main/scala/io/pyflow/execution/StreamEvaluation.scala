@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.locks.ReentrantLock
 
 import org.apache.spark.{SparkException, TaskContext}
-import org.apache.spark.sql.pyflow.{PythonErrors, RunningTask, StreamSpec}
+import org.apache.spark.sql.pyflow.{FunctionsSpec, PythonErrors, RunningTask}
 import org.apache.spark.sql.vectorized.ColumnarBatch
 import org.slf4j.LoggerFactory
 
@@ -18,7 +18,7 @@ import io.pyflow.bridge.{BatchSource, Interpreter, PythonProgram, PythonStream}
  * The iterator may be driven by another thread than the task's, and the task may end while it is.
  */
 private[execution] class StreamEvaluation(
-    spec: StreamSpec,
+    spec: FunctionsSpec,
     settings: ThreadModeSettings,
     source: TaskInput,
     context: TaskContext,
@@ -91,7 +91,7 @@ private[execution] class StreamEvaluation(
   private def load(): PythonStream = {
     FunctionLoading.prepare(spec, settings)
     val leased = new TaskSlot(context, Interpreter.SHARED, settings.pythonTimeoutMillis)
-    val batches: BatchSource = array => RunningTask.in(context)(source.next(array))
+    val batches: BatchSource = array => leased.waiting(RunningTask.in(context)(source.next(array)))
     val loaded = FunctionLoading.into(leased, spec, context)(leased.loadStream(_, batches))
     slot = Some(leased)
     stream = Some(loaded)

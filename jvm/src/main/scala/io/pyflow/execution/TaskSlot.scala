@@ -1,6 +1,6 @@
 package io.pyflow.execution
 
-import java.util.concurrent.{ScheduledThreadPoolExecutor, TimeUnit}
+import java.util.concurrent.{Future, ScheduledThreadPoolExecutor, TimeUnit}
 import java.util.concurrent.atomic.AtomicBoolean
 
 import org.apache.spark.{SparkException, TaskContext}
@@ -43,12 +43,20 @@ private[execution] class TaskSlot(
   def run[T](functions: String)(enterPython: => T): T = {
     val call = new Call(functions)
     running = Some(call)
-    val expiry = timeoutMillis.map(timer.schedule(expire(call), _, TimeUnit.MILLISECONDS))
+    call.startClock()
     try enterPython
     finally {
       running = None
-      expiry.foreach(_.cancel(false))
+      call.stopClock()
     }
+  }
+
+  /** Runs what functions wait for: the time they may take does not pass, and then begins anew. */
+  def waiting[T](work: => T): T = {
+    val call = running
+    call.foreach(_.stopClock())
+    try work
+    finally call.foreach(_.startClock())
   }
 
   /** Fails the task if Python was interrupted because its time was over. */
@@ -82,12 +90,6 @@ private[execution] class TaskSlot(
       thread.start()
     }
 
-  private def expire(call: Call): Runnable = () =>
-    if (running.exists(_ eq call)) {
-      expired = true
-      interrupt("its time was over")
-    }
-
   def close(): Unit = {
     closed = true
     slot.close()
@@ -111,6 +113,27 @@ private[execution] class TaskSlot(
     timer.schedule(warn, PatienceSeconds, TimeUnit.SECONDS)
   }
 
+  /** What runs now, and the time it may take. */
+  private class Call(val functions: String) {
+    private var expiry = Option.empty[Future[_]]
+
+    def startClock(): Unit = synchronized {
+      stopClock()
+      expiry = timeoutMillis.map(timer.schedule(expire, _, TimeUnit.MILLISECONDS))
+    }
+
+    def stopClock(): Unit = synchronized {
+      expiry.foreach(_.cancel(false))
+      expiry = None
+    }
+
+    private def expire: Runnable = () =>
+      if (running.exists(_ eq this)) {
+        expired = true
+        interrupt("its time was over")
+      }
+  }
+
   private def task: String =
     s"${context.partitionId()}.${context.attemptNumber()} in stage ${context.stageId()}." +
       s"${context.stageAttemptNumber()} (TID ${context.taskAttemptId()})"
@@ -132,6 +155,4 @@ private[execution] object TaskSlot {
     thread.setDaemon(true)
     thread
   }
-
-  private class Call(val functions: String)
 }

@@ -2,11 +2,12 @@ package io.pyflow.planning
 
 import java.util.{Collections, LinkedHashMap, Map => JavaMap}
 
+import org.apache.spark.sql.connector.write.BatchWrite
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.internal.SQLConf
 import org.slf4j.LoggerFactory
 
-import io.pyflow.execution.ProcessModeExec
+import io.pyflow.execution.{NotedWrite, ProcessModeExec}
 import io.pyflow.plugin.PyFlowConf
 
 /** What a plan gets for functions that stay in process mode. */
@@ -25,13 +26,23 @@ object InProcessMode {
       reason: String,
       names: String,
       operator: => SparkPlan): ProcessModeExec = {
+    tell(functions, reason, names)
+    ProcessModeExec(functions, reason, operator)
+  }
+
+  /** A write with the reason; Spark looks for the operator of a stream's sink at the plan's top. */
+  def write(function: String, reason: String, name: String, write: BatchWrite): BatchWrite = {
+    tell(Seq(function), reason, name)
+    new NotedWrite(write, s"(ProcessMode [$function], reason: $reason)")
+  }
+
+  private def tell(functions: Seq[String], reason: String, names: String): Unit = {
     if (!PyFlowConf.mayFallBack(SQLConf.get)) {
       throw new ThreadModeUnavailableException(names, reason)
     }
     if (notYetLogged(functions)) {
       log.warn("{} runs in process mode: {}", names: Any, reason: Any)
     }
-    ProcessModeExec(functions, reason, operator)
   }
 
   /** Adaptive execution plans the same functions again and again; one line is enough. */

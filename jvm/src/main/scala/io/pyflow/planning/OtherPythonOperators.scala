@@ -3,9 +3,10 @@ package io.pyflow.planning
 import org.apache.spark.sql.catalyst.expressions.{PythonFuncExpression, PythonUDF}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
-import org.apache.spark.sql.execution.datasources.v2.{AppendDataExec, BatchScanExec, OverwriteByExpressionExec}
-import org.apache.spark.sql.execution.datasources.v2.python.{PythonScan, PythonWrite, UserDefinedPythonDataSource}
+import org.apache.spark.sql.execution.datasources.v2._
+import org.apache.spark.sql.execution.datasources.v2.python.{PythonScan, PythonStreamingWrite, PythonWrite, UserDefinedPythonDataSource}
 import org.apache.spark.sql.execution.python.streaming.{FlatMapGroupsInPandasWithStateExec, TransformWithStateInPySparkExec}
+import org.apache.spark.sql.execution.streaming.sources.MicroBatchWrite
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.pyflow.{PythonFunctions, PythonSources}
 import org.apache.spark.sql.types.NullType
@@ -45,20 +46,43 @@ object OtherPythonOperators extends ColumnarRule {
         ofSource(write.toString, PythonSources.of(write), inProcess) { inThread =>
           inProcess.copy(write = inThread.writing(write))
         }
+      case scan @ MicroBatchScanExec(_, source: PythonScan, _, _, _, _, _) =>
+        ofSource(PythonSources.nameOf(source), PythonSources.of(source), scan) {
+          _.reading(source, scan)
+        }
+      case sink @ WriteToDataSourceV2Exec(write: MicroBatchWrite, _, _, _, _) =>
+        val inProcess = sink.copy(query = planned(sink.query))
+        write.writeSupport match {
+          case python: PythonStreamingWrite =>
+            val source = PythonSources.of(python)
+            val cls = classOf(PythonSources.nameOf(python), source)
+            inProcess.copy(batchWrite = ThreadModeStrategy.plannedWrite(cls, write) { settings =>
+              new PythonSource(source, cls, settings).writing(write)
+            })
+          case _ => inProcess
+        }
       case other => onChildren(other)
     }
 
     private def ofSource(name: String, source: UserDefinedPythonDataSource, inProcess: SparkPlan)(
         inThread: PythonSource => SparkPlan): SparkPlan = {
-      val evalType = PythonFunctions.MapEvalType
-      val cls =
-        PythonUDF(name, source.dataSourceCls, NullType, Nil, evalType, udfDeterministic = false)
+      val cls = classOf(name, source)
       ThreadModeStrategy
-        .planned(Seq(cls), evalType)(
-          inThread(new PythonSource(source, cls, ThreadModeStrategy.settings(cls, evalType))),
+        .planned(Seq(cls), cls.evalType)(
+          inThread(new PythonSource(source, cls, ThreadModeStrategy.settings(cls, cls.evalType))),
           inProcess)
         .head
     }
+
+    /** The class of a data source, as a function that the driver knows. */
+    private def classOf(name: String, source: UserDefinedPythonDataSource): PythonUDF =
+      PythonUDF(
+        name,
+        source.dataSourceCls,
+        NullType,
+        Nil,
+        PythonFunctions.MapEvalType,
+        udfDeterministic = false)
 
     private def onChildren(plan: SparkPlan): SparkPlan =
       plan.withNewChildren(plan.children.map(planned))

@@ -27,7 +27,9 @@ object ProcessModeReason {
 
   /** What the row lane cannot convert; PySpark converts Arrow batches itself. */
   private def ofValues(udf: PythonFuncExpression, evalType: Int): Option[String] = evalType match {
-    case PythonFunctions.PickledEvalType | PythonFunctions.TableEvalType => ofTypes(udf)
+    case PythonFunctions.PickledEvalType | PythonFunctions.TableEvalType |
+        PythonFunctions.ConsumerEvalType =>
+      ofTypes(udf)
     case PythonFunctions.ArrowEvalType => ofTypes(udf).orElse(ofArrow(udf))
     case _ => None
   }

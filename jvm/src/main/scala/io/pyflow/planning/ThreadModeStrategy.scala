@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, NamedExpress
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.planning.{PhysicalAggregation, PhysicalWindow}
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.connector.write.BatchWrite
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.python._
 import org.apache.spark.sql.pyflow.{PythonFunctions, WorkerSettings}
@@ -129,6 +130,8 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
           operator.child),
         operator)
 
+    case ForeachSink(write) => planLater(write) :: Nil
+
     case _ => Nil
   }
 
@@ -235,6 +238,14 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
     }
     physical :: Nil
   }
+
+  /** The same for what a stream writes each batch with. */
+  private[planning] def plannedWrite(udf: PythonUDF, inProcess: BatchWrite)(
+      inThread: ThreadModeSettings => BatchWrite): BatchWrite =
+    processModeReason(Seq(udf), udf.evalType) match {
+      case None => inThread(settings(udf))
+      case Some(reason) => InProcessMode.write(udf.toString, reason, udf.name, inProcess)
+    }
 
   private def processModeReason(udfs: Seq[PythonFuncExpression], evalType: Int): Option[String] =
     ProcessModeReason.of(udfs, evalType, conf, sparkConf)

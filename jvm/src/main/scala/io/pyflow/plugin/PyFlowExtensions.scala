@@ -16,6 +16,9 @@ final class PyFlowExtensions extends (SparkSessionExtensions => Unit) {
       PyFlowConf.register()
       extensions.injectPlannerStrategy(_ => ThreadModeStrategy)
       extensions.injectColumnar(_ => OtherPythonOperators)
+      // Plans that are executed adaptively come there stage by stage, when they run; EXPLAIN comes
+      // before that.
+      extensions.injectQueryStagePrepRule(_ => OtherPythonOperators.preColumnarTransitions)
       extensions.injectColumnar(_ => ColumnarInput)
     }
 }

@@ -1,10 +1,11 @@
 package org.apache.spark.sql.pyflow;
 
-import java.lang.reflect.Field;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonDataSourceV2;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonPartitionReaderFactory;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonScan;
+import org.apache.spark.sql.execution.datasources.v2.python.PythonStreamingPartitionReaderFactory;
+import org.apache.spark.sql.execution.datasources.v2.python.PythonStreamingWrite;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonWrite;
 import org.apache.spark.sql.execution.datasources.v2.python.UserDefinedPythonDataSource;
 
@@ -16,26 +17,37 @@ public final class PythonSources {
   private PythonSources() {}
 
   public static UserDefinedPythonDataSource of(PythonScan scan) {
-    return field(PythonScan.class, scan);
+    return source(scan, PythonScan.class);
   }
 
   public static UserDefinedPythonDataSource of(PythonWrite write) {
-    return field(PythonWrite.class, write);
+    return source(write, PythonWrite.class);
+  }
+
+  public static UserDefinedPythonDataSource of(PythonStreamingWrite write) {
+    return source(write, PythonStreamingWrite.class);
+  }
+
+  /** The name that the source is registered under. */
+  public static String nameOf(PythonScan scan) {
+    return PrivateFields.get(scan, PythonScan.class, "shortName");
+  }
+
+  public static String nameOf(PythonStreamingWrite write) {
+    return PrivateFields.get(write, PythonStreamingWrite.class, "shortName");
   }
 
   /** The pickled function that reads a partition. */
   public static byte[] readFunction(PartitionReaderFactory factory) {
+    if (factory instanceof PythonStreamingPartitionReaderFactory ofStream) {
+      return ofStream
+          .org$apache$spark$sql$execution$datasources$v2$python$PythonStreamingPartitionReaderFactory$$pickledReadFunc;
+    }
     return ((PythonPartitionReaderFactory) factory)
         .org$apache$spark$sql$execution$datasources$v2$python$PythonPartitionReaderFactory$$pickledReadFunc;
   }
 
-  private static <T> UserDefinedPythonDataSource field(Class<T> type, T owner) {
-    try {
-      Field field = type.getDeclaredField("ds");
-      field.setAccessible(true);
-      return ((PythonDataSourceV2) field.get(owner)).source();
-    } catch (ReflectiveOperationException e) {
-      throw new LinkageError("not the Spark version that this jar was built for", e);
-    }
+  private static UserDefinedPythonDataSource source(Object owner, Class<?> declaring) {
+    return PrivateFields.<PythonDataSourceV2>get(owner, declaring, "ds").source();
   }
 }

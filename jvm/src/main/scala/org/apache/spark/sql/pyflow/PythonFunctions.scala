@@ -22,13 +22,16 @@ object PythonFunctions {
 
   val MapEvalType: Int = PythonEvalType.SQL_MAP_ARROW_ITER_UDF
 
+  /** Of functions that take an iterator of rows, as those of the RDD API do. */
+  val ConsumerEvalType: Int = PythonEvalType.NON_UDF
+
   /** Whether functions are plain ones, of a row each; the others take Arrow batches. */
   def takesRows(evalType: Int): Boolean =
     travelsPickled(evalType) || evalType == ArrowEvalType
 
   /** Whether process mode pickles arguments and results. */
   def travelsPickled(evalType: Int): Boolean =
-    evalType == PickledEvalType || evalType == TableEvalType
+    evalType == PickledEvalType || evalType == TableEvalType || evalType == ConsumerEvalType
 
   /** Whether a table function gets Arrow data, and not rows that only travel as such. */
   def takesArrowTables(udtf: PythonUDTF): Boolean =

@@ -1,0 +1,19 @@
+package org.apache.spark.sql.pyflow;
+
+import org.apache.spark.api.python.PythonFunction;
+import org.apache.spark.sql.execution.python.streaming.PythonForeachWriter;
+import org.apache.spark.sql.types.StructType;
+
+/** What Spark keeps to itself of the sinks of streams that call Python. */
+public final class PythonSinks {
+  private PythonSinks() {}
+
+  public static PythonFunction functionOf(PythonForeachWriter writer) {
+    return writer.org$apache$spark$sql$execution$python$streaming$PythonForeachWriter$$func;
+  }
+
+  /** The columns of the rows as the driver's Python knew them. */
+  public static StructType schemaOf(PythonForeachWriter writer) {
+    return PrivateFields.get(writer, PythonForeachWriter.class, "schema");
+  }
+}

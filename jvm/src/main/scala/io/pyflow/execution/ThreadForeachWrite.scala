@@ -1,0 +1,78 @@
+package io.pyflow.execution
+
+import java.util.{Iterator => JavaIterator}
+
+import org.apache.spark.{SparkContext, SparkException, TaskContext}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.write._
+import org.apache.spark.sql.execution.streaming.sources.ForeachWriterCommitMessage
+import org.apache.spark.sql.pyflow.{ConsumerSpec, FunctionIdentity}
+
+/**
+ * The sink of `foreach` in a stream, with the function in the JVM of the executors. It is called
+ * once per task and pulls the rows itself.
+ *
+ * @param batch Spark's own write, for tasks that must not run the function in the JVM
+ */
+class ThreadForeachWrite(
+    batch: BatchWrite,
+    spec: ConsumerSpec,
+    functions: Seq[FunctionIdentity],
+    settings: ThreadModeSettings)
+  extends NotedWrite(batch, "(Python in thread mode, interpreter: shared)") {
+
+  override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory =
+    new ThreadForeachWrite.WriterFactory(
+      batch.createBatchWriterFactory(info),
+      spec,
+      functions,
+      settings,
+      StreamMetrics.notShown(SparkContext.getOrCreate()))
+}
+
+private object ThreadForeachWrite {
+  class WriterFactory(
+      ofSpark: DataWriterFactory,
+      spec: ConsumerSpec,
+      functions: Seq[FunctionIdentity],
+      settings: ThreadModeSettings,
+      metrics: StreamMetrics)
+    extends DataWriterFactory {
+
+    override def createWriter(partitionId: Int, taskId: Long): DataWriter[InternalRow] =
+      DriverRecord.evaluate(spec, functions, settings) { (context, meter) =>
+        new Writer(spec, settings, context, metrics, meter): DataWriter[InternalRow]
+      } { _ => ofSpark.createWriter(partitionId, taskId) }
+  }
+
+  private class Writer(
+      spec: ConsumerSpec,
+      settings: ThreadModeSettings,
+      context: TaskContext,
+      metrics: StreamMetrics,
+      meter: Option[GilContention.Meter])
+    extends DataWriter[InternalRow] {
+
+    override def writeAll(records: JavaIterator[InternalRow]): Unit = {
+      val size = new BundleSize(settings.bundleRows, settings.bundleMillis, Int.MaxValue)
+      val input = new RowsToBundles(spec.inputSchema, records, size)
+      val results = new StreamEvaluation(spec, settings, input, context, metrics, meter)
+      if (results.hasNext) {
+        throw SparkException.internalError(s"${spec.functionNames} returned something")
+      }
+      // Rows that the function did not ask for are rows of the query all the same.
+      while (records.hasNext) {
+        records.next()
+      }
+    }
+
+    override def write(record: InternalRow): Unit =
+      throw SparkException.internalError("foreach gets all rows at once")
+
+    override def commit(): WriterCommitMessage = ForeachWriterCommitMessage
+
+    override def abort(): Unit = {}
+
+    override def close(): Unit = {}
+  }
+}

@@ -1,0 +1,29 @@
+package org.apache.spark.sql.pyflow
+
+import org.apache.spark.TaskContext
+import org.apache.spark.api.python.PythonFunction
+import org.apache.spark.sql.types.StructType
+import org.json4s.JsonAST._
+
+/** A function of an iterator over all rows of a task, which returns nothing. */
+class ConsumerSpec(
+    name: String,
+    function: PythonFunction,
+    val inputSchema: StructType,
+    protected val settings: WorkerSettings)
+  extends FunctionsSpec {
+
+  override def evalType: Int = PythonFunctions.ConsumerEvalType
+
+  override protected def functions: Seq[PythonFunction] = Seq(function)
+
+  override def functionNames: String = name
+
+  override protected def kindJson: List[JField] = List(
+    "input" -> JString("rows"),
+    "input_schema" -> JString(inputSchema.json),
+    "functions" -> JArray(
+      List(JObject("name" -> JString(name), "commands" -> commandsJson(functions)))),
+    "binary_as_bytes" -> JBool(settings.binaryAsBytes),
+    "split_index" -> JInt(TaskContext.getPartitionId()))
+}
