@@ -18,8 +18,6 @@ from points import Point, PointUDT
 from sessions import FALLBACK, MODE
 from test_types import EDGES, edges
 
-pytestmark = pytest.mark.core
-
 TIMEOUT = "spark.pyflow.python.timeout"
 
 
@@ -91,6 +89,7 @@ def stream(spark, stored):
     return lambda: spark.readStream.schema("n long, s string").parquet(stored)
 
 
+@pytest.mark.core
 def test_object_with_all_methods(spark, stored, tmp_path):
     written = both(spark, stream(spark, stored), Writer, tmp_path)
     assert set(written) == {"0", "1"}
@@ -127,6 +126,7 @@ def test_partition_without_rows(spark, stored, tmp_path):
     assert sorted(len(text.splitlines()) for text in written.values()) == [2, 22]
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("group", EDGES)
 def test_values_of_every_type(spark, tmp_path, group):
     frame, types = edges(spark, group)
@@ -146,6 +146,7 @@ def test_values_of_every_type(spark, tmp_path, group):
     assert len(written["0"].splitlines()) == 2 + frame.count()
 
 
+@pytest.mark.core
 def test_maps_and_user_defined_types(spark, tmp_path):
     schema = (
         StructType()
@@ -204,6 +205,7 @@ class Broken:
             raise self.error
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("where", ["open", "process", "close"])
 @pytest.mark.parametrize("error", [ValueError("no room"), StopIteration("enough"), KeyError("k")])
 def test_errors(spark, stored, where, error):
@@ -211,6 +213,7 @@ def test_errors(spark, stored, where, error):
     assert type(error).__name__ in detail
 
 
+@pytest.mark.core
 def test_error_of_a_function(spark, stored):
     def fail(row):
         return 1 / (row.n - 7)
@@ -223,6 +226,7 @@ def test_error_of_a_function(spark, stored):
         assert "ZeroDivisionError" in failures(spark, stream(spark, stored), lambda: fail, conf)
 
 
+@pytest.mark.core
 def test_failing_input(spark, stored, tmp_path):
     """`close` is told; from Spark's own workers it hears that all is well."""
     refuse = udf(lambda n: 1 // (17 - n), "long")
@@ -234,6 +238,7 @@ def test_failing_input(spark, stored, tmp_path):
     assert "close RuntimeError the input of the Python function failed" in closings
 
 
+@pytest.mark.core
 def test_surroundings(spark, stored, tmp_path):
     count = spark.sparkContext.accumulator(0)
     names = spark.sparkContext.broadcast({n: f"name {n}" for n in range(40)})
