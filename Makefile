@@ -57,10 +57,11 @@ endif
 demo: build data
 	$(python) examples/flights.py
 
+# The tests on the newest Python leave time for those on the others, one after the other.
 test: lint build sanitize
 	$(gradle) test
-	$(python) -m pytest
-	@tail -n +2 build/pythons | cut -f 1 | xargs -r -P 3 -I @ $(MAKE) core-tests MINOR=@
+	@tail -n +2 build/pythons | cut -f 1 | xargs -r -I @ $(MAKE) core-tests MINOR=@ & others=$$!; \
+	  $(python) -m pytest; newest=$$?; wait $$others && exit $$newest
 
 # The tests that are run on every Python, on one of the others than the newest.
 core-tests: log = build/core-tests-$(MINOR).log
