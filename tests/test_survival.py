@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.core
+
 PROGRAM = Path(__file__).parent / "programs" / "survival.py"
 
 
@@ -72,30 +74,25 @@ def default_stack(tmp_path_factory):
     return survive(tmp_path_factory.mktemp("default"), *DEEP, "--default-stack", seconds=300)
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("case", CASES)
 def test_survives(configured_stack, case):
     assert f"SURVIVED {case}\n" in configured_stack, configured_stack[-8000:]
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("case", DEEP)
 def test_survives_deep_recursion_on_a_small_stack(default_stack, case):
     assert f"SURVIVED {case}\n" in default_stack, default_stack[-8000:]
 
 
-@pytest.mark.core
 def test_sessions_end_after_all_that(configured_stack, default_stack):
     assert_ended(configured_stack)
     assert_ended(default_stack)
 
 
-@pytest.mark.core
 def test_the_session_ends_while_functions_run(tmp_path):
     assert_ended(survive(tmp_path, "stop_while_running"))
 
 
-@pytest.mark.core
 def test_printing_is_logged(configured_stack):
     origin = r"python: \[shout, task \d+\.0 in stage \d+ \(TID \d+\)\] "
     for level, text in (
@@ -119,7 +116,6 @@ def test_survives_huge_strings(tmp_path):
     assert_ended(output)
 
 
-@pytest.mark.core
 def test_survives_uninterruptible_code_and_says_so(tmp_path):
     output = survive(tmp_path, "uninterruptible")
     assert_ended(output)
@@ -127,7 +123,6 @@ def test_survives_uninterruptible_code_and_says_so(tmp_path):
     assert "count" in output.split("has not ended")[0].splitlines()[-1]
 
 
-@pytest.mark.core
 def test_the_jvm_ends_with_the_driver(tmp_path):
     """Functions that never return do not keep the JVM of an ended application."""
     output = survive(tmp_path, "exit_while_running")
