@@ -38,13 +38,21 @@ class RowReader {
   const Codec codec_;
 };
 
-PyObject* read(PyObject* capsule, PyObject* argument) {
+// In one piece: an interruption between the pull and the reading would leave the rows lent for
+// ever.
+PyObject* read(PyObject* capsule, PyObject* pull) {
   auto* reader = static_cast<RowReader*>(PyCapsule_GetPointer(capsule, kReaderCapsule));
   if (reader == nullptr) return nullptr;
-  auto* array = reinterpret_cast<ArrowArray*>(PyLong_AsUnsignedLongLong(argument));
-  if (PyErr_Occurred()) return nullptr;
-  PyRef rows = reader->read(static_cast<const uint8_t*>(array->buffers[0]), array->length);
-  array->release(array);
+  ArrowArray array{};
+  PyRef pulled = PyRef::steal(PyObject_CallFunction(
+      pull, "K", static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(&array))));
+  PyRef rows;
+  if (pulled) {
+    rows = array.release == nullptr
+               ? PyRef::borrow(Py_None)
+               : reader->read(static_cast<const uint8_t*>(array.buffers[0]), array.length);
+  }
+  if (array.release != nullptr) array.release(&array);
   return rows.release();
 }
 

@@ -107,7 +107,7 @@ class Stream:
 def load(
     specification: bytes,
     pull: Callable[[int], int],
-    row_reader: Callable[[Any, bool], Callable[[int], list[Row]]],
+    row_reader: Callable[[Any, bool], Callable[[Callable[[int], int]], list[Row] | None]],
 ) -> tuple[Stream, ErrorOptions]:
     """Load the functions that the JVM describes.
 
@@ -125,8 +125,8 @@ def load(
         Fills the ``ArrowArray`` at an address with the next input. Returns its number of rows, -1
         at the end of a group or -2 at the end of the input.
     row_reader : callable
-        Of a type descriptor and of whether binary values are bytes: makes a function that decodes
-        the rows that the ``ArrowArray`` at an address lends.
+        Of a type descriptor and of whether binary values are bytes: makes a function that pulls
+        rows and decodes them; None at the end of the input.
     """
     spec = json.loads(specification)
     task = begin_task(spec)
@@ -185,11 +185,11 @@ def _schemas(spec: dict[str, Any]) -> list[pa.Schema]:
     return [pa.ipc.read_schema(pa.py_buffer(b64decode(each))) for each in spec["schemas"]]
 
 
-def _rows(pull: Callable[[int], int], read: Callable[[int], list[Row]]) -> Iterator[Row]:
-    array = ctypes.create_string_buffer(_ARRAY_BYTES)
-    address = ctypes.addressof(array)
-    while pull(address) != _END:
-        yield from read(address)
+def _rows(
+    pull: Callable[[int], int], read: Callable[[Callable[[int], int]], list[Row] | None]
+) -> Iterator[Row]:
+    while (rows := read(pull)) is not None:
+        yield from rows
 
 
 class _Input:
