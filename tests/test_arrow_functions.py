@@ -461,7 +461,7 @@ def outstanding(spark):
 
 
 def test_no_memory_is_left(spark):
-    """After success, failure, an early end, and a function that keeps what it got."""
+    """After success, failure, an early end, an interruption as a batch arrives, and slices."""
 
     def half(batches):
         for batch in batches:
@@ -471,6 +471,19 @@ def test_no_memory_is_left(spark):
         for _ in batches:
             raise ValueError("after a batch")
             yield _
+
+    def interrupted(batches):
+        import sys
+
+        def fail(frame, event, argument):
+            if event == "c_return" and argument.__name__ == "pull":
+                raise ValueError("before a batch")
+
+        sys.setprofile(fail)
+        try:
+            yield from batches
+        finally:
+            sys.setprofile(None)
 
     with settings(spark, {MODE: "thread", "spark.sql.execution.arrow.maxRecordsPerBatch": "100"}):
         gc.collect()
@@ -482,6 +495,8 @@ def test_no_memory_is_left(spark):
             frame.select(pandas_scalar()("n", "k")).collect()
             with pytest.raises(Exception, match="after a batch"):
                 frame.mapInArrow(failing, frame.schema).collect()
+            with pytest.raises(Exception, match="before a batch"):
+                frame.mapInArrow(interrupted, frame.schema).collect()
         end = time.monotonic() + 20
         while outstanding(spark) != before and time.monotonic() < end:
             frame.mapInArrow(half, frame.schema).collect()

@@ -38,22 +38,12 @@ class RowReader {
   const Codec codec_;
 };
 
-// In one piece: an interruption between the pull and the reading would leave the rows lent for
-// ever.
-PyObject* read(PyObject* capsule, PyObject* pull) {
+PyObject* read(PyObject* capsule, PyObject* address) {
   auto* reader = static_cast<RowReader*>(PyCapsule_GetPointer(capsule, kReaderCapsule));
   if (reader == nullptr) return nullptr;
-  ArrowArray array{};
-  PyRef pulled = PyRef::steal(PyObject_CallFunction(
-      pull, "K", static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(&array))));
-  PyRef rows;
-  if (pulled) {
-    rows = array.release == nullptr
-               ? PyRef::borrow(Py_None)
-               : reader->read(static_cast<const uint8_t*>(array.buffers[0]), array.length);
-  }
-  if (array.release != nullptr) array.release(&array);
-  return rows.release();
+  const auto* array = static_cast<const ArrowArray*>(PyLong_AsVoidPtr(address));
+  if (array == nullptr) return nullptr;
+  return reader->read(static_cast<const uint8_t*>(array->buffers[0]), array->length).release();
 }
 
 void destroy(PyObject* capsule) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <utility>
 
+#include "arrow_c_data.h"
 #include "row_reader.h"
 
 namespace pyflow {
@@ -16,10 +17,12 @@ struct Stream::Pull {
   std::atomic<bool> failed{false};
 
   // Without the GIL meanwhile; a function may do it on a thread of its own.
-  int64_t fetch(uint64_t array) const;
+  int64_t fetch(ArrowArray& array) const;
 
-  // pull(address of an ArrowArray): what the source answered.
-  static PyObject* call(PyObject* capsule, PyObject* argument);
+  // pull(read): what `read` makes of the address of the next ArrowArray; what the source answered
+  // if it left none. In one piece, so that an interruption cannot come between: nobody would
+  // release the array.
+  static PyObject* call(PyObject* capsule, PyObject* read);
   static void destroy(PyObject* capsule);
   static PyRef callable(std::shared_ptr<Pull> pull);
 };
@@ -30,27 +33,31 @@ constexpr const char* kCapsule = "pyflow.Stream.Pull";
 
 }  // namespace
 
-PyObject* Stream::Pull::call(PyObject* capsule, PyObject* argument) {
+PyObject* Stream::Pull::call(PyObject* capsule, PyObject* read) {
   auto* held = static_cast<std::shared_ptr<Pull>*>(PyCapsule_GetPointer(capsule, kCapsule));
   if (held == nullptr) return nullptr;
-  const uint64_t array = PyLong_AsUnsignedLongLong(argument);
-  if (PyErr_Occurred()) return nullptr;
   const std::shared_ptr<Pull> pull = *held;
-  const int64_t rows = pull->fetch(array);
-  if (rows == kSourceFailed) {
+  ArrowArray array{};
+  const int64_t answer = pull->fetch(array);
+  if (answer == kSourceFailed) {
     pull->failed = true;
     PyErr_SetString(PyExc_RuntimeError, "the input of the Python function failed");
     return nullptr;
   }
-  return PyLong_FromLongLong(rows);
+  if (array.release == nullptr) return PyLong_FromLongLong(answer);
+  PyRef address = PyRef::steal(PyLong_FromVoidPtr(&array));
+  PyRef result = address ? PyRef::steal(PyObject_CallOneArg(read, address.get())) : PyRef();
+  if (array.release != nullptr) array.release(&array);
+  return result.release();
 }
 
-int64_t Stream::Pull::fetch(uint64_t array) const {
+int64_t Stream::Pull::fetch(ArrowArray& array) const {
+  const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(&array));
   if (Attached* attached = Attached::current()) {
-    return attached->away([&] { return source(array); });
+    return attached->away([&] { return source(address); });
   }
   PyThreadState* thread = PyEval_SaveThread();
-  const int64_t rows = source(array);
+  const int64_t rows = source(address);
   PyEval_RestoreThread(thread);
   return rows;
 }

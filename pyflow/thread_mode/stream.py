@@ -8,10 +8,10 @@ iterator of rows instead, decoded as many at a time as the JVM hands out.
 
 from __future__ import annotations
 
-import ctypes
 import json
 from base64 import b64decode
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyspark.accumulators import Accumulator
@@ -31,11 +31,13 @@ __all__ = ["Stream", "load"]
 #: A function over all input of a task: of the number of its partition and the input.
 Run = Callable[[int, Iterator[Any]], Iterator[Any]]
 
+#: Has the JVM lend its next input in an ``ArrowArray``, and returns what a function makes of the
+#: array at this address; an int if there is none.
+Pull = Callable[[Callable[[int], Any]], Any]
+
 # What the JVM answers instead of a number of rows, as io.pyflow.bridge.BatchSource has it.
 _END_OF_GROUP = -1
 _END = -2
-
-_ARRAY_BYTES = 80
 
 
 class Stream:
@@ -106,8 +108,8 @@ class Stream:
 
 def load(
     specification: bytes,
-    pull: Callable[[int], int],
-    row_reader: Callable[[Any, bool], Callable[[Callable[[int], int]], list[Row] | None]],
+    pull: Pull,
+    row_reader: Callable[[Any, bool], Callable[[int], list[Row]]],
 ) -> tuple[Stream, ErrorOptions]:
     """Load the functions that the JVM describes.
 
@@ -122,11 +124,12 @@ def load(
         of each function ``args``, ``kwargs``, ``result_id`` and ``table_function`` (see
         :func:`~pyflow.thread_mode.payload.udtf_info`), ``runner_conf`` and ``eval_conf``.
     pull : callable
-        Fills the ``ArrowArray`` at an address with the next input. Returns its number of rows, -1
-        at the end of a group or -2 at the end of the input.
+        Of a function: its result for the address of an ``ArrowArray``, which holds the next input
+        until the function returns unless it has moved it; -1 at the end of a group, -2 at the end
+        of the input.
     row_reader : callable
-        Of a type descriptor and of whether binary values are bytes: makes a function that pulls
-        rows and decodes them; None at the end of the input.
+        Of a type descriptor and of whether binary values are bytes: makes a function that decodes
+        the rows of an ``ArrowArray``.
     """
     spec = json.loads(specification)
     task = begin_task(spec)
@@ -185,35 +188,32 @@ def _schemas(spec: dict[str, Any]) -> list[pa.Schema]:
     return [pa.ipc.read_schema(pa.py_buffer(b64decode(each))) for each in spec["schemas"]]
 
 
-def _rows(
-    pull: Callable[[int], int], read: Callable[[Callable[[int], int]], list[Row] | None]
-) -> Iterator[Row]:
-    while (rows := read(pull)) is not None:
+def _rows(pull: Pull, read: Callable[[int], list[Row]]) -> Iterator[Row]:
+    while (rows := pull(read)) != _END:
         yield from rows
 
 
 class _Input:
     """The batches that the JVM hands out, group by group."""
 
-    def __init__(self, pull: Callable[[int], int], schemas: list[pa.Schema]) -> None:
+    def __init__(self, pull: Pull, schemas: list[pa.Schema]) -> None:
+        import pyarrow as pa
+
         self._pull = pull
-        self._schemas = schemas
-        self._array = ctypes.create_string_buffer(_ARRAY_BYTES)
-        self._address = ctypes.addressof(self._array)
+        self._imports = [partial(pa.RecordBatch._import_from_c, schema=each) for each in schemas]
         self.ended = False
 
     def part(self, schema: int) -> Iterator[pa.RecordBatch]:
         """The batches up to the end of a group or of the input."""
-        import pyarrow as pa
-
         while not self.ended:
-            rows = self._pull(self._address)
-            if rows == _END:
-                self.ended = True
-            elif rows == _END_OF_GROUP:
+            batch = self._pull(self._imports[schema])
+            if not isinstance(batch, int):
+                yield batch
+                del batch  # which may be lent again
+            elif batch == _END_OF_GROUP:
                 return
             else:
-                yield pa.RecordBatch._import_from_c(self._address, self._schemas[schema])
+                self.ended = True
 
 
 def _batches(source: _Input) -> Iterator[pa.RecordBatch]:
