@@ -16,6 +16,7 @@ import re
 
 import pytest
 from pyspark.sql import Row
+from pyspark.sql import functions as F
 from pyspark.sql.functions import udf
 from pyspark.sql.types import (
     ArrayType,
@@ -290,6 +291,26 @@ def test_mixed_types_in_one_column(both_modes, make_udf, declared, bundle_rows):
         return frame.select(make_udf(lambda n: mixes[n // 3][n % 3], declared)("id"))
 
     both_modes.cells(program, {"spark.pyflow.bundle.size": bundle_rows}, messages=False)
+
+
+@pytest.mark.parametrize(
+    "declared", ["date", "time", "struct<d:date,t:time>", "array<time>", "array<date>"]
+)
+def test_numbers_for_dates_and_times(both_modes, declared):
+    """Arrow takes them as they are, though neither a calendar nor a day may have them."""
+    numbers = [-2.8493573731607164e16, -5e6, -1.0, 0.0, 1.5, 2.0**31, 123_456_789_012_345.0, 4e18]
+    wrap = {"struct": lambda n: (n, n), "array": lambda n: [None, n]}
+
+    def program(spark):
+        @udf(returnType=declared, useArrow=True)
+        def f(n):
+            return wrap.get(declared.partition("<")[0], lambda n: n)(numbers[n])
+
+        frame = spark.range(len(numbers), numPartitions=len(numbers))
+        return frame.select(F.xxhash64(f("id")))
+
+    outcomes = both_modes.cells(program, {"spark.sql.timeType.enabled": "true"})
+    assert sum(not isinstance(each, Failure) for each in outcomes) > 1
 
 
 def test_mixed_types_in_different_batches(both_modes):

@@ -11,22 +11,30 @@ import datetime
 import io
 import pickle
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark import cloudpickle
 from pyspark.sql.conversion import LocalDataToArrowConversion
 from pyspark.sql.types import (
     ArrayType,
     DataType,
+    DateType,
+    IntegerType,
+    LongType,
     MapType,
+    StructField,
     StructType,
     TimestampType,
+    TimeType,
     UserDefinedType,
     VariantType,
     VariantVal,
 )
 
 from pyflow.thread_mode.errors import ErrorOptions, FormattedError, format_exception
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["ArrowOptions", "Column", "convert_packed", "unpack"]
 
@@ -95,7 +103,8 @@ class Column:
         Returns
         -------
         list
-            The same values, each of exactly the Python type that stands for the declared type.
+            The same values, each of exactly the Python type that stands for the declared type;
+            dates and times as what Arrow stores: days and nanoseconds.
 
         Raises
         ------
@@ -129,18 +138,24 @@ def _through_arrow(
 ) -> list[Any]:
     """Have pyarrow convert the column, without the examples that it begins with."""
     import pyarrow as pa
-    from pyspark.sql.pandas.types import to_arrow_type
 
-    arrow_type = to_arrow_type(
-        data_type, timezone="UTC", prefers_large_types=options.large_var_types
-    )
+    arrow_type = _arrow_type(data_type, options)
     try:
         array = pa.array(values, type=arrow_type)
     except pa.lib.ArrowInvalid:
         _check_depth(values)
         array = pa.array(values).cast(target_type=arrow_type, safe=options.safe_check)
-    read = _reader(data_type)
+    stored_type = _stored_type(data_type)
+    if stored_type != data_type:
+        array = array.view(_arrow_type(stored_type, options))
+    read = _reader(stored_type)
     return [read(value) for value in array[examples:].to_pylist()]
+
+
+def _arrow_type(data_type: DataType, options: ArrowOptions) -> pa.DataType:
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    return to_arrow_type(data_type, timezone="UTC", prefers_large_types=options.large_var_types)
 
 
 def _check_depth(value: Any) -> None:
@@ -188,6 +203,30 @@ def unpack(answer: bytes) -> list[Any]:
     if error is not None:
         raise FormattedError(error)
     return values
+
+
+def _stored_type(data_type: DataType) -> DataType:
+    """Dates and times as the numbers that Arrow stores: Python may not have them as such."""
+    if isinstance(data_type, DateType):
+        return IntegerType()
+    if isinstance(data_type, TimeType):
+        return LongType()
+    if isinstance(data_type, StructType):
+        return StructType(
+            [
+                StructField(field.name, _stored_type(field.dataType), field.nullable)
+                for field in data_type.fields
+            ]
+        )
+    if isinstance(data_type, ArrayType):
+        return ArrayType(_stored_type(data_type.elementType), data_type.containsNull)
+    if isinstance(data_type, MapType):
+        return MapType(
+            _stored_type(data_type.keyType),
+            _stored_type(data_type.valueType),
+            data_type.valueContainsNull,
+        )
+    return data_type
 
 
 def _reader(data_type: DataType) -> Callable[[Any], Any]:
