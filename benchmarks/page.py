@@ -33,12 +33,15 @@ class Page:
         The page's heading.
     body : callable
         The lines of the page after the description of the machine, of the figures.
+    draw : callable, optional
+        Draws the plot ``NAME.png``, of the figures and the path.
     """
 
     name: str
     module: str
     title: str
     body: Callable[[dict[str, Any]], Iterator[str]]
+    draw: Callable[[dict[str, Any], Path], None] | None = None
 
     def run(
         self,
@@ -82,6 +85,8 @@ class Page:
             *self.body(raw),
         ]
         (folder / f"{self.name}.md").write_text("\n".join(lines))
+        if self.draw is not None:
+            self.draw(raw, folder / f"{self.name}.png")
 
 
 def new_results(session: SparkSession, rounds: int) -> dict[str, Any]:

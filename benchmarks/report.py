@@ -49,8 +49,8 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]
 
 def nanos_text(value: float) -> str:
     """Return nanoseconds with three digits, in the unit that suits them."""
-    for unit, size in (("ns", 1), ("µs", 1_000), ("ms", 1_000_000)):
-        if value < 1_000 * size or unit == "ms":
+    for unit, size in (("ns", 1), ("µs", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)):
+        if value < 1_000 * size or unit == "s":
             scaled = value / size
             return f"{scaled:.{0 if scaled >= 100 or unit == 'ns' else 1}f} {unit}"
     raise AssertionError

@@ -79,6 +79,8 @@ _VARYING = [
     (re.compile(r"#\d+L?"), "#"),
     (re.compile(r"(stage|task|Task|TID) \d+(\.\d+)?"), r"\1 N"),
     (re.compile(r"\(TID N\) \([^)]*\)"), "(TID N)"),
+    # Of code that Spark generates per operator, which the JVM tells of a null pointer.
+    (re.compile(r'"<local\d+>"'), '"<local>"'),
 ]
 
 

@@ -42,7 +42,8 @@ private[planning] object ForeachSink {
       PythonUDF("foreach", function, NullType, rows.output, evalType, udfDeterministic = false)
     ThreadModeStrategy.plannedWrite(udf, write) { settings =>
       val spec = new ConsumerSpec(udf.name, function, schema, settings.worker)
-      new ThreadForeachWrite(write, spec, PythonFunctions.identities(udf), settings)
+      val bundled = AwaitedRows.oneByOne(settings, rows)
+      new ThreadForeachWrite(write, spec, PythonFunctions.identities(udf), bundled)
     }
   }
 }

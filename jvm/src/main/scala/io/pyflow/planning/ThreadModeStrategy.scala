@@ -90,7 +90,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
           udtf,
           requiredChildOutput,
           resultAttrs,
-          settings(udtf, udtf.evalType),
+          AwaitedRows.oneByOne(settings(udtf, udtf.evalType), child),
           planLater(child)),
         BatchEvalPythonUDTFExec(udtf, requiredChildOutput, resultAttrs, planLater(child)))
 
@@ -161,7 +161,8 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
     val physicalChild = planLater(child)
     val chosen = settings(udfs.head, evalType)
     if (PythonFunctions.takesRows(evalType)) {
-      ThreadEvalPythonExec(udfs, resultAttributes, columns, evalType, chosen, physicalChild)
+      val bundled = AwaitedRows.oneByOne(chosen, child)
+      ThreadEvalPythonExec(udfs, resultAttributes, columns, evalType, bundled, physicalChild)
     } else {
       ThreadArrowEvalPythonExec(udfs, resultAttributes, columns, evalType, chosen, physicalChild)
     }

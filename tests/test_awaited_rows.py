@@ -1,0 +1,229 @@
+"""Streams that are read without an end in sight: real-time mode and continuous processing.
+
+Their tasks wait for rows that have not come yet. Thread mode sends a row through functions and
+sinks while its batch goes on; process mode holds rows back until a buffer is full or the batch
+ends. The rows are the same.
+"""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql.functions import arrow_udf, pandas_udf, udf, udtf
+from pyspark.sql.types import StringType, StructType
+
+from benchmarks.awaited_stream import ALLOWED, AwaitedStream
+from comparison import settings
+from sessions import MODE
+
+THREAD = {MODE: "thread"}
+PROCESS = {MODE: "process"}
+
+
+class ToFile:
+    """A sink that others can read while it is written."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __call__(self, row):
+        with open(self.path, "a") as file:
+            file.write(f"{row[0]}\n")
+
+
+def rows_of(path):
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def wait(condition, query, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert query.isActive, query.exception()
+        assert time.monotonic() < end, "it has not happened"
+        time.sleep(0.05)
+
+
+def wait_for_rows(query, path, count):
+    wait(lambda: len(rows_of(path)) >= count, query)
+    assert len(rows_of(path)) == count
+
+
+def wait_for_batches(query, count):
+    wait(lambda: len(query.recentProgress) >= count, query)
+
+
+def started(frame, sink, tmp_path, batch):
+    return (
+        frame.writeStream.foreach(sink)
+        .outputMode("update")
+        .trigger(realTime=batch)
+        .option("checkpointLocation", str(tmp_path / f"checkpoint-{time.monotonic_ns()}"))
+        .start()
+    )
+
+
+def plan_of(query):
+    return query._jsq.streamingQuery().lastExecution().executedPlan().toString()
+
+
+@udtf(returnType=StructType().add("value", "string").add("n", "integer"))
+class Twice:
+    def eval(self, value):
+        for n in range(2):
+            yield value, n
+
+
+def lateral(spark, frame):
+    spark.udtf.register("twice", Twice)
+    frame.createOrReplaceTempView("awaited")
+    return spark.sql("select t.value || '-' || t.n from awaited, lateral twice(value) t")
+
+
+#: What a row goes through, and how many come out for it.
+FUNCTIONS = {
+    "pickled": (lambda _, frame: frame.select(udf(str.upper, useArrow=False)("value")), 1),
+    "arrow": (lambda _, frame: frame.select(udf(str.upper, useArrow=True)("value")), 1),
+    "filter": (
+        lambda _, frame: frame.filter(udf(lambda s: s != "unwanted", "boolean")("value")),
+        1,
+    ),
+    "table function": (lateral, 2),
+    "sink alone": (lambda _, frame: frame, 1),
+}
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("kind", FUNCTIONS)
+def test_rows_do_not_wait_for_others(spark, tmp_path, kind):
+    """A row is out before the next one is in, and before its batch ends."""
+    through, per_row = FUNCTIONS[kind]
+    source = AwaitedStream(spark)
+    out = tmp_path / "out"
+    with settings(spark, {**THREAD, **ALLOWED}):
+        query = started(through(spark, source.frame), ToFile(out), tmp_path, "10 minutes")
+        try:
+            for count in range(1, 6):
+                source.add([f"row {count}"])
+                wait_for_rows(query, out, count * per_row)
+            assert query.lastProgress is None, "the batch has ended"
+            assert "Python in thread mode" in plan_of(query)
+        finally:
+            query.stop()
+
+
+@pandas_udf(StringType())
+def upper_pandas(values):
+    return values.str.upper()
+
+
+@arrow_udf(StringType())
+def upper_arrow(values):
+    import pyarrow.compute as pc
+
+    return pc.utf8_upper(values)
+
+
+@pytest.mark.parametrize("function", [upper_pandas, upper_arrow], ids=["pandas", "arrow"])
+def test_arrow_batches_do_not_wait_when_they_are_full(spark, tmp_path, function):
+    source = AwaitedStream(spark)
+    out = tmp_path / "out"
+    full = {"spark.sql.execution.arrow.maxRecordsPerBatch": "2"}
+    with settings(spark, {**THREAD, **ALLOWED, **full}):
+        frame = source.frame.select(function("value"))
+        query = started(frame, ToFile(out), tmp_path, "10 minutes")
+        try:
+            for count in range(1, 4):
+                source.add([f"row {count}", f"another {count}"])
+                wait_for_rows(query, out, 2 * count)
+            assert query.lastProgress is None, "the batch has ended"
+        finally:
+            query.stop()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "pickled",
+        "table function",
+        "sink alone",
+        *(pytest.param(each, marks=pytest.mark.complete) for each in ("arrow", "filter")),
+    ],
+)
+def test_rows_are_those_of_process_mode(spark, tmp_path, kind):
+    """Over the end of a batch, too."""
+    through, per_row = FUNCTIONS[kind]
+    seen = []
+    for mode in (PROCESS, THREAD):
+        source = AwaitedStream(spark)
+        out = tmp_path / mode[MODE]
+        with settings(spark, {**mode, **ALLOWED}):
+            query = started(through(spark, source.frame), ToFile(out), tmp_path, "5 seconds")
+            try:
+                for batch in (1, 2):
+                    source.add([*(f"row {n} of {batch}" for n in range(20)), "unwanted"])
+                    kept = batch * (20 if kind == "filter" else 21)
+                    wait_for_rows(query, out, kept * per_row)
+                    wait_for_batches(query, batch)
+            finally:
+                query.stop()
+        seen.append(rows_of(out))
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.core
+def test_error_ends_the_query(spark, tmp_path):
+    def fail(value):
+        raise ValueError(f"not {value}")
+
+    failures = []
+    for mode in (PROCESS, THREAD):
+        source = AwaitedStream(spark)
+        source.add(["this"])
+        with settings(spark, {**mode, **ALLOWED}):
+            frame = source.frame.select(udf(fail, "string")("value"))
+            query = started(frame, ToFile(tmp_path / "out"), tmp_path, "5 seconds")
+            with pytest.raises(StreamingQueryException) as error:
+                query.awaitTermination()
+            failures.append("ValueError: not this" in str(error.value))
+    assert failures == [True, True]
+
+
+def test_spark_allows_the_sink_by_itself(spark, tmp_path):
+    """Without the setting, Spark refuses functions in real-time mode, whatever mode they run in."""
+    source = AwaitedStream(spark)
+    out = tmp_path / "out"
+    with settings(spark, THREAD):
+        query = started(source.frame, ToFile(out), tmp_path, "10 minutes")
+        try:
+            source.add(["row"])
+            wait_for_rows(query, out, 1)
+        finally:
+            query.stop()
+    for mode in (PROCESS, THREAD):
+        with settings(spark, mode):
+            frame = AwaitedStream(spark).frame.select(udf(str.upper)("value"))
+            query = started(frame, ToFile(out), tmp_path, "10 minutes")
+            with pytest.raises(StreamingQueryException, match="OPERATOR_OR_SINK_NOT_IN_ALLOWLIST"):
+                query.awaitTermination()
+
+
+def test_continuous_processing(spark, tmp_path):
+    rate = spark.readStream.format("rate").option("rowsPerSecond", 5).option("numPartitions", 1)
+    with settings(spark, THREAD):
+        frame = rate.load().select(udf(lambda n: f"row {n}")("value").alias("s"))
+        query = (
+            frame.writeStream.format("memory")
+            .queryName("continuous_rows")
+            .trigger(continuous="1 second")
+            .option("checkpointLocation", str(tmp_path / "checkpoint"))
+            .start()
+        )
+        try:
+            wait(lambda: spark.table("continuous_rows").count() > 10, query)
+            assert "ThreadEvalPython" in plan_of(query)
+        finally:
+            query.stop()
+    rows = [row.s for row in spark.table("continuous_rows").collect()]
+    assert rows == [f"row {n}" for n in range(len(rows))]
