@@ -1,4 +1,6 @@
-"""Functions over Arrow batches whose input comes in columns: Parquet files, and what is cached."""
+"""Functions that get Arrow batches in process mode and whose input comes in columns: Parquet files,
+and what is cached.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from pyspark.sql import functions as F
-from pyspark.sql.functions import arrow_udf, pandas_udf
+from pyspark.sql.functions import arrow_udf, pandas_udf, udf
 from pyspark.sql.types import LongType, StringType
 
 from comparison import executed_plan, settings
@@ -55,7 +57,7 @@ def described(table: pd.DataFrame) -> pd.Series:
 
 def takes_columns(frame):
     plan = executed_plan(frame)
-    assert "ThreadArrowEvalPython" in plan
+    assert "Thread" in plan
     return "ColumnarToRow" not in plan
 
 
@@ -105,6 +107,53 @@ def test_functions_get_the_batches_of_their_input(arrow_lane, parquet):
     arrow_lane(program, {**TIMES, **off})
 
 
+def plain_of_type(data_type):
+    """The same row by row."""
+    return udf(lambda value: value, data_type, useArrow=True)
+
+
+@pytest.mark.core
+def test_columns_of_every_type_row_by_row(both_modes, parquet):
+    def program(spark):
+        table = spark.read.parquet(parquet)
+        names = [field.name for field in table.schema.fields]
+        plain = [plain_of_type(table.schema[name].dataType)(name) for name in names]
+        return [
+            table.select("id", *plain),
+            table.select(*names, plain_of_type("long")(F.col("id") + 1)),
+            table.select(plain_of_type("long")("id")).limit(4500),
+            table.where(plain_of_type("long")("id") > 4090).select("text"),
+        ]
+
+    both_modes(program, TIMES)
+
+
+def test_an_input_that_takes_long_is_not_at_its_end(both_modes, parquet):
+    """The first batch of a file takes longer than a bundle may."""
+
+    def program(spark):
+        return spark.read.parquet(parquet).select(plain_of_type("long")("id"))
+
+    rows = both_modes(program, {**TIMES, "spark.pyflow.bundle.time": "1ms"})
+    assert len(rows) == ROWS
+
+
+@pytest.mark.core
+def test_results_are_converted_with_their_batch(both_modes, parquet):
+    """Of another type only after the first batch of the file; or of two in the first."""
+    later = udf(lambda n: n if n < 4096 else str(n), "long", useArrow=True)
+    both = udf(lambda n: n if n != 7 else 7.5, "long", useArrow=True)
+
+    def program(spark):
+        table = spark.read.parquet(parquet)
+        return table.select(later("id").alias("later"), "id", both("id").alias("both"))
+
+    rows = both_modes(program, {**TIMES, "spark.pyflow.bundle.size": "100"})
+    assert len(rows) == ROWS
+    off = {"spark.sql.execution.arrow.pythonUDF.columnarInput.enabled": "false"}
+    both_modes.fail(program, {**TIMES, **off})
+
+
 def test_cached_columns(arrow_lane, spark):
     cached = spark.range(25_000, numPartitions=1).selectExpr(
         "id", "id % 3 = 0 as b", "if(id % 5 = 0, null, cast(id as int)) as i", "id / 7 as d"
@@ -117,6 +166,9 @@ def test_cached_columns(arrow_lane, spark):
             return [
                 cached.select(*(of_type(cached.schema[name].dataType)(name) for name in names)),
                 cached.select("d", size("i"), "b"),
+                cached.select(
+                    *(plain_of_type(cached.schema[name].dataType)(name) for name in names)
+                ),
             ]
 
         arrow_lane(program)
@@ -132,9 +184,13 @@ def test_plans_have_no_rows_in_between(spark, parquet):
         assert takes_columns(table.select(size("id")))
         assert takes_columns(table.select(size("id"), "text"))
         assert not takes_columns(table.where("id > 7").select(size("id")))
+        plain = udf(lambda n: n, "long", useArrow=True)
+        assert takes_columns(table.select(plain("id"), "text"))
+        assert not takes_columns(table.select(udf(lambda n: n, "long", useArrow=False)("id")))
         key = "spark.sql.execution.arrow.pythonUDF.columnarInput.enabled"
         with settings(spark, {key: "false"}):
             assert not takes_columns(table.select(size("id")))
+            assert not takes_columns(table.select(plain("id")))
 
 
 def test_failures_of_the_input(arrow_lane, spark, tmp_path):

@@ -254,10 +254,11 @@ JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_closeProgram(JNIEnv*, 
 // `evaluation` is the address of a pyflow::Evaluation that the caller owns.
 JNIEXPORT jint JNICALL Java_io_pyflow_bridge_NativeBridge_evaluate(JNIEnv*, jclass, jlong program,
                                                                    jlong input, jint row_count,
+                                                                   jboolean ends_batch,
                                                                    jlong evaluation) {
-  return static_cast<jint>(
-      program_at(program).evaluate(reinterpret_cast<const uint8_t*>(input), row_count,
-                                   *reinterpret_cast<Evaluation*>(evaluation)));
+  return static_cast<jint>(program_at(program).evaluate(
+      reinterpret_cast<const uint8_t*>(input), row_count, ends_batch == JNI_TRUE,
+      *reinterpret_cast<Evaluation*>(evaluation)));
 }
 
 JNIEXPORT jbyteArray JNICALL Java_io_pyflow_bridge_NativeBridge_error(JNIEnv* env, jclass,

@@ -117,8 +117,7 @@ Program::Program(Slot& slot, Exchange exchange, bool binary_as_bytes)
       exchange_(exchange),
       codec_(*slot.interpreter().state, exchange, binary_as_bytes) {}
 
-// (exchange, binary_as_bytes, runtime, error_options, input types by ordinal, functions, columns,
-// rows of an Arrow batch)
+// (exchange, binary_as_bytes, runtime, error_options, input types by ordinal, functions, columns)
 bool Program::build(PyObject* loaded) {
   set_runtime(PyTuple_GET_ITEM(loaded, 2), PyTuple_GET_ITEM(loaded, 3));
   PyObject* input_types = PyTuple_GET_ITEM(loaded, 4);
@@ -139,7 +138,6 @@ bool Program::build(PyObject* loaded) {
                         static_cast<size_t>(PyLong_AsSsize_t(PyTuple_GET_ITEM(column, 1))),
                         PyObject_IsTrue(PyTuple_GET_ITEM(column, 2)) == 1});
   }
-  batch_rows_ = PyLong_AsLongLong(PyTuple_GET_ITEM(loaded, 7));
   return !PyErr_Occurred();
 }
 
@@ -181,18 +179,19 @@ size_t Program::argument_index(size_t ordinal, PyObject* input_types) {
   return arguments_.size() - 1;
 }
 
-Outcome Program::evaluate(const uint8_t* input, int row_count, Evaluation& evaluation) {
+Outcome Program::evaluate(const uint8_t* input, int row_count, bool ends_batch,
+                          Evaluation& evaluation) {
   Outcome outcome = Outcome::kFailed;
   call(evaluation.times, [&](Attached& attached) {
-    outcome = evaluate_attached(input, row_count, attached, evaluation);
+    outcome = evaluate_attached(input, row_count, ends_batch, attached, evaluation);
   });
   evaluation.output = reinterpret_cast<uint64_t>(output_.data());
   evaluation.output_bytes = static_cast<int64_t>(output_.size());
   return outcome;
 }
 
-Outcome Program::evaluate_attached(const uint8_t* input, int row_count, Attached& attached,
-                                   Evaluation& evaluation) {
+Outcome Program::evaluate_attached(const uint8_t* input, int row_count, bool ends_batch,
+                                   Attached& attached, Evaluation& evaluation) {
   output_.truncate(0);
   output_.shrink(kKeptOutputBytes);
   inexact_.clear();
@@ -221,7 +220,8 @@ Outcome Program::evaluate_attached(const uint8_t* input, int row_count, Attached
     cursor = input_row.data + input_row.size;
   }
   if ((outcome == Outcome::kDone || outcome == Outcome::kMoveToShared) &&
-      exchange_ == Exchange::kArrow && !(settle_columns(attached) && end_batch_after(row))) {
+      exchange_ == Exchange::kArrow &&
+      !(settle_columns(attached) && (!ends_batch || row < row_count || end_batch()))) {
     outcome = Outcome::kFailed;
   }
   inexact_.clear();
@@ -430,11 +430,7 @@ bool Program::keep_example(size_t column) {
   return true;
 }
 
-// Bundles end where Arrow batches do.
-bool Program::end_batch_after(int rows) {
-  rows_in_batch_ += rows;
-  if (rows_in_batch_ < batch_rows_) return true;
-  rows_in_batch_ = 0;
+bool Program::end_batch() {
   for (Function& function : functions_) function.seen = Seen::kNothing;
   PyRef begun = PyRef::steal(PyObject_CallMethod(runtime_.get(), "begin_batch", nullptr));
   return static_cast<bool>(begun);

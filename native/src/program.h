@@ -34,9 +34,10 @@ class Program : public Functions {
   // Destroys the program; its Python objects need the slot's interpreter.
   static void close(std::unique_ptr<Program> program);
 
-  // Evaluates the functions over `row_count` rows at `input`. One call at a time, from any thread
-  // that holds no GIL. The output stays valid until the next call.
-  Outcome evaluate(const uint8_t* input, int row_count, Evaluation& evaluation);
+  // Evaluates the functions over `row_count` rows at `input`, with which an Arrow batch may end.
+  // One call at a time, from any thread that holds no GIL. The output stays valid until the next
+  // call.
+  Outcome evaluate(const uint8_t* input, int row_count, bool ends_batch, Evaluation& evaluation);
 
  private:
   struct Argument {
@@ -75,8 +76,8 @@ class Program : public Functions {
   bool add_function(PyObject* function, PyObject* input_types);
   size_t argument_index(size_t ordinal, PyObject* input_types);
 
-  Outcome evaluate_attached(const uint8_t* input, int row_count, Attached& attached,
-                            Evaluation& evaluation);
+  Outcome evaluate_attached(const uint8_t* input, int row_count, bool ends_batch,
+                            Attached& attached, Evaluation& evaluation);
   RowOutcome evaluate_row(const Region& row, int64_t& conversion_nanos);
   size_t decode_arguments(const Region& row);
   void release_arguments(size_t count);
@@ -88,7 +89,7 @@ class Program : public Functions {
   bool settle_columns(Attached& attached);
   bool convert_inexact(size_t column, Attached& attached);
   bool keep_example(size_t column);
-  bool end_batch_after(int rows);
+  bool end_batch();
   PyRef column_values(size_t column);
   PyRef convert_column(size_t function, PyObject* values, Attached& attached);
   bool rewrite_column(size_t column, PyObject* values);
@@ -96,8 +97,6 @@ class Program : public Functions {
   const Exchange exchange_;
   const Codec codec_;
   size_t input_fields_ = 0;
-  int64_t batch_rows_ = 0;  // rows of an Arrow batch, as process mode would make them
-  int64_t rows_in_batch_ = 0;
   std::vector<Argument> arguments_;
   std::vector<Function> functions_;
   std::vector<Column> columns_;

@@ -100,7 +100,7 @@ def load(specification: bytes) -> tuple[Any, ...]:
         (``name``; ``commands`` in base64, innermost first; ``args`` as [input ordinal, keyword or
         null]; ``table_function``, see :func:`~pyflow.thread_mode.table_function.load`),
         ``output`` (columns as [0, input ordinal, variable length] or [1, function, 0]),
-        ``runner_conf``, ``arrow_batch_rows``, ``binary_as_bytes``, ``hide_traceback``,
+        ``runner_conf``, ``binary_as_bytes``, ``hide_traceback``,
         ``simplified_traceback``, ``traceback_with_locals``, ``task``, ``broadcasts``,
         ``files_dir``, ``python_includes``, ``environment``.
 
@@ -109,8 +109,7 @@ def load(specification: bytes) -> tuple[Any, ...]:
     tuple
         (exchange, binary_as_bytes, :class:`Program`, :class:`ErrorOptions`, type descriptor or None
         by input ordinal, functions as (callables innermost first, ordinals, keywords or None, type
-        descriptor), output columns, rows of an Arrow batch), as ``Program::build`` in
-        native/src/program.cc reads it.
+        descriptor), output columns), as ``Program::build`` in native/src/program.cc reads it.
     """
     spec = json.loads(specification)
     task = begin_task(spec)
@@ -139,7 +138,6 @@ def load(specification: bytes) -> tuple[Any, ...]:
             for (chain, return_type), args in zip(loaded, arguments)
         ),
         tuple(tuple(column) for column in spec["output"]),
-        spec["arrow_batch_rows"],
     )
 
 

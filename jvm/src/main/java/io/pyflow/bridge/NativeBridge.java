@@ -26,7 +26,8 @@ final class NativeBridge {
 
   static native void closeProgram(long program);
 
-  static native int evaluate(long program, long input, int rowCount, long evaluation);
+  static native int evaluate(
+      long program, long input, int rowCount, boolean endsBatch, long evaluation);
 
   static native byte[] error(long program);
 

@@ -48,10 +48,11 @@ public final class PythonProgram implements LoadedFunctions {
    *
    * @param inputAddress off-heap address of the first row's size
    * @param rowCount how many rows to evaluate
+   * @param endsBatch whether they are the last of an Arrow batch
    * @return {@link #DONE}, {@link #ERROR}, {@link #MOVE_TO_SHARED} or {@link #INTERRUPTED}
    */
-  public int evaluate(long inputAddress, int rowCount) {
-    return NativeBridge.evaluate(handle, inputAddress, rowCount, evaluation);
+  public int evaluate(long inputAddress, int rowCount, boolean endsBatch) {
+    return NativeBridge.evaluate(handle, inputAddress, rowCount, endsBatch, evaluation);
   }
 
   /** Off-heap address of the output rows. */

@@ -37,6 +37,7 @@ final class BundleIterator extends AbstractIterator<InternalRow> {
   private static final long CLOSE_WAIT_SECONDS = 10;
 
   private final Iterator<InternalRow> input;
+  private final BatchEnds batches;
   private final boolean projectAll;
   private final Supplier<UnsafeProjection> newProjection;
   private final PythonSide python;
@@ -61,20 +62,24 @@ final class BundleIterator extends AbstractIterator<InternalRow> {
 
   private long inputBytesDone;
   private long bundleStart;
+  private boolean endsBatch;
 
   /**
+   * @param batches what the input's rows are counted by
    * @param projectAll whether every input row must be projected; if not, only rows are that are not
    *     {@code UnsafeRow}
    * @param newProjection makes the projection from an input row to what Python gets
    */
   BundleIterator(
       Iterator<InternalRow> input,
+      BatchEnds batches,
       boolean projectAll,
       Supplier<UnsafeProjection> newProjection,
       int outputFields,
       PythonSide python,
       BundleSize bundleSize) {
     this.input = input;
+    this.batches = batches;
     this.projectAll = projectAll;
     this.newProjection = newProjection;
     this.python = python;
@@ -149,14 +154,14 @@ final class BundleIterator extends AbstractIterator<InternalRow> {
     inputBytesDone = 0;
     python.throwIfKilled();
     bundleStart = System.nanoTime();
-    int limit = bundleSize.rows();
+    int limit = Math.min(bundleSize.rows(), batches.rowsLeft());
     while (bundle.rows() < limit
         && !bundleSize.isFull(bundle, bundleStart)
         && !closed
         && input.hasNext()) {
       bundle.add(unsafe(input.next()));
     }
-    bundleSize.gathered(bundle.rows());
+    endsBatch = batches.endsAfter(bundle.rows());
     return bundle.rows() > 0 && !closed;
   }
 
@@ -171,7 +176,7 @@ final class BundleIterator extends AbstractIterator<InternalRow> {
   }
 
   private void evaluate() {
-    python.evaluate(bundle.address() + inputBytesDone, bundle.rows() - inputRowsDone);
+    python.evaluate(bundle.address() + inputBytesDone, bundle.rows() - inputRowsDone, endsBatch);
     if (inputRowsDone == 0) {
       bundleSize.tookNanos(System.nanoTime() - bundleStart);
     }

@@ -20,34 +20,27 @@ final class BundleSize {
   private final int maxRows;
   private final long maxNanos;
   private final long targetNanos;
-  private final int batchRows;
   private int rows = 1;
-  private int leftInBatch;
 
-  /**
-   * @param batchRows bundles end where batches of so many rows do
-   */
-  BundleSize(int maxRows, long maxMillis, int batchRows) {
+  BundleSize(int maxRows, long maxMillis) {
     this.maxRows = maxRows;
-    this.batchRows = batchRows;
-    this.leftInBatch = batchRows;
     this.maxNanos = TimeUnit.MILLISECONDS.toNanos(maxMillis);
     this.targetNanos = Math.min(TARGET_NANOS, maxNanos);
   }
 
   int rows() {
-    return Math.min(rows, leftInBatch);
+    return rows;
   }
 
-  /** Counts the rows of a bundle. */
-  void gathered(int count) {
-    leftInBatch = count < leftInBatch ? leftInBatch - count : batchRows;
-  }
-
-  /** Whether a bundle has enough bytes, or has taken enough time since it was begun. */
+  /**
+   * Whether a bundle has enough bytes, or has taken enough time since it was begun. One without a
+   * row has neither, however long the first row takes: it would pass for the end of the input.
+   */
   boolean isFull(InputBundle bundle, long startNanos) {
-    return bundle.bytes() >= MAX_BYTES
-        || (bundle.rows() % ROWS_PER_CLOCK_READ == 0 && System.nanoTime() - startNanos > maxNanos);
+    int count = bundle.rows();
+    return count > 0
+        && (bundle.bytes() >= MAX_BYTES
+            || (count % ROWS_PER_CLOCK_READ == 0 && System.nanoTime() - startNanos > maxNanos));
   }
 
   /** Learns from a bundle that took this long to gather and evaluate. */

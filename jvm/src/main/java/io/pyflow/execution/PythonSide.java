@@ -14,8 +14,10 @@ interface PythonSide {
   /**
    * Evaluates rows that lie in memory as {@code InputBundle} writes them: all of them or, if their
    * results get large or the interpreter has to change, the first ones.
+   *
+   * @param endsBatch whether they are the last of an Arrow batch
    */
-  void evaluate(long address, int rows);
+  void evaluate(long address, int rows, boolean endsBatch);
 
   int rowsDone();
 

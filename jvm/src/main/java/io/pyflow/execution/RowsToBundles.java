@@ -45,7 +45,6 @@ final class RowsToBundles implements TaskInput {
     while (bundle.rows() < limit && !bundleSize.isFull(bundle, start) && input.hasNext()) {
       bundle.add(unsafe(input.next()));
     }
-    bundleSize.gathered(bundle.rows());
     if (bundle.rows() == 0) {
       return END;
     }

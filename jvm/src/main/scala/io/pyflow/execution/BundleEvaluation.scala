@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.pyflow.{ProgramSpec, PythonErrors, RunningTask}
 import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.vectorized.ColumnarBatch
 
 import io.pyflow.bridge.{Interpreter, PythonProgram, SharedInterpreterRequiredException}
 
@@ -37,37 +38,53 @@ private[execution] class BundleEvaluation(
   private var accumulatorsDone = false
   private lazy val deferred = new DeferredColumns(outputTypes)
 
+  /** The output rows for input rows. */
+  def results(
+      input: Iterator[InternalRow],
+      projectAll: Boolean,
+      newProjection: () => UnsafeProjection): Iterator[InternalRow] =
+    results(input, BatchEnds.every(spec.arrowBatchRows), projectAll, newProjection)
+
+  /** The output rows for the rows of batches. */
+  def resultsOfBatches(
+      input: Iterator[ColumnarBatch],
+      newProjection: () => UnsafeProjection): Iterator[InternalRow] = {
+    val rows = new RowsOfBatches(input)
+    results(rows, rows, projectAll = true, newProjection)
+  }
+
   /**
-   * The output rows for input rows.
-   *
+   * @param batches where batches of the input end
    * @param projectAll whether every input row must be projected
    * @param newProjection makes the projection from an input row to what Python gets
    */
-  def results(
+  private def results(
       input: Iterator[InternalRow],
+      batches: BatchEnds,
       projectAll: Boolean,
       newProjection: () => UnsafeProjection): Iterator[InternalRow] = {
     val rows = new BundleIterator(
       input,
+      batches,
       projectAll,
       () => newProjection(),
       outputTypes.length,
       this,
-      new BundleSize(settings.bundleRows, settings.bundleMillis, spec.arrowBatchRows))
+      new BundleSize(settings.bundleRows, settings.bundleMillis))
     context.addTaskCompletionListener[Unit](_ => rows.close())
     rows
   }
 
   override def throwIfKilled(): Unit = RunningTask.throwIfKilled(context)
 
-  override def evaluate(address: Long, rows: Int): Unit = {
+  override def evaluate(address: Long, rows: Int, endsBatch: Boolean): Unit = {
     if (moveBeforeNext) {
       retire()
       moveBeforeNext = false
     }
     val current = loaded.getOrElse(load())
     val program = current.program
-    val outcome = current.slot.run(spec.functionNames)(program.evaluate(address, rows))
+    val outcome = current.slot.run(spec.functionNames)(program.evaluate(address, rows, endsBatch))
     metrics.bundles.add(1)
     metrics.pythonTime.add(program.times.pythonNanos)
     metrics.conversionTime.add(program.conversionNanos)

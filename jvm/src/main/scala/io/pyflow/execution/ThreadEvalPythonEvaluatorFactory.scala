@@ -1,10 +1,13 @@
 package io.pyflow.execution
 
-import org.apache.spark.{PartitionEvaluator, PartitionEvaluatorFactory, TaskContext}
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.{PartitionEvaluator, PartitionEvaluatorFactory}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.pyflow.{FunctionIdentity, ProgramSpec}
 import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.vectorized.ColumnarBatch
 
 /**
  * What a task needs to evaluate the functions of [[ThreadEvalPythonExec]] over a partition: in this
@@ -20,22 +23,30 @@ class ThreadEvalPythonEvaluatorFactory(
     inProcess: SparksEvaluation)
   extends PartitionEvaluatorFactory[InternalRow, InternalRow] {
 
-  override def createEvaluator(): PartitionEvaluator[InternalRow, InternalRow] = new Evaluator
+  override def createEvaluator(): PartitionEvaluator[InternalRow, InternalRow] =
+    new Evaluator[InternalRow](_.results(_, lane.projection.isDefined, _), identity)
 
-  private class Evaluator extends PartitionEvaluator[InternalRow, InternalRow] {
-    override def eval(partitionIndex: Int, inputs: Iterator[InternalRow]*): Iterator[InternalRow] =
-      DriverRecord.evaluate(spec, functions, settings) {
-        inThread(partitionIndex, inputs.head, _, _)
-      } { _ => inProcess.eval(partitionIndex, inputs.head) }
-  }
+  /** The same over the batches of a columnar child. */
+  def ofBatches: PartitionEvaluatorFactory[ColumnarBatch, InternalRow] =
+    new PartitionEvaluatorFactory[ColumnarBatch, InternalRow] {
+      override def createEvaluator(): PartitionEvaluator[ColumnarBatch, InternalRow] =
+        new Evaluator[ColumnarBatch](_.resultsOfBatches(_, _), _.flatMap(_.rowIterator().asScala))
+    }
 
-  private def inThread(
-      partitionIndex: Int,
-      input: Iterator[InternalRow],
-      context: TaskContext,
-      meter: Option[GilContention.Meter]): Iterator[InternalRow] = {
-    val python = new BundleEvaluation(spec, settings, outputTypes, context, metrics, meter)
-    python.results(input, lane.projection.isDefined, () => newProjection(partitionIndex))
+  /**
+   * @param inThread the results of functions for their input, projected as Python gets it
+   * @param rows of the input
+   */
+  private class Evaluator[T](
+      inThread: (BundleEvaluation, Iterator[T], () => UnsafeProjection) => Iterator[InternalRow],
+      rows: Iterator[T] => Iterator[InternalRow])
+    extends PartitionEvaluator[T, InternalRow] {
+
+    override def eval(partitionIndex: Int, inputs: Iterator[T]*): Iterator[InternalRow] =
+      DriverRecord.evaluate(spec, functions, settings) { (context, meter) =>
+        val python = new BundleEvaluation(spec, settings, outputTypes, context, metrics, meter)
+        inThread(python, inputs.head, () => newProjection(partitionIndex))
+      } { _ => inProcess.eval(partitionIndex, rows(inputs.head)) }
   }
 
   private def newProjection(partitionIndex: Int): UnsafeProjection = {

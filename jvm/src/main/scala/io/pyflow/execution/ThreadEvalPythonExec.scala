@@ -27,6 +27,9 @@ import org.apache.spark.sql.pyflow.PythonFunctions
  *   output rows           one UnsafeRow, pointed at each of them in turn
  * }}}
  *
+ * An Arrow-optimised function's child may have batches of columns: its rows are projected into the
+ * bundle with no operator in between, and a bundle ends where a batch does.
+ *
  * The first bundle is one row, so that a LIMIT or a stream gets its first answer at once; then
  * bundles grow while they take little time. Nothing is copied on the JVM's side but the input.
  *
@@ -76,7 +79,11 @@ case class ThreadEvalPythonExec(
         resultAttrs,
         outputExpressions,
         metrics("numOutputRows")))
-    child.execute().mapPartitionsWithEvaluator(factory)
+    if (child.supportsColumnar) {
+      child.executeColumnar().mapPartitionsWithEvaluator(factory.ofBatches)
+    } else {
+      child.execute().mapPartitionsWithEvaluator(factory)
+    }
   }
 
   private def interpreter: String = settings.interpreter.name.toLowerCase(java.util.Locale.ROOT)

@@ -54,7 +54,7 @@ private object ThreadForeachWrite {
     extends DataWriter[InternalRow] {
 
     override def writeAll(records: JavaIterator[InternalRow]): Unit = {
-      val size = new BundleSize(settings.bundleRows, settings.bundleMillis, Int.MaxValue)
+      val size = new BundleSize(settings.bundleRows, settings.bundleMillis)
       val input = new RowsToBundles(spec.inputSchema, records, size)
       val results = new StreamEvaluation(spec, settings, input, context, metrics, meter)
       if (results.hasNext) {

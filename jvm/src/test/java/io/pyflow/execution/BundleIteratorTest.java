@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
@@ -52,6 +54,7 @@ public class BundleIteratorTest {
   /** Stands in for Python: every output row is the input row. */
   private static class Identity implements PythonSide {
     final List<Integer> bundles = new ArrayList<>();
+    final List<Boolean> batchEnds = new ArrayList<>();
     int atMost = Integer.MAX_VALUE;
     int exhausted;
     int rowsOut;
@@ -66,8 +69,9 @@ public class BundleIteratorTest {
     public void throwIfKilled() {}
 
     @Override
-    public void evaluate(long address, int rows) {
+    public void evaluate(long address, int rows, boolean endsBatch) {
       bundles.add(rows);
+      batchEnds.add(endsBatch);
       rowsDone = Math.min(rows, atMost);
       inputBytesDone = 0;
       for (int i = 0; i < rowsDone; i++) {
@@ -132,13 +136,12 @@ public class BundleIteratorTest {
   }
 
   private BundleIterator over(Iterator<InternalRow> input) {
+    return over(input, BatchEnds.every(Integer.MAX_VALUE));
+  }
+
+  private BundleIterator over(Iterator<InternalRow> input, BatchEnds batches) {
     return new BundleIterator(
-        input,
-        false,
-        BundleIteratorTest::oneLong,
-        1,
-        python,
-        new BundleSize(1024, 50, Integer.MAX_VALUE));
+        input, batches, false, BundleIteratorTest::oneLong, 1, python, new BundleSize(1024, 50));
   }
 
   private static long[] drain(BundleIterator rows) {
@@ -258,23 +261,51 @@ public class BundleIteratorTest {
     Identity failing =
         new Identity() {
           @Override
-          public void evaluate(long address, int rows) {
+          public void evaluate(long address, int rows, boolean endsBatch) {
             throw new IllegalArgumentException("raised by the function");
           }
         };
     BundleIterator rows =
         new BundleIterator(
             new Numbers(10, SMALL_ROW),
+            BatchEnds.every(Integer.MAX_VALUE),
             false,
             BundleIteratorTest::oneLong,
             1,
             failing,
-            new BundleSize(1024, 50, Integer.MAX_VALUE));
+            new BundleSize(1024, 50));
 
     assertThrows(IllegalArgumentException.class, rows::hasNext);
     rows.close();
 
     assertEquals(1, failing.closed);
+  }
+
+  @Test
+  public void bundlesEndWhereBatchesDo() {
+    drain(over(new Numbers(10, SMALL_ROW), BatchEnds.every(4)));
+
+    assertEquals(List.of(1, 2, 1, 4, 2), python.bundles);
+    assertEquals(List.of(false, false, true, true, false), python.batchEnds);
+  }
+
+  @Test
+  public void anInputThatTakesLongIsNotAtItsEnd() {
+    BatchEnds slow =
+        new BatchEnds() {
+          @Override
+          public int rowsLeft() {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(60));
+            return 5;
+          }
+
+          @Override
+          public boolean endsAfter(int rows) {
+            return false;
+          }
+        };
+
+    assertEquals(10, drain(over(new Numbers(10, SMALL_ROW), slow)).length);
   }
 
   @Test
@@ -284,14 +315,14 @@ public class BundleIteratorTest {
     Identity busy =
         new Identity() {
           @Override
-          public void evaluate(long address, int rows) {
+          public void evaluate(long address, int rows, boolean endsBatch) {
             entered.countDown();
             try {
               stopped.await();
             } catch (InterruptedException e) {
               throw new AssertionError(e);
             }
-            super.evaluate(address, rows);
+            super.evaluate(address, rows, endsBatch);
           }
 
           @Override
@@ -303,11 +334,12 @@ public class BundleIteratorTest {
     BundleIterator rows =
         new BundleIterator(
             new Numbers(10, SMALL_ROW),
+            BatchEnds.every(Integer.MAX_VALUE),
             false,
             BundleIteratorTest::oneLong,
             1,
             busy,
-            new BundleSize(1024, 50, Integer.MAX_VALUE));
+            new BundleSize(1024, 50));
     boolean[] answer = {true};
     Thread driver = new Thread(() -> answer[0] = rows.hasNext());
     driver.start();

@@ -51,7 +51,6 @@ class ProgramSpec(
     "input_schema" -> JString(inputSchema.json),
     "functions" -> JArray(calls.map(callJson).toList),
     "output" -> JArray(output.map(outputJson).toList),
-    "arrow_batch_rows" -> JInt(arrowBatchRows),
     "binary_as_bytes" -> JBool(settings.binaryAsBytes))
 
   private def callJson(call: PythonCall): JValue = {
