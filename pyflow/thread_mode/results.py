@@ -22,7 +22,6 @@ from pyspark.sql.types import (
     IntegerType,
     LongType,
     MapType,
-    StructField,
     StructType,
     TimestampType,
     TimeType,
@@ -32,6 +31,7 @@ from pyspark.sql.types import (
 )
 
 from pyflow.thread_mode.errors import ErrorOptions, FormattedError, format_exception
+from pyflow.thread_mode.types import with_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -145,7 +145,7 @@ def _through_arrow(
     except pa.lib.ArrowInvalid:
         _check_depth(values)
         array = pa.array(values).cast(target_type=arrow_type, safe=options.safe_check)
-    stored_type = _stored_type(data_type)
+    stored_type = with_values(data_type, _as_stored)
     if stored_type != data_type:
         array = array.view(_arrow_type(stored_type, options))
     read = _reader(stored_type)
@@ -205,28 +205,13 @@ def unpack(answer: bytes) -> list[Any]:
     return values
 
 
-def _stored_type(data_type: DataType) -> DataType:
+def _as_stored(value_type: DataType) -> DataType:
     """Dates and times as the numbers that Arrow stores: Python may not have them as such."""
-    if isinstance(data_type, DateType):
+    if isinstance(value_type, DateType):
         return IntegerType()
-    if isinstance(data_type, TimeType):
+    if isinstance(value_type, TimeType):
         return LongType()
-    if isinstance(data_type, StructType):
-        return StructType(
-            [
-                StructField(field.name, _stored_type(field.dataType), field.nullable)
-                for field in data_type.fields
-            ]
-        )
-    if isinstance(data_type, ArrayType):
-        return ArrayType(_stored_type(data_type.elementType), data_type.containsNull)
-    if isinstance(data_type, MapType):
-        return MapType(
-            _stored_type(data_type.keyType),
-            _stored_type(data_type.valueType),
-            data_type.valueContainsNull,
-        )
-    return data_type
+    return value_type
 
 
 def _reader(data_type: DataType) -> Callable[[Any], Any]:

@@ -18,13 +18,13 @@ from pyspark.sql.types import (
     DataType,
     MapType,
     StringType,
-    StructField,
     StructType,
     _parse_datatype_json_string,
 )
 from pyspark.util import PythonEvalType
 
 from pyflow.thread_mode import payload
+from pyflow.thread_mode.types import with_values
 
 __all__ = ["load"]
 
@@ -61,7 +61,8 @@ def load(
             "kwargs": {keyword: ordinal for ordinal, keyword in arguments if keyword},
             "table_function": {
                 **table_function,
-                "return_type": _without_conversions(element_type).json(),
+                # Strings are what PySpark leaves to the codec.
+                "return_type": with_values(element_type, lambda _: StringType()).json(),
             },
         }
     )
@@ -177,23 +178,3 @@ def _by_row(
         return results
 
     return evaluate
-
-
-def _without_conversions(data_type: DataType) -> DataType:
-    """A type with the same fields and nulls, whose values PySpark leaves to the codec."""
-    if isinstance(data_type, StructType):
-        return StructType(
-            [
-                StructField(field.name, _without_conversions(field.dataType), field.nullable)
-                for field in data_type
-            ]
-        )
-    if isinstance(data_type, ArrayType):
-        return ArrayType(_without_conversions(data_type.elementType), data_type.containsNull)
-    if isinstance(data_type, MapType):
-        return MapType(
-            _without_conversions(data_type.keyType),
-            _without_conversions(data_type.valueType),
-            data_type.valueContainsNull,
-        )
-    return StringType()

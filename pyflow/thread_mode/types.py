@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 from typing import Any
 
 from pyspark.sql.types import (
@@ -23,6 +24,7 @@ from pyspark.sql.types import (
     NullType,
     ShortType,
     StringType,
+    StructField,
     StructType,
     TimestampNTZType,
     TimestampType,
@@ -32,7 +34,7 @@ from pyspark.sql.types import (
     VariantType,
 )
 
-__all__ = ["date_beyond_python", "describe", "timestamp_beyond_python"]
+__all__ = ["date_beyond_python", "describe", "timestamp_beyond_python", "with_values"]
 
 #: A tuple that starts with one of the numbers of ``pyflow::Kind`` in native/src/types.h.
 Descriptor = tuple[Any, ...]
@@ -129,3 +131,30 @@ def timestamp_beyond_python(micros: int, arrow: bool, local: bool) -> datetime.d
         return (TimestampType() if local else TimestampNTZType()).fromInternal(micros)
     instant = _EPOCH + datetime.timedelta(microseconds=micros)
     return (instant.astimezone() if local else instant).replace(tzinfo=None)
+
+
+def with_values(data_type: DataType, replaced: Callable[[DataType], DataType]) -> DataType:
+    """A type with the same structs, arrays, maps and nulls, and other types of values in them.
+
+    Parameters
+    ----------
+    data_type : pyspark.sql.types.DataType
+    replaced : callable
+        What stands for a type that is none of these containers.
+    """
+    if isinstance(data_type, StructType):
+        return StructType(
+            [
+                StructField(field.name, with_values(field.dataType, replaced), field.nullable)
+                for field in data_type.fields
+            ]
+        )
+    if isinstance(data_type, ArrayType):
+        return ArrayType(with_values(data_type.elementType, replaced), data_type.containsNull)
+    if isinstance(data_type, MapType):
+        return MapType(
+            with_values(data_type.keyType, replaced),
+            with_values(data_type.valueType, replaced),
+            data_type.valueContainsNull,
+        )
+    return replaced(data_type)
