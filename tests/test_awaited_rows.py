@@ -146,9 +146,11 @@ def test_arrow_batches_do_not_wait_when_they_are_full(spark, tmp_path, function)
     "kind",
     [
         "pickled",
-        "table function",
-        "sink alone",
-        *(pytest.param(each, marks=pytest.mark.complete) for each in ("arrow", "filter")),
+        *(
+            pytest.param(each, marks=pytest.mark.complete)
+            for each in FUNCTIONS
+            if each != "pickled"
+        ),
     ],
 )
 def test_rows_are_those_of_process_mode(spark, tmp_path, kind):
