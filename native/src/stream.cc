@@ -39,14 +39,16 @@ PyObject* Stream::Pull::call(PyObject* capsule, PyObject* read) {
   const std::shared_ptr<Pull> pull = *held;
   ArrowArray array{};
   const int64_t answer = pull->fetch(array);
+  PyRef result;
   if (answer == kSourceFailed) {
     pull->failed = true;
     PyErr_SetString(PyExc_RuntimeError, "the input of the Python function failed");
-    return nullptr;
+  } else if (array.release == nullptr) {
+    result = PyRef::steal(PyLong_FromLongLong(answer));
+  } else {
+    PyRef address = PyRef::steal(PyLong_FromVoidPtr(&array));
+    if (address) result = PyRef::steal(PyObject_CallOneArg(read, address.get()));
   }
-  if (array.release == nullptr) return PyLong_FromLongLong(answer);
-  PyRef address = PyRef::steal(PyLong_FromVoidPtr(&array));
-  PyRef result = address ? PyRef::steal(PyObject_CallOneArg(read, address.get())) : PyRef();
   if (array.release != nullptr) array.release(&array);
   return result.release();
 }
