@@ -222,12 +222,12 @@ def test_plans_and_fallback(spark):
     assert "ThreadArrowAggregatePython [mean(" in executed_plan(frame.groupBy("k").agg(mean("x")))
     windowed = frame.withColumn("m", mean("x").over(Window.partitionBy("k")))
     assert "ThreadArrowWindowPython [mean(" in executed_plan(windowed)
-    spark.conf.set("spark.sql.pyspark.worker.logging.enabled", "true")
+    spark.conf.set("spark.sql.pyspark.udf.profiler", "perf")
     try:
         for each in (frame.groupBy("k").agg(mean("x")), windowed.select("m")):
             plan = executed_plan(each)
             assert "ProcessMode [mean(" in plan
-            assert "worker logging" in plan
+            assert "UDF profiler" in plan
             assert each.count() > 0
     finally:
-        spark.conf.unset("spark.sql.pyspark.worker.logging.enabled")
+        spark.conf.unset("spark.sql.pyspark.udf.profiler")

@@ -437,11 +437,11 @@ def test_plans_and_fallback(spark, make_udtf):
     with settings(spark, {MODE: "thread"}):
         plan = executed_plan(lateral(spark, make_udtf(Words, "i int, word string"), "line"))
         assert re.search(r"Thread(Arrow)?EvalPythonUDTF \[f\(line", plan)
-        with settings(spark, {"spark.sql.pyspark.worker.logging.enabled": "true"}):
+        with settings(spark, {"spark.sql.pyspark.udf.profiler": "perf"}):
             frame = lateral(spark, make_udtf(Words, "i int, word string"), "line")
             plan = executed_plan(frame)
             assert "ProcessMode" in plan
-            assert "worker logging" in plan
+            assert "UDF profiler" in plan
             assert frame.count() > 0
 
 

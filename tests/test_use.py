@@ -173,26 +173,23 @@ def fallbacks(spark):
     f = udf(plus_one, "long")
     length = udf(str, "string")
     profiler = {"spark.sql.pyspark.udf.profiler": "perf"}
-    logging = {"spark.sql.pyspark.worker.logging.enabled": "true"}
     legacy = {"spark.sql.legacy.execution.pythonUDF.pandas.conversion.enabled": "true"}
     level = {"spark.sql.execution.pythonUDF.arrow.concurrency.level": "2"}
     return {
-        "pandas_logging": (vectorised("id"), logging, "logging"),
+        "pandas_profiler": (vectorised("id"), profiler, "profiler"),
         "interval": (length(months), {}, "interval year to month"),
         "nested_interval": (length(F.array(F.struct(months))), {}, "interval year to month"),
         "profiler": (f("id"), profiler, "profiler"),
-        "logging": (f("id"), logging, "logging"),
         "legacy": (f("id"), legacy, "pandas"),
         "concurrency": (f("id"), level, "concurrent"),
     }
 
 
 FALLBACKS = [
-    "pandas_logging",
+    "pandas_profiler",
     "interval",
     "nested_interval",
     "profiler",
-    "logging",
     "legacy",
     "concurrency",
 ]

@@ -78,39 +78,57 @@ class AttachedThread {
   JavaVM* vm_ = nullptr;
 };
 
-// NativeBridge.log(int, byte[]) as threads find it that have no class loader.
-struct JavaLog {
+// NativeBridge.log(int, byte[]) and sessionLog(long, byte[]) as threads find them that have no
+// class loader.
+struct JavaLogs {
   JavaVM* vm = nullptr;
   jclass bridge = nullptr;
-  jmethodID method = nullptr;
+  jmethodID log = nullptr;
+  jmethodID session_log = nullptr;
 };
-JavaLog java_log;
+JavaLogs java_logs;
 
 JNIEnv* current_env() {
   static thread_local AttachedThread attached;
   void* env = nullptr;
-  if (java_log.vm->GetEnv(&env, JNI_VERSION_10) == JNI_OK) return static_cast<JNIEnv*>(env);
-  return attached.attach(java_log.vm);
+  if (java_logs.vm->GetEnv(&env, JNI_VERSION_10) == JNI_OK) return static_cast<JNIEnv*>(env);
+  return attached.attach(java_logs.vm);
 }
 
 // A message that cannot be logged is no reason to fail.
-void log_to_java(int level, const std::string& message) {
+void call_java_log(jmethodID method, jvalue number, const std::string& message) {
   JNIEnv* env = current_env();
   if (env == nullptr) return;
-  jbyteArray bytes = to_bytes(env, message);
-  if (bytes != nullptr) {
-    env->CallStaticVoidMethod(java_log.bridge, java_log.method, static_cast<jint>(level), bytes);
-    env->DeleteLocalRef(bytes);
+  jvalue bytes;
+  bytes.l = to_bytes(env, message);
+  if (bytes.l != nullptr) {
+    const jvalue arguments[] = {number, bytes};
+    env->CallStaticVoidMethodA(java_logs.bridge, method, arguments);
+    env->DeleteLocalRef(bytes.l);
   }
   if (env->ExceptionCheck()) env->ExceptionClear();
 }
 
+void log_to_java(int64_t level, const std::string& message) {
+  jvalue number;
+  number.i = static_cast<jint>(level);
+  call_java_log(java_logs.log, number, message);
+}
+
+void session_log_to_java(int64_t log, const std::string& line) {
+  jvalue number;
+  number.j = log;
+  call_java_log(java_logs.session_log, number, line);
+}
+
 // False with a Java exception pending.
-bool find_java_log(JNIEnv* env, jclass bridge) {
-  java_log.method = env->GetStaticMethodID(bridge, "log", "(I[B)V");
-  if (java_log.method == nullptr) return false;
-  java_log.bridge = static_cast<jclass>(env->NewGlobalRef(bridge));
-  return env->GetJavaVM(&java_log.vm) == JNI_OK;
+bool find_java_logs(JNIEnv* env, jclass bridge) {
+  java_logs.log = env->GetStaticMethodID(bridge, "log", "(I[B)V");
+  if (java_logs.log == nullptr) return false;
+  java_logs.session_log = env->GetStaticMethodID(bridge, "sessionLog", "(J[B)V");
+  if (java_logs.session_log == nullptr) return false;
+  java_logs.bridge = static_cast<jclass>(env->NewGlobalRef(bridge));
+  return env->GetJavaVM(&java_logs.vm) == JNI_OK;
 }
 
 Slot& slot_at(jlong handle) { return *reinterpret_cast<Slot*>(handle); }
@@ -191,7 +209,7 @@ extern "C" {
 // GIL, sys.path entries...
 JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_start(JNIEnv* env, jclass bridge,
                                                                 jobjectArray options) {
-  if (!find_java_log(env, bridge)) return;
+  if (!find_java_logs(env, bridge)) return;
   std::vector<std::string> values;
   const jsize count = env->GetArrayLength(options);
   for (jsize i = 0; i < count; ++i) {
@@ -199,10 +217,10 @@ JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_start(JNIEnv* env, jcl
     values.push_back(from_bytes(env, bytes));
     env->DeleteLocalRef(bytes);
   }
-  pyflow::StartOptions start{values[0],  values[1], values[2],
-                             values[3],  values[4], values[5],
-                             values[6],  values[7], {values.begin() + 8, values.end()},
-                             log_to_java};
+  pyflow::StartOptions start{values[0],   values[1],          values[2],
+                             values[3],   values[4],          values[5],
+                             values[6],   values[7],          {values.begin() + 8, values.end()},
+                             log_to_java, session_log_to_java};
   const std::string error = pyflow::start_python(start);
   if (!error.empty()) throw_with_text(env, kUnavailable, error);
 }

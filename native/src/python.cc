@@ -30,6 +30,7 @@ constexpr size_t kLargeStackBytes = 16u << 20;
 
 Interpreter* main_interpreter = nullptr;
 Log log_to_jvm = nullptr;
+Log session_log_to_jvm = nullptr;
 
 // Threads that CPython code runs on leave every signal to the JVM's threads.
 class BlockedSignals {
@@ -122,29 +123,38 @@ std::string text_of(PyObject* object) {
   return "a Python exception whose text cannot be shown";
 }
 
-// log(level, message), for Python.
-PyObject* write_log(PyObject*, PyObject* arguments) {
-  int level = 0;
+PyObject* write_line(Log log, PyObject* arguments) {
+  long long number = 0;
   const char* text = nullptr;
   Py_ssize_t size = 0;
-  if (!PyArg_ParseTuple(arguments, "iy#", &level, &text, &size)) return nullptr;
-  const std::string message(text, static_cast<size_t>(size));
+  if (!PyArg_ParseTuple(arguments, "Ly#", &number, &text, &size)) return nullptr;
+  const std::string line(text, static_cast<size_t>(size));
   Py_BEGIN_ALLOW_THREADS;
-  log_to_jvm(level, message);
+  log(number, line);
   Py_END_ALLOW_THREADS;
   Py_RETURN_NONE;
 }
 
-PyMethodDef log_method = {"log", write_log, METH_VARARGS, "Write to the log of the JVM."};
+PyObject* write_log(PyObject*, PyObject* arguments) { return write_line(log_to_jvm, arguments); }
+
+PyObject* write_session_log(PyObject*, PyObject* arguments) {
+  return write_line(session_log_to_jvm, arguments);
+}
+
+PyMethodDef log_method = {"log", write_log, METH_VARARGS, "log(level, line): the JVM's log."};
+PyMethodDef session_log_method = {"session_log", write_session_log, METH_VARARGS,
+                                  "session_log(number, line): the log of a task's functions."};
 
 // Makes the interpreter whose GIL is held ready for PyFlow; an error text, empty on success.
 std::string prepare(Interpreter& interpreter) {
   PyRef bootstrap = PyRef::steal(PyImport_ImportModule("pyflow.thread_mode.bootstrap"));
   PyRef log = PyRef::steal(PyCFunction_New(&log_method, nullptr));
+  PyRef session_log = PyRef::steal(PyCFunction_New(&session_log_method, nullptr));
   PyRef prepared;
-  if (bootstrap && log) {
-    prepared = PyRef::steal(PyObject_CallMethod(
-        bootstrap.get(), "prepare", "OO", interpreter.isolated ? Py_True : Py_False, log.get()));
+  if (bootstrap && log && session_log) {
+    prepared = PyRef::steal(PyObject_CallMethod(bootstrap.get(), "prepare", "OOO",
+                                                interpreter.isolated ? Py_True : Py_False,
+                                                log.get(), session_log.get()));
   }
   if (prepared) interpreter.state = InterpreterState::create();
   if (interpreter.state != nullptr) return "";
@@ -441,6 +451,7 @@ std::string start_python(const StartOptions& options) {
   std::lock_guard<std::mutex> lock(*mutex);
   if (main_interpreter != nullptr) return "";
   log_to_jvm = options.log;
+  session_log_to_jvm = options.session_log;
   if (!Py_IsInitialized()) {
     std::string error = initialise_on_own_thread(options);
     if (!error.empty()) return error;

@@ -18,9 +18,8 @@
 
 namespace pyflow {
 
-// Writes a UTF-8 message to the JVM's log; levels are those of Python's logging module. Called
-// without any GIL, from any thread.
-using Log = void (*)(int level, const std::string& message);
+// Writes a line in UTF-8 to a log of the JVM. Called without any GIL, from any thread.
+using Log = void (*)(int64_t number, const std::string& line);
 
 struct StartOptions {
   std::string executable;
@@ -32,7 +31,8 @@ struct StartOptions {
   std::string hash_seed;                  // PYTHONHASHSEED: a number, "random" or empty
   std::string gil;                        // PYTHON_GIL: "0", "1" or empty
   std::vector<std::string> search_paths;  // sys.path
-  Log log;
+  Log log;                                // number: a level of Python's logging module
+  Log session_log;  // number: which log, as io.pyflow.bridge.SessionLogs has it
 };
 
 // The processor time that threads have spent while attached to an interpreter.

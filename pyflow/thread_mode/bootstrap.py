@@ -22,7 +22,11 @@ _SINGLE_PHASE = {"_curses", "_curses_panel", "_tkinter", "readline"}
 _SLEEP_SLICE_SECONDS = 0.1
 
 
-def prepare(isolated: bool, log: Callable[[int, bytes], None]) -> None:
+def prepare(
+    isolated: bool,
+    log: Callable[[int, bytes], None],
+    write_session_log: Callable[[int, bytes], None],
+) -> None:
     """Prepare the current interpreter.
 
     Parameters
@@ -31,6 +35,8 @@ def prepare(isolated: bool, log: Callable[[int, bytes], None]) -> None:
         Whether the interpreter has a GIL of its own.
     log : callable
         Writes to the executor's log; see `output`.
+    write_session_log : callable
+        Writes to what a session sees of its functions' logs; see `session_log`.
     """
     containment.install()
     os.environ["SPARK_PYTHON_RUNTIME"] = "PYTHON_WORKER"
@@ -42,9 +48,10 @@ def prepare(isolated: bool, log: Callable[[int, bytes], None]) -> None:
         import datetime  # noqa: F401
     time.sleep = _interruptible(time.sleep)
 
-    from pyflow.thread_mode import current_task, output
+    from pyflow.thread_mode import current_task, output, session_log
 
     current_task.install()
+    session_log.install(write_session_log)
     output.install(log)
 
 

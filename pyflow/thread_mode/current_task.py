@@ -10,9 +10,12 @@ import functools
 import os
 import threading
 from collections.abc import Iterator, MutableMapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.taskcontext import TaskContext
+
+if TYPE_CHECKING:
+    from pyflow.thread_mode.session_log import SessionLog
 
 __all__ = ["CurrentTask", "current", "enter", "install"]
 
@@ -30,12 +33,15 @@ class CurrentTask:
         What ``TaskContext.get()`` returns.
     variables : dict of bytes to bytes
         The environment, the one of the process to begin with.
+    session_log : SessionLog or None
+        Where the session sees what the functions print and log, besides the executor's log.
     """
 
     def __init__(self, label: str) -> None:
         self.label = label
         self.context: TaskContext | None = None
         self.variables = dict(_variables.process)
+        self.session_log: SessionLog | None = None
 
 
 def current() -> CurrentTask | None:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from pyflow.thread_mode import current_task
+from pyflow.thread_mode import current_task, session_log
 
 __all__ = ["install"]
 
@@ -19,15 +19,37 @@ Log = Callable[[int, bytes], None]
 
 def install(log: Log) -> None:
     """Send the interpreter's standard output, standard error and unhandled log records to `log`."""
-    sys.stdout = _text_stream(_Lines(1, logging.INFO, log), "surrogateescape")
-    sys.stderr = _text_stream(_Lines(2, logging.WARNING, log), "backslashreplace")
+    sys.stdout = _Text("stdout", logging.INFO, _Lines(1, logging.INFO, log), "surrogateescape")
+    sys.stderr = _Text("stderr", logging.ERROR, _Lines(2, logging.WARNING, log), "backslashreplace")
     logging.lastResort = _Records(log)
 
 
-def _text_stream(lines: Any, errors: str) -> Any:
-    return io.TextIOWrapper(
-        lines, encoding="utf-8", errors=errors, line_buffering=True, write_through=True
-    )
+class _Text(io.TextIOWrapper):
+    """A text stream over `_Lines`, which the log of the task's session gets, too.
+
+    Parameters
+    ----------
+    logger : str
+        Name of the logger that the session sees.
+    level : int
+        That the session sees.
+    lines : _Lines
+    errors : str
+        What to do with lone surrogates.
+    """
+
+    def __init__(self, logger: str, level: int, lines: Any, errors: str) -> None:
+        super().__init__(
+            lines, encoding="utf-8", errors=errors, line_buffering=True, write_through=True
+        )
+        self._logger = logger
+        self._level = level
+
+    def write(self, text: str) -> int:
+        log = session_log.current()
+        if log is not None:
+            log.add_text(self._logger, self._level, text)
+        return super().write(text)
 
 
 def _with_origin(message: bytes) -> bytes:
@@ -86,5 +108,9 @@ class _Records(logging.Handler):
         self._log = log
 
     def emit(self, record: logging.LogRecord) -> None:
-        text = f"{record.name}: {self.format(record)}"
-        self._log(record.levelno, _with_origin(text.encode(errors="backslashreplace")))
+        text = self.format(record)
+        log = session_log.current()
+        if log is not None:
+            log.add_text("stderr", logging.ERROR, text)
+        line = f"{record.name}: {text}".encode(errors="backslashreplace")
+        self._log(record.levelno, _with_origin(line))

@@ -12,7 +12,7 @@ from pyspark.util import PythonEvalType
 
 from pyflow.thread_mode import current_task, payload, results, table_function
 from pyflow.thread_mode.errors import ErrorOptions
-from pyflow.thread_mode.task_start import begin_task
+from pyflow.thread_mode.task_start import begin_task, log_for_session
 from pyflow.thread_mode.types import describe
 
 __all__ = ["Program", "load"]
@@ -102,7 +102,7 @@ def load(specification: bytes) -> tuple[Any, ...]:
         ``output`` (columns as [0, input ordinal, variable length] or [1, function, 0]),
         ``runner_conf``, ``binary_as_bytes``, ``hide_traceback``,
         ``simplified_traceback``, ``traceback_with_locals``, ``task``, ``broadcasts``,
-        ``files_dir``, ``python_includes``, ``environment``.
+        ``files_dir``, ``python_includes``, ``environment``, ``session_log``.
 
     Returns
     -------
@@ -126,6 +126,7 @@ def load(specification: bytes) -> tuple[Any, ...]:
         _arrow_options(spec["runner_conf"]),
         error_options,
     )
+    log_for_session(task, spec)
     arrow = spec["eval_type"] == PythonEvalType.SQL_ARROW_BATCHED_UDF
     return (
         _ARROW_EXCHANGE if arrow else _PICKLE_EXCHANGE,

@@ -20,7 +20,7 @@ from pyspark.worker_message import UDFInfo
 
 from pyflow.thread_mode import current_task, payload
 from pyflow.thread_mode.errors import ErrorOptions, FormattedError, format_as_it_is
-from pyflow.thread_mode.task_start import begin_task
+from pyflow.thread_mode.task_start import begin_task, log_for_session
 from pyflow.thread_mode.types import describe
 
 if TYPE_CHECKING:
@@ -141,6 +141,7 @@ def load(
         source = _rows(pull, row_reader(schema, spec["binary_as_bytes"]))
     else:
         source = _INPUTS[spec["input"]](_Input(pull, _schemas(spec)))
+    log_for_session(task, spec)
     return Stream(task, iter(run(spec["split_index"], source)), accumulators), options
 
 

@@ -9,8 +9,9 @@ from typing import Any
 from pyspark.worker_message import TaskContextInfo
 
 from pyflow.thread_mode import current_task, payload
+from pyflow.thread_mode.session_log import SessionLog
 
-__all__ = ["begin_task"]
+__all__ = ["begin_task", "log_for_session"]
 
 
 def begin_task(spec: dict[str, Any]) -> current_task.CurrentTask:
@@ -29,6 +30,19 @@ def begin_task(spec: dict[str, Any]) -> current_task.CurrentTask:
     payload.set_up_broadcasts(spec["broadcasts"])
     task.context = _task_context(spec["task"])
     return task
+
+
+def log_for_session(task: current_task.CurrentTask, spec: dict[str, Any]) -> None:
+    """Let the session see what the functions print and log from now on, if it wants to.
+
+    Parameters
+    ----------
+    task : CurrentTask
+    spec : dict
+        ``session_log``: the number of the log, or None.
+    """
+    if spec["session_log"] is not None:
+        task.session_log = SessionLog(spec["session_log"])
 
 
 def _label(spec: dict[str, Any]) -> str:

@@ -75,6 +75,14 @@ def check(spark, use_arrow):
         else:
             raise AssertionError("no RecursionError")
 
+    with comparison.settings(
+        spark, {sessions.MODE: "thread", "spark.sql.pyspark.worker.logging.enabled": "true"}
+    ):
+        said = udf(lambda n: print(f"{use_arrow} {n}") or n, "long", useArrow=use_arrow)
+        spark.range(8, numPartitions=4).select(said("id")).collect()
+        logged = {row.msg for row in spark.tvf.python_worker_logs().collect()}
+    assert {f"{use_arrow} {n}" for n in range(8)} <= logged, logged
+
     total = spark.sparkContext.accumulator(0)
     with comparison.settings(spark, {sessions.MODE: "thread"}):
         counted = udf(lambda n: total.add(1) or n, "long", useArrow=use_arrow)

@@ -53,6 +53,11 @@ def main() -> None:
             assert "ZeroDivisionError" in str(error), error  # noqa: PT017
         else:
             raise AssertionError("no error")
+    spark.conf.set("spark.sql.pyspark.worker.logging.enabled", "true")
+    said = udf(lambda n: print(f"said {n}") or n, "long")
+    assert spark.range(2).select(said("id")).collect() == [(0,), (1,)]
+    logged = [row.msg for row in spark.tvf.python_worker_logs().collect()]
+    assert sorted(logged) == ["said 0", "said 1"], logged
     try:
         spark.conf.set(sessions.MODE, "fast")
         spark.range(1).select(udf(where)("id")).collect()

@@ -53,4 +53,9 @@ final class NativeBridge {
   static void log(int level, byte[] message) {
     PythonLog.write(level, new String(message, StandardCharsets.UTF_8));
   }
+
+  /** Called by native code, from any thread. */
+  static void sessionLog(long number, byte[] line) {
+    SessionLogs.write(number, new String(line, StandardCharsets.UTF_8));
+  }
 }

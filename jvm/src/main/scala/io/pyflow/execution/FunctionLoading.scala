@@ -34,7 +34,7 @@ private[execution] object FunctionLoading {
   def into[T](slot: TaskSlot, spec: FunctionsSpec, context: TaskContext)(
       load: Array[Byte] => T): T =
     try {
-      val json = spec.toJson(context)
+      val json = spec.toJson(context, spec.loggingSession.map(slot.openSessionLog))
       slot.run(spec.functionNames)(load(json))
     } catch {
       case e: Throwable =>

@@ -4,7 +4,7 @@ import java.util.concurrent.{Future, ScheduledThreadPoolExecutor, TimeUnit}
 import java.util.concurrent.atomic.AtomicBoolean
 
 import org.apache.spark.{SparkException, TaskContext}
-import org.apache.spark.sql.pyflow.RunningTask
+import org.apache.spark.sql.pyflow.{RunningTask, SessionLog}
 import org.slf4j.LoggerFactory
 
 import io.pyflow.bridge.{BatchSource, Interpreter, PythonProgram, PythonSlot, PythonStream}
@@ -22,6 +22,7 @@ private[execution] class TaskSlot(
   import TaskSlot._
 
   private val slot = PythonSlot.acquire(interpreter)
+  private var sessionLog = Option.empty[SessionLog]
 
   @volatile private var running = Option.empty[Call]
   @volatile private var expired = false
@@ -30,6 +31,13 @@ private[execution] class TaskSlot(
 
   // Called at once if the task is already cancelled.
   context.addTaskInterruptListener((_, _) => interrupt("its task was cancelled"))
+
+  /** Opens the log of the slot's functions for a session; its number. */
+  def openSessionLog(session: String): Long = {
+    val opened = new SessionLog(session)
+    sessionLog = Some(opened)
+    opened.number
+  }
 
   def load(specJson: Array[Byte]): PythonProgram = slot.load(specJson)
 
@@ -92,7 +100,8 @@ private[execution] class TaskSlot(
 
   def close(): Unit = {
     closed = true
-    slot.close()
+    try slot.close()
+    finally sessionLog.foreach(_.close())
   }
 
   private def interruptUntilClosed(): Unit = while (!closed) {

@@ -41,8 +41,6 @@ object ProcessModeReason {
       Some(s"the UDF profiler is on (${SQLConf.PYTHON_UDF_PROFILER.key})")
     } else if (is("spark.python.profile") || is("spark.python.profile.memory")) {
       Some("the Python profiler is on (spark.python.profile)")
-    } else if (conf.pythonWorkerLoggingEnabled) {
-      Some(s"Python worker logging is on (${SQLConf.PYTHON_WORKER_LOGGING_ENABLED.key})")
     } else if (arrow && conf.getConf(SQLConf.PYTHON_UDF_LEGACY_PANDAS_CONVERSION_ENABLED)) {
       Some(
         "values are converted through pandas " +

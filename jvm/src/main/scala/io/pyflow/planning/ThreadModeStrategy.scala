@@ -226,7 +226,8 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
         conf.pysparkHideTraceback,
         conf.pysparkSimplifiedTraceback,
         conf.pysparkTracebackWithLocals,
-        PythonFunctions.jobArtifactUUID))
+        PythonFunctions.jobArtifactUUID,
+        PythonFunctions.loggingSession(conf)))
   }
 
   /** One of two physical plans, by whether the functions can run in thread mode. */

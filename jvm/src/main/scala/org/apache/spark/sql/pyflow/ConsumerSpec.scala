@@ -19,6 +19,9 @@ class ConsumerSpec(
 
   override def functionNames: String = name
 
+  /** Spark shows the logs of other functions only. */
+  override def loggingSession: Option[String] = None
+
   override protected def kindJson: List[JField] = List(
     "input" -> JString("rows"),
     "input_schema" -> JString(inputSchema.json),

@@ -15,7 +15,11 @@ import org.apache.spark.sql.types.StructType
 import org.json4s.JsonAST._
 import org.json4s.jackson.JsonMethods.{compact, render}
 
-/** Settings of the session that process mode would send to its Python workers. */
+/**
+ * Settings of the session that process mode would send to its Python workers.
+ *
+ * @param loggingSession the session if what functions log goes to its `python_worker_logs()`
+ */
 case class WorkerSettings(
     runnerConf: Map[String, String],
     arrowMaxRecordsPerBatch: Int,
@@ -23,7 +27,8 @@ case class WorkerSettings(
     hideTraceback: Boolean,
     simplifiedTraceback: Boolean,
     tracebackWithLocals: Boolean,
-    jobArtifactUUID: Option[String])
+    jobArtifactUUID: Option[String],
+    loggingSession: Option[String])
 
 /**
  * All that Python has to know to run the functions of one operator. Made on the driver; a task
@@ -50,6 +55,9 @@ abstract class FunctionsSpec extends Serializable {
   /** Variables that the driver's Python wants in the environment of its functions. */
   def environment: Map[String, String] = functions.head.envVars.asScala.toMap
 
+  /** The session whose `python_worker_logs()` shows what the functions log. */
+  def loggingSession: Option[String] = settings.loggingSession
+
   /** Equal for the same functions in any operator, task and query. */
   lazy val commandsDigest: String = {
     val digest = MessageDigest.getInstance("SHA-256")
@@ -60,7 +68,10 @@ abstract class FunctionsSpec extends Serializable {
     HexFormat.of().formatHex(digest.digest())
   }
 
-  def toJson(context: TaskContext): Array[Byte] = {
+  /** @param sessionLog the number of the log for [[loggingSession]] */
+  def toJson(context: TaskContext, sessionLog: Option[Long]): Array[Byte] = {
+    val variables = environment ++ RunningTask.environment(context) ++
+      loggingSession.map("PYSPARK_SPARK_SESSION_UUID" -> _)
     val surroundings = List[JField](
       "eval_type" -> JInt(evalType),
       "runner_conf" -> FunctionsSpec.toJson(settings.runnerConf),
@@ -72,7 +83,8 @@ abstract class FunctionsSpec extends Serializable {
       "files_dir" -> JString(filesDirectory),
       "python_includes" -> JArray(
         functions.flatMap(_.pythonIncludes.asScala).distinct.map(JString(_)).toList),
-      "environment" -> FunctionsSpec.toJson(environment ++ RunningTask.environment(context)))
+      "environment" -> FunctionsSpec.toJson(variables),
+      "session_log" -> sessionLog.fold[JValue](JNull)(JInt(_)))
     compact(render(JObject(kindJson ++ surroundings))).getBytes(UTF_8)
   }
 

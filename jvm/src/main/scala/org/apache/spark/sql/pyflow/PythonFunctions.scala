@@ -9,6 +9,8 @@ import org.apache.spark.{JobArtifactSet, SparkConf, SparkContext}
 import org.apache.spark.api.python.{PythonEvalType, PythonFunction}
 import org.apache.spark.internal.config.IO_ENCRYPTION_ENABLED
 import org.apache.spark.sql.catalyst.expressions.{Expression, PythonFuncExpression, PythonUDTF}
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.internal.SQLConf
 
 /** A function by its name and by what tells it from others: the digest of its pickled code. */
 case class FunctionIdentity(name: String, digest: String)
@@ -73,6 +75,10 @@ object PythonFunctions {
 
   /** The session's artifacts, where a Spark Connect session keeps its own files. */
   def jobArtifactUUID: Option[String] = JobArtifactSet.getCurrentJobArtifactState.map(_.uuid)
+
+  /** The session that plans, if its `python_worker_logs()` shows what functions log. */
+  def loggingSession(conf: SQLConf): Option[String] =
+    SparkSession.getActiveSession.filter(_ => conf.pythonWorkerLoggingEnabled).map(_.sessionUUID)
 
   /** Python files of one session; another may have different ones under the same names. */
   def hasSessionArtifacts(udf: PythonFuncExpression): Boolean = jobArtifactUUID.isDefined && {

@@ -1,0 +1,158 @@
+"""What functions print and log, as ``python_worker_logs()`` of their session shows it.
+
+While it evaluates functions, PySpark's worker has a handler on the root logger, and streams of its
+own in the place of standard output and error. Here tasks share these, so that the handler is there
+for those tasks only whose session wants their log.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterator, MutableSequence
+from types import FrameType
+from typing import Any
+
+from pyspark.logger.worker_io import JSONFormatterWithMarker
+
+from pyflow.thread_mode import current_task
+
+__all__ = ["SessionLog", "current", "install"]
+
+#: Writes a record, JSON in UTF-8, to the log of a number.
+Write = Callable[[int, bytes], None]
+
+# What the formatter puts in front of a record if marker and number of the worker are empty.
+_PREFIX = "::"
+
+_write: Write
+
+
+def install(write: Write) -> None:
+    """Have the logs of this interpreter's tasks written by `write`."""
+    global _write
+    _write = write
+
+
+def current() -> SessionLog | None:
+    """The log of the current thread's task, if its session wants one."""
+    task = current_task.current()
+    return None if task is None else task.session_log
+
+
+class SessionLog:
+    """The log of the functions of one task.
+
+    Parameters
+    ----------
+    number : int
+        By which the JVM knows it.
+
+    Attributes
+    ----------
+    handler : logging.Handler or None
+        The task's own handler of the root logger; None once its functions have removed it.
+    """
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._formatter = JSONFormatterWithMarker("", "", _function_that_logs)
+        # What a PySparkLogger looks for, in order not to make a handler of its own.
+        self.handler: logging.Handler | None = logging.StreamHandler(self)
+        self.handler.setFormatter(self._formatter)
+        handlers: Any = logging.root.handlers
+        if not isinstance(handlers, _HandlersOfThread):
+            logging.root.handlers = _HandlersOfThread(handlers)  # type: ignore[assignment]
+
+    def write(self, record: str) -> None:
+        """Write a record as the formatter makes it; a stream's method."""
+        _write(self._number, record.removeprefix(_PREFIX).rstrip("\n").encode())
+
+    def flush(self) -> None:
+        """Do nothing: every record is written at once; a stream's method."""
+
+    def add_text(self, logger: str, level: int, text: str) -> None:
+        """Add what is written to standard output or error, unless it is blank."""
+        message = text.strip()
+        if message:
+            record = logging.LogRecord(logger, level, "", 0, message, None, None)
+            self.write(self._formatter.format(record))
+
+
+class _HandlersOfThread(MutableSequence[logging.Handler]):
+    """The handlers of the root logger: everyone's, and that of the current thread's task.
+
+    Parameters
+    ----------
+    handlers : list of logging.Handler
+        Everyone's.
+    """
+
+    def __init__(self, handlers: list[logging.Handler]) -> None:
+        self._of_all = handlers
+
+    def _of_thread(self) -> list[logging.Handler]:
+        log = current()
+        return [*self._of_all, *([log.handler] if log and log.handler else [])]
+
+    def _set(self, handlers: list[logging.Handler]) -> None:
+        log = current()
+        own = log.handler if log else None
+        if log and own not in handlers:
+            log.handler = None
+        self._of_all[:] = [handler for handler in handlers if handler is not own]
+
+    def __iter__(self) -> Iterator[logging.Handler]:
+        return iter(self._of_thread())
+
+    def __len__(self) -> int:
+        return len(self._of_thread())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._of_thread()[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        handlers = self._of_thread()
+        handlers[index] = value
+        self._set(handlers)
+
+    def __delitem__(self, index: Any) -> None:
+        handlers = self._of_thread()
+        del handlers[index]
+        self._set(handlers)
+
+    def insert(self, index: int, value: logging.Handler) -> None:
+        handlers = self._of_thread()
+        handlers.insert(index, value)
+        self._set(handlers)
+
+
+def _function_that_logs() -> dict[str, str]:
+    """Name the outermost function that is not PySpark's or ours, and its class.
+
+    Nothing in a thread that a function has started. See ``context_provider`` in PySpark's
+    ``logger/worker_io.py``.
+    """
+    function: FrameType | None = None
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        if _is_internal(frame.f_back) and not _is_internal(frame):
+            function = frame
+        frame = frame.f_back
+    if frame.f_globals.get("__name__") == "threading":
+        return {}
+    if not _is_internal(frame):  # called by the bridge
+        function = frame
+    if function is None:
+        return {}
+    context = {"func_name": function.f_code.co_name}
+    if "self" in function.f_locals:
+        context["class_name"] = type(function.f_locals["self"]).__name__
+    elif "cls" in function.f_locals:
+        context["class_name"] = function.f_locals["cls"].__name__
+    return context
+
+
+def _is_internal(frame: FrameType) -> bool:
+    module = frame.f_globals.get("__name__", "")
+    return module.startswith(("pyspark.", "pyflow.thread_mode.")) and ".tests." not in module
