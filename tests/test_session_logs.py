@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 import threading
 import time
@@ -23,6 +24,7 @@ from pyspark.sql.functions import arrow_udf, pandas_udf, udf, udtf
 from pyspark.sql.window import Window
 
 from comparison import executed_plan, in_process, in_thread, process_mode, settings, thread_modes
+from sessions import MODE
 
 LOGGING = {"spark.sql.pyspark.worker.logging.enabled": "true"}
 PATIENCE_SECONDS = 30
@@ -195,16 +197,11 @@ def chained(spark):
     return spark.range(2).select(second(first("id")))
 
 
-def read(spark):
-    spark.dataSource.register(TalkingSource)
-    return spark.read.format("talking").load()
-
-
 def cogrouped(spark):
     return by_parity(spark).cogroup(by_parity(spark)).applyInPandas(frame_of_both, "id long")
 
 
-PROGRAMS = {
+PLAIN = {
     "pickled": plain(talk, use_arrow=False),
     "arrow": plain(talk, use_arrow=True),
     "level": plain(verbose, use_arrow=True),
@@ -216,7 +213,10 @@ PROGRAMS = {
     "chain": chained,
     "reconfigured": plain(reconfigures, use_arrow=True),
     "table function": lambda spark: table(spark, use_arrow=False),
-    "Arrow table function": lambda spark: table(spark, use_arrow=True),
+}
+
+ARROW = {
+    "table function": lambda spark: table(spark, use_arrow=True),
     "pandas_udf": lambda spark: numbers(spark).select(pandas_udf(series(talk), "long")("id")),
     "arrow_udf": lambda spark: numbers(spark).select(
         arrow_udf(lambda x: (talk(len(x)), x)[1], "long")("id")
@@ -228,7 +228,12 @@ PROGRAMS = {
     "mapInArrow": lambda spark: numbers(spark).mapInArrow(talking_batches, "id long"),
     "applyInPandas": lambda spark: by_parity(spark).applyInPandas(frame_of, "id long"),
     "cogroup": cogrouped,
-    "data source": read,
+    "one on another": lambda spark: (
+        plain(talk, use_arrow=True)(spark)
+        .toDF("id")
+        .mapInArrow(talking_batches, "id long")
+        .mapInPandas(lambda frames: ((talk(len(frame)), frame)[1] for frame in frames), "id long")
+    ),
 }
 
 
@@ -253,38 +258,40 @@ def awaited(session, expected):
     return lines
 
 
-@pytest.mark.core
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_logs_are_those_of_process_mode(spark, name):
-    in_threads = []
-    for mode in thread_modes():
-        session = session_in(spark, mode)
-        frame = PROGRAMS[name](session)
+def logs_of(programs, spark, mode, expected=None):
+    """What the programs log, all in one session: a worker serves the next one, too."""
+    session = session_in(spark, mode)
+    for program in programs.values():
+        frame = program(session)
         frame.collect()
-        assert in_thread(executed_plan(frame))
-        assert not in_process(executed_plan(frame))
-        in_threads.append(logged(session))
-    session = session_in(spark, process_mode())
-    PROGRAMS[name](session).collect()
-    expected = awaited(session, in_threads[0])
-    assert bool(expected) == (name != "silent")
+        assert in_thread(executed_plan(frame)) == (mode[MODE] == "thread")
+        assert in_process(executed_plan(frame)) == (mode[MODE] == "process")
+    return awaited(session, expected) if expected else logged(session)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("programs", [PLAIN, ARROW], ids=["plain", "arrow"])
+def test_logs_are_those_of_process_mode(spark, programs):
+    in_threads = [logs_of(programs, spark, mode) for mode in thread_modes()]
+    expected = logs_of(programs, spark, process_mode(), in_threads[0])
+    assert expected
     for lines in in_threads:
         assert lines == expected
 
 
-def test_what_a_writer_logs(spark):
+def test_what_a_data_source_logs(spark):
     """In the session of all tests: Spark looks for the data source in no other."""
     spark.dataSource.register(TalkingSource)
     logs = []
     for mode in [*thread_modes()[:1], process_mode()]:
         with settings(spark, {**mode, **LOGGING}):
             before = logged(spark)
-            frame = numbers(spark).selectExpr("int(id) x").coalesce(1)
+            frame = spark.read.format("talking").load()
             frame.write.format("talking").mode("append").save()
             after = awaited(spark, sorted(before + logs[0])) if logs else logged(spark)
             logs.append(sorted((Counter(after) - Counter(before)).elements()))
     assert logs[0] == logs[1]
-    assert any("'6'" in line for line in logs[0])
+    assert {"read", "write"} <= set(re.findall(r"\w+", str(logs[0])))
 
 
 def test_what_was_logged_before_a_failure(spark):

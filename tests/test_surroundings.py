@@ -281,6 +281,28 @@ def test_the_environment_of_workers(spark, make_udf):
     assert eval(rows[0][0])[2] == sys.version_info[:3]
 
 
+def test_the_environment_while_the_input_runs_functions(spark):
+    """The functions of two operators take turns on the thread of their task."""
+
+    def inner(batches):
+        for batch in batches:
+            os.environ["PYFLOW_TEST"] = "inner"
+            yield batch
+
+    def outer(frames):
+        os.environ["PYFLOW_TEST"] = "outer"
+        for frame in frames:
+            yield frame.assign(seen=os.environ["PYFLOW_TEST"])
+
+    def use():
+        frame = (
+            spark.range(4).mapInArrow(inner, "id long").mapInPandas(outer, "id long, seen string")
+        )
+        return {row.seen for row in frame.collect()}
+
+    assert in_every_mode(spark, use) == {"outer"}
+
+
 def test_the_environment_of_subprocesses(spark, make_udf):
     def environment(n):
         import subprocess

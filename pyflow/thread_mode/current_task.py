@@ -9,15 +9,18 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Iterator, MutableMapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, MutableMapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyspark.taskcontext import TaskContext
 
 if TYPE_CHECKING:
     from pyflow.thread_mode.session_log import SessionLog
 
-__all__ = ["CurrentTask", "current", "enter", "install"]
+__all__ = ["CurrentTask", "call_out", "current", "enter", "install"]
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _thread = threading.local()
 
@@ -52,6 +55,14 @@ def current() -> CurrentTask | None:
 def enter(task: CurrentTask) -> None:
     """Make `task` the current thread's until the next call."""
     _thread.task = task
+
+
+def call_out(task: CurrentTask, work: Callable[[T], R], argument: T) -> R:
+    """Call what may run functions of other operators on this thread, and come back to `task`."""
+    try:
+        return work(argument)
+    finally:
+        enter(task)
 
 
 def install() -> None:

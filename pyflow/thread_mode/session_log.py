@@ -135,7 +135,7 @@ def _function_that_logs() -> dict[str, str]:
     """
     function: FrameType | None = None
     frame = sys._getframe()
-    while frame.f_back is not None:
+    while frame.f_back is not None and frame.f_code is not current_task.call_out.__code__:
         if _is_internal(frame.f_back) and not _is_internal(frame):
             function = frame
         frame = frame.f_back

@@ -133,6 +133,7 @@ def load(
     """
     spec = json.loads(specification)
     task = begin_task(spec)
+    pull = partial(current_task.call_out, task, pull)
     options = ErrorOptions.of(spec)
     with payload.loading() as accumulators:
         run = _consumer(spec, options) if spec["input"] == "rows" else _read(spec)
