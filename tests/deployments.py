@@ -36,7 +36,7 @@ def ended(command, where, seconds=180, **variables):
     )
 
 
-def run(command, where, seconds=180, **variables):
+def run(command, where, seconds=300, **variables):
     """What a command printed that has ended well."""
     done = ended(command, where, seconds, **variables)
     assert done.returncode == 0, done.stdout[-8000:]
