@@ -54,7 +54,10 @@ def exact(value: Any) -> Any:
     if isinstance(value, list):
         return (kind, tuple(exact(item) for item in value))
     if isinstance(value, dict):
-        return (kind, tuple((exact(k), exact(v)) for k, v in value.items()))
+        entries = [(exact(k), exact(v)) for k, v in value.items()]
+        if any(isinstance(key, (bytes, bytearray)) for key in value):
+            entries.sort(key=repr)  # Spark hands them to Python in the order of their identity
+        return (kind, tuple(entries))
     if hasattr(value, "__dict__"):
         return (kind, tuple((name, exact(item)) for name, item in vars(value).items()))
     return (kind, repr(value))

@@ -380,3 +380,47 @@ def test_empty_partitions_and_empty_input(both_modes, make_udf):
         ]
 
     assert both_modes(program) == [[(0,), (1,)], [], []]
+
+
+def emptied(value):
+    """Empties the lists and dicts that other functions have been given, too."""
+    if isinstance(value, (list, dict)):
+        value.clear()
+    elif isinstance(value, tuple):
+        for each in value:
+            emptied(each)
+    return value
+
+
+@pytest.mark.parametrize(
+    "returns",
+    [
+        "array<int>",
+        "array<date>",
+        "array<array<date>>",
+        "map<int, int>",
+        "map<int, timestamp>",
+        "struct<a: array<int>>",
+        "struct<a: array<date>, b: map<int, date>>",
+    ],
+)
+def test_functions_that_change_what_they_share(both_modes, make_udf, returns):
+    made = {
+        "array<int>": "array(1)",
+        "array<date>": "array(date'2024-01-01')",
+        "array<array<date>>": "array(array(date'2024-01-01'))",
+        "map<int, int>": "map(1, 2)",
+        "map<int, timestamp>": "map(1, timestamp'2024-01-01 00:00:00')",
+        "struct<a: array<int>>": "named_struct('a', array(1))",
+        "struct<a: array<date>, b: map<int, date>>": (
+            "named_struct('a', array(date'2024-01-01'), 'b', map(1, date'2024-01-01'))"
+        ),
+    }[returns]
+
+    def program(spark):
+        same = make_udf(lambda value: value, returns)
+        changed = make_udf(emptied, returns)
+        frame = spark.range(3).selectExpr(f"{made} value")
+        return frame.select(same("value"), changed("value"), same(col("value")))
+
+    both_modes(program)

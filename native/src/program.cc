@@ -127,6 +127,7 @@ bool Program::build(PyObject* loaded) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(functions); ++i) {
     if (!add_function(PyTuple_GET_ITEM(functions, i), input_types)) return false;
   }
+  if (functions_.size() == 1) functions_[0].converted_at_once = false;
   size_t widest = 0;
   for (const Function& function : functions_) widest = std::max(widest, function.arguments.size());
   values_.resize(arguments_.size());
@@ -141,7 +142,8 @@ bool Program::build(PyObject* loaded) {
   return !PyErr_Occurred();
 }
 
-// (chain of callables, argument ordinals, keyword names or None, result type)
+// (chain of callables, argument ordinals, keyword names or None, result type, whether it is
+// converted at once)
 bool Program::add_function(PyObject* description, PyObject* input_types) {
   Function function;
   PyObject* chain = PyTuple_GET_ITEM(description, 0);
@@ -163,6 +165,7 @@ bool Program::add_function(PyObject* description, PyObject* input_types) {
   }
   function.result = Type::from_descriptor(PyTuple_GET_ITEM(description, 3));
   if (function.result == nullptr) return false;
+  function.converted_at_once = PyTuple_GET_ITEM(description, 4) == Py_True;
   functions_.push_back(std::move(function));
   return true;
 }
@@ -237,21 +240,28 @@ inline Program::RowOutcome Program::evaluate_row(const Region& row, int64_t& con
   PyObject* const refused_imports = slot_.interpreter().state->refused_imports.get();
   const Py_ssize_t refused_before = PyList_GET_SIZE(refused_imports);
   const size_t output_before = output_.size();
+  const size_t inexact_before = inexact_.size();
+  const size_t output_row = output_before + kFrameBytes;
   const int64_t start = sampled ? monotonic_nanos() : 0;
   const size_t decoded = decode_arguments(row);
   const int64_t decoded_at = sampled ? monotonic_nanos() : 0;
-  const size_t called = decoded == arguments_.size() ? call_functions() : 0;
+  int64_t encoding_nanos = 0;
+  size_t called = 0;
+  bool done = decoded == arguments_.size() && begin_row() &&
+              call_functions(output_row, called, sampled ? &encoding_nanos : nullptr);
   const int64_t called_at = sampled ? monotonic_nanos() : 0;
-  bool done = called == functions_.size() && PyList_GET_SIZE(refused_imports) == refused_before;
-  done = done && encode_row(row);
+  done = done && PyList_GET_SIZE(refused_imports) == refused_before;
+  done = done && encode_rest(row, output_row);
   release_arguments(decoded);
   for (size_t i = 0; i < called; ++i) Py_DECREF(results_[i]);
   if (sampled) {
-    const int64_t measured = decoded_at - start + monotonic_nanos() - called_at - 2 * clock_cost();
+    const int64_t measured =
+        decoded_at - start + encoding_nanos + monotonic_nanos() - called_at - 2 * clock_cost();
     conversion_nanos += std::max<int64_t>(measured, 0) * kSampleEvery;
   }
   if (done) return RowOutcome::kDone;
   output_.truncate(output_before);
+  inexact_.erase(inexact_.begin() + static_cast<ptrdiff_t>(inexact_before), inexact_.end());
   return PyList_GET_SIZE(refused_imports) != refused_before ? RowOutcome::kRefusedImport
                                                             : RowOutcome::kRaised;
 }
@@ -281,8 +291,8 @@ inline void Program::release_arguments(size_t count) {
   }
 }
 
-// How many functions returned: owned references in results_.
-inline size_t Program::call_functions() {
+// `called` functions returned: owned references in results_. The row begins at `row` in output_.
+inline bool Program::call_functions(size_t row, size_t& called, int64_t* conversion_nanos) {
   PyObject** const arguments = call_.data() + 1;
   for (size_t f = 0; f < functions_.size(); ++f) {
     const Function& function = functions_[f];
@@ -298,30 +308,47 @@ inline size_t Program::call_functions() {
                                    1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
       Py_DECREF(inner);
     }
-    if (result == nullptr) return f;
+    if (result == nullptr) return false;
     results_[f] = result;
+    ++called;
+    if (function.converted_at_once && !encode_at_once(f, row, conversion_nanos)) return false;
   }
-  return functions_.size();
+  return true;
 }
 
-// Frame, row, ordinals of the deferred columns.
-inline bool Program::encode_row(const Region& input) {
-  const size_t frame = output_.size();
-  const size_t row = frame + kFrameBytes;
-  const size_t fields = columns_.size();
-  if (!output_.extend_zeroed(kFrameBytes + fixed_bytes(fields))) {
-    PyErr_NoMemory();
-    return false;
+bool Program::encode_at_once(size_t function, size_t row, int64_t* conversion_nanos) {
+  const int64_t start = conversion_nanos != nullptr ? monotonic_nanos() : 0;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const Column& column = columns_[i];
+    if (column.source == Column::Source::kFunction && column.index == function &&
+        !encode_result(i, row)) {
+      return false;
+    }
   }
+  if (conversion_nanos != nullptr) *conversion_nanos += monotonic_nanos() - start - clock_cost();
+  return true;
+}
+
+// Room for the frame and for the fixed part of the row.
+inline bool Program::begin_row() {
   deferred_.clear();
+  if (output_.extend_zeroed(kFrameBytes + fixed_bytes(columns_.size()))) return true;
+  PyErr_NoMemory();
+  return false;
+}
+
+// The columns that are not there yet, and the ordinals of the deferred ones behind the row.
+inline bool Program::encode_rest(const Region& input, size_t row) {
+  const size_t fields = columns_.size();
   for (size_t i = 0; i < fields; ++i) {
     const Column& column = columns_[i];
     const bool written = column.source == Column::Source::kInput
                              ? copy_field(input, input_fields_, column.index, column.variable,
                                           output_, row, fields, i)
-                             : encode_result(i, row);
+                             : functions_[column.index].converted_at_once || encode_result(i, row);
     if (!written) return false;
   }
+  const size_t frame = row - kFrameBytes;
   const size_t size = output_.size() - row;
   if (size > kMaxRowBytes) {
     PyErr_SetString(PyExc_OverflowError,
@@ -330,6 +357,7 @@ inline bool Program::encode_row(const Region& input) {
   }
   store_le<int32_t>(output_.at(frame), static_cast<int32_t>(size));
   if (!deferred_.empty()) {
+    std::sort(deferred_.begin(), deferred_.end());
     store_le<int32_t>(output_.at(frame + 4), static_cast<int32_t>(deferred_.size()));
     if (!output_.append_padded(deferred_.data(), deferred_.size() * sizeof(int32_t))) {
       PyErr_NoMemory();

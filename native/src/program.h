@@ -54,6 +54,9 @@ class Program : public Functions {
     size_t positional = 0;          // how many of them go by position
     PyRef keywords;  // tuple of the names of the last arguments; empty when there are none
     std::unique_ptr<Type> result;
+    // Whether PySpark has converted a result before it calls the next function, which may change
+    // what the functions share.
+    bool converted_at_once = false;
     Seen seen = Seen::kNothing;
   };
   struct Column {
@@ -81,8 +84,10 @@ class Program : public Functions {
   RowOutcome evaluate_row(const Region& row, int64_t& conversion_nanos);
   size_t decode_arguments(const Region& row);
   void release_arguments(size_t count);
-  size_t call_functions();
-  bool encode_row(const Region& row);
+  bool begin_row();
+  bool call_functions(size_t row, size_t& called, int64_t* conversion_nanos);
+  bool encode_at_once(size_t function, size_t row, int64_t* conversion_nanos);
+  bool encode_rest(const Region& input, size_t row);
   bool encode_result(size_t column, size_t row);
   bool settle_inexact(size_t column, size_t row);
 

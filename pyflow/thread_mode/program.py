@@ -7,7 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from pyspark.accumulators import Accumulator
-from pyspark.sql.types import DataType, StructType, _parse_datatype_json_string
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    DataType,
+    MapType,
+    StructType,
+    _parse_datatype_json_string,
+)
 from pyspark.util import PythonEvalType
 
 from pyflow.thread_mode import current_task, payload, results, table_function
@@ -109,7 +116,7 @@ def load(specification: bytes) -> tuple[Any, ...]:
     tuple
         (exchange, binary_as_bytes, :class:`Program`, :class:`ErrorOptions`, type descriptor or None
         by input ordinal, functions as (callables innermost first, ordinals, keywords or None, type
-        descriptor), output columns), as ``Program::build`` in native/src/program.cc reads it.
+        descriptor, converted at once), output columns), as ``Program::build`` in native/src/program.cc reads it.
     """
     spec = json.loads(specification)
     task = begin_task(spec)
@@ -135,7 +142,7 @@ def load(specification: bytes) -> tuple[Any, ...]:
         error_options,
         _input_types(schema, arguments),
         tuple(
-            _function(chain, return_type, args)
+            _function(chain, return_type, args, arrow or _is_converted_at_once(return_type))
             for (chain, return_type), args in zip(loaded, arguments)
         ),
         tuple(tuple(column) for column in spec["output"]),
@@ -169,7 +176,30 @@ def _input_types(schema: StructType, arguments: list[list[list[Any]]]) -> tuple[
     )
 
 
-def _function(chain: list[Any], return_type: DataType, args: list[list[Any]]) -> tuple[Any, ...]:
+def _is_converted_at_once(return_type: DataType) -> bool:
+    """Whether later functions of a row cannot change what PySpark pickles of a result.
+
+    It converts the result of some types before it calls the next function, which may change a list
+    that both have been given. What is not converted is pickled later, as all functions have left it.
+    """
+    return return_type.needConversion() and not _shares_containers(return_type)
+
+
+def _shares_containers(data_type: DataType) -> bool:
+    """Whether a converted value of a type shares lists, dicts or bytearrays with the original."""
+    if isinstance(data_type, ArrayType):
+        return not data_type.needConversion() or _shares_containers(data_type.elementType)
+    if isinstance(data_type, MapType):
+        parts = (data_type.keyType, data_type.valueType)
+        return not data_type.needConversion() or any(map(_shares_containers, parts))
+    if isinstance(data_type, StructType):
+        return any(_shares_containers(field.dataType) for field in data_type.fields)
+    return isinstance(data_type, BinaryType)
+
+
+def _function(
+    chain: list[Any], return_type: DataType, args: list[list[Any]], converted_at_once: bool
+) -> tuple[Any, ...]:
     positional = [ordinal for ordinal, keyword in args if keyword is None]
     named = [(keyword, ordinal) for ordinal, keyword in args if keyword is not None]
     return (
@@ -177,6 +207,7 @@ def _function(chain: list[Any], return_type: DataType, args: list[list[Any]]) ->
         tuple(positional + [ordinal for _, ordinal in named]),
         tuple(keyword for keyword, _ in named) or None,
         describe(return_type),
+        converted_at_once,
     )
 
 
