@@ -116,7 +116,8 @@ def load(specification: bytes) -> tuple[Any, ...]:
     tuple
         (exchange, binary_as_bytes, :class:`Program`, :class:`ErrorOptions`, type descriptor or None
         by input ordinal, functions as (callables innermost first, ordinals, keywords or None, type
-        descriptor, converted at once), output columns), as ``Program::build`` in native/src/program.cc reads it.
+        descriptor, converted at once), output columns), as ``Program::build`` in
+        native/src/program.cc reads it.
     """
     spec = json.loads(specification)
     task = begin_task(spec)
@@ -180,7 +181,7 @@ def _is_converted_at_once(return_type: DataType) -> bool:
     """Whether later functions of a row cannot change what PySpark pickles of a result.
 
     It converts the result of some types before it calls the next function, which may change a list
-    that both have been given. What is not converted is pickled later, as all functions have left it.
+    that both have been given. What is not converted is pickled as all functions have left it.
     """
     return return_type.needConversion() and not _shares_containers(return_type)
 
