@@ -1,8 +1,9 @@
 # PyFlow from a clone: every target sets up what it needs first, and does nothing twice.
 #
 #   make demo     set everything up and run examples/flights.py in both modes
-#   make test     set everything up, check the style and run all tests
-#   make test-all the same, with the comparison of both modes in full (long)
+#   make check    set everything up, check style and types, run the unit tests and a slice of the rest
+#   make test     set everything up, check style and types and run the tests
+#   make test-all the same in full and on every Python (hours)
 #   make bench    measure; results go to docs/benchmarks
 #   make soak     run mixed functions for a quarter of an hour and look for leaks (MINUTES=60 for longer)
 #   make sanitize run the row codec's tests under AddressSanitizer and UBSan
@@ -42,42 +43,56 @@ data := build/data/flights-3m.parquet build/data/airports.csv
 sources := $(shell find native jvm/src/main pyflow -type f -not -name '*.pyc' -not -name '*.jar') \
   build.gradle settings.gradle scripts/find_pythons.py LICENSE NOTICE
 
-# What the environments must be ready for; the tests' are made for every Python found.
+# A test file stays in one process, whose Spark session its tests share.
+pytest := -m pytest --numprocesses 2 --dist loadfile --durations 20
+
+# What the environments must be ready for, and which Pythons have one.
 purposes := run
 ifneq (,$(filter lint format,$(MAKECMDGOALS)))
   purposes := run lint
 endif
-ifneq (,$(filter test test-all sanitize fuzz bench soak,$(MAKECMDGOALS)))
-  purposes := --all-pythons run test lint
+ifneq (,$(filter check sanitize fuzz,$(MAKECMDGOALS)))
+  purposes := run test lint
+endif
+ifneq (,$(filter test,$(MAKECMDGOALS)))
+  purposes := --pythons slice run test lint
+endif
+ifneq (,$(filter test-all bench soak,$(MAKECMDGOALS)))
+  purposes := --pythons all run test lint
 endif
 
-.PHONY: demo test core-tests test-all sanitize fuzz bench soak build lint format docs doctor data clean \
-  set-up python-free-threaded
+.PHONY: demo check test test-on test-all sanitize fuzz bench soak build lint format docs doctor data \
+  clean set-up python-free-threaded
 
 demo: build data
 	$(python) examples/flights.py
 
-# The tests on the newest Python leave time for those on the others, one after the other.
+check: lint build
+	$(gradle) test
+	$(python) $(pytest) -m "slice or generated"
+
+# All tests on the newest Python, and those of the slice on the oldest and without a GIL.
 test: lint build sanitize
 	$(gradle) test
-	@tail -n +2 build/pythons | cut -f 1 | xargs -r -I @ $(MAKE) core-tests MINOR=@ & others=$$!; \
-	  $(python) -m pytest; newest=$$?; wait $$others && exit $$newest
+	$(python) $(pytest)
+	@for minor in $$(cat build/pythons-of-slice); do $(MAKE) test-on MINOR=$$minor MARK=slice || exit; done
 
-# The tests that are run on every Python, on one of the others than the newest.
-core-tests: log = build/core-tests-$(MINOR).log
-core-tests:
-	@echo "PyFlow: core tests on Python $(MINOR), see $(log)"
-	@.venvs/$(MINOR)/bin/python -m pytest -m core -p no:cacheprovider > $(log) 2>&1 \
+# The tests with a mark, on one of the other Pythons.
+test-on: log = build/$(MARK)-tests-$(MINOR).log
+test-on:
+	@echo "PyFlow: $(MARK) tests on Python $(MINOR), see $(log)"
+	@.venvs/$(MINOR)/bin/python $(pytest) -m $(MARK) -p no:cacheprovider $(OPTIONS) > $(log) 2>&1 \
 	  || { tail -n 200 $(log); exit 1; }
 	@echo "PyFlow: Python $(MINOR): $$(tail -n 1 $(log))"
 
 # Every case and many generated programs, in a zone with daylight saving time too and on every Python.
 test-all: test
-	$(python) -m pytest --complete
-	TZ=America/New_York $(python) -m pytest --complete $(compared)
+	$(python) $(pytest) --complete
+	TZ=America/New_York $(python) $(pytest) --complete $(compared)
 	@for minor in $$(tail -n +2 build/pythons | cut -f 1); do \
+	  $(MAKE) test-on MINOR=$$minor MARK=core OPTIONS=--complete || exit; \
 	  echo "PyFlow: complete comparison on Python $$minor"; \
-	  .venvs/$$minor/bin/python -m pytest --complete $(compared) || exit; \
+	  .venvs/$$minor/bin/python $(pytest) --complete $(compared) || exit; \
 	done
 
 export EXAMPLES ?= 2000
@@ -90,7 +105,7 @@ sanitize fuzz: build
 	PYFLOW_NATIVE_BUILD=$(CURDIR)/$(sanitized) PYTHONMALLOC=malloc \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	  LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so.6)" \
-	  $(python) -m pytest --capture=sys --hypothesis-profile=$@ $(if $(filter fuzz,$@),$(generated)) tests/codec
+	  $(python) $(pytest) --capture=sys --hypothesis-profile=$@ $(if $(filter fuzz,$@),$(generated)) tests/codec
 
 bench: build
 	$(python) -m benchmarks

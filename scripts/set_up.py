@@ -2,9 +2,10 @@
 """Sets up the environments that the Makefile works in.
 
 Installs what the machine lacks (see machine.py), then makes .venvs/3.X with the requirements of
-the given purposes, for the newest Python or for all of them. .venv is the newest one's. Writes
-the Pythons found into build/pythons (see find_pythons.py for its lines). All of it only where
-its inputs have changed since the last time.
+the given purposes, for the newest Python or for others, too. .venv is the newest one's. Writes
+the Pythons found into build/pythons (see find_pythons.py for its lines), and the minor versions
+that `make test` runs a slice of the tests on into build/pythons-of-slice. All of it only where its
+inputs have changed since the last time.
 """
 
 import argparse
@@ -78,13 +79,24 @@ def run(*command):
         sys.exit("PyFlow: set-up failed at: " + " ".join(map(str, command)))
 
 
+def of_slice(pythons):
+    """Return the Pythons beside the newest for a slice of the tests: oldest and free-threaded."""
+    others = pythons[1:]
+    oldest = [python for python in others if not python["minor"].endswith("t")][-1:]
+    return oldest + [python for python in others if python["minor"].endswith("t")]
+
+
 def write_pythons(pythons):
-    """Record the Pythons; the file's age tells Make whether they have changed."""
-    path = ROOT / "build" / "pythons"
-    table = find_pythons.table(pythons)
-    if not path.exists() or path.read_text() != table:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(table)
+    """Record the Pythons; the files' age tells Make whether they have changed."""
+    minors = "".join(f"{python['minor']}\n" for python in of_slice(pythons))
+    for name, text in {
+        "pythons": find_pythons.table(pythons),
+        "pythons-of-slice": minors,
+    }.items():
+        path = ROOT / "build" / name
+        if not path.exists() or path.read_text() != text:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
 
 
 def link_newest(python):
@@ -101,7 +113,10 @@ def link_newest(python):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--all-pythons", action="store_true", help="not for the newest alone (lint is)"
+        "--pythons",
+        choices=["newest", "slice", "all"],
+        default="newest",
+        help="make environments for these (lint is for the newest)",
     )
     parser.add_argument("purposes", nargs="+", choices=["run", "test", "lint"])
     arguments = parser.parse_args()
@@ -109,9 +124,9 @@ def main():
     print("PyFlow: using Python {version} ({executable})".format(**pythons[0]), flush=True)
     write_pythons(pythons)
     make_environment(pythons[0], arguments.purposes)
-    if arguments.all_pythons:
-        for python in pythons[1:]:
-            make_environment(python, [name for name in arguments.purposes if name != "lint"])
+    others = {"newest": [], "slice": of_slice(pythons), "all": pythons[1:]}[arguments.pythons]
+    for python in others:
+        make_environment(python, [name for name in arguments.purposes if name != "lint"])
     link_newest(pythons[0])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,6 +22,12 @@ sys.path.insert(0, str(sessions.MODULES))
 
 TEST_TIMEOUT_SECONDS = 180
 
+# A test that takes longer is too long for `make test`; docs/contributing/README.md says what to do.
+FINDING_SECONDS = 60
+
+# Programs that live for seconds spend most of that on the compiler for those that live for hours.
+QUICK_JVM = "-XX:TieredStopAtLevel=1"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -35,6 +42,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     complete = config.getoption("--complete")
+    if not complete:
+        os.environ.setdefault("JDK_JAVA_OPTIONS", QUICK_JVM)
     hypothesis.settings.register_profile(
         "programs",
         max_examples=100 if complete else 6,
@@ -55,6 +64,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [item for item in items if item.get_closest_marker("complete")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Prints the time of each file, and the tests that take too long."""
+    of_tests: Counter[str] = Counter()
+    of_files: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                of_tests[report.nodeid] += report.duration
+                of_files[report.nodeid.partition("::")[0]] += report.duration
+    if len(of_files) > 1:
+        terminalreporter.section("time per file")
+        for file, seconds in of_files.most_common():
+            terminalreporter.line(f"{seconds:7.1f} s  {file}")
+    for test, seconds in of_tests.most_common():
+        if seconds > FINDING_SECONDS:
+            limit = f"more than {FINDING_SECONDS} s"
+            terminalreporter.line(f"FINDING: {test} takes {seconds:.0f} s, {limit}", yellow=True)
 
 
 class Sessions:

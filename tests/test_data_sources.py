@@ -157,6 +157,7 @@ class BatchesReader(DataSourceReader):
             yield pa.record_batch({"n": numbers, "pid": [os.getpid()] * 10})
 
 
+@pytest.mark.slice
 def test_reading(arrow_lane):
     def program(spark):
         frame = spark.read.format("numbers").load()
@@ -197,6 +198,7 @@ def write(spark, path, mode="append", **options):
     writer.mode(mode).options(path=str(path), **options).save()
 
 
+@pytest.mark.slice
 @pytest.mark.parametrize("mode", ["append", "overwrite"])
 def test_writing(spark, tmp_path, mode):
     written = {}

@@ -57,7 +57,9 @@ def test_executors_of_a_standalone_cluster(standalone, tmp_path):
     assert "BOTH MODES AGREE" in output
 
 
-@pytest.mark.parametrize("master", ["standalone", "local[2]"])
+@pytest.mark.parametrize(
+    "master", ["standalone", pytest.param("local[2]", marks=pytest.mark.slice)]
+)
 def test_spark_submit(master, request, tmp_path):
     url = request.getfixturevalue("standalone") if master == "standalone" else master
     output = run(

@@ -228,6 +228,7 @@ def raising(make_udf, functions):
     return program
 
 
+@pytest.mark.slice
 @pytest.mark.core
 def test_exceptions_of_every_class(both_modes, make_udf):
     outcomes = both_modes.cells(raising(make_udf, RAISING))

@@ -89,6 +89,7 @@ def stream(spark, stored):
     return lambda: spark.readStream.schema("n long, s string").parquet(stored)
 
 
+@pytest.mark.slice
 @pytest.mark.core
 def test_object_with_all_methods(spark, stored, tmp_path):
     written = both(spark, stream(spark, stored), Writer, tmp_path)

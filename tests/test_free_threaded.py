@@ -58,6 +58,7 @@ def meets(name):
     return len(here) == 2
 
 
+@pytest.mark.slice
 @pytest.mark.usefixtures("no_turns")
 def test_two_tasks_run_python_code_at_the_same_time(thread):
     function = F.udf(lambda n: meets("meeting of rows"), "boolean")
@@ -65,6 +66,7 @@ def test_two_tasks_run_python_code_at_the_same_time(thread):
     assert frame.collect() == [(True,), (True,)]
 
 
+@pytest.mark.slice
 @pytest.mark.usefixtures("no_turns")
 def test_two_tasks_run_numpy_and_arrow_at_the_same_time(thread):
     def meet(batches):
@@ -189,6 +191,7 @@ def test_many_tasks_share_broadcasts_accumulators_and_output(thread):
     assert total.value == 20_000
 
 
+@pytest.mark.slice
 def test_many_tasks_of_every_lane_load_at_once(thread):
     """Each brings functions, a class and a table function of its own along."""
 

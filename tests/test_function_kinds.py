@@ -50,6 +50,7 @@ def variadic(*args, **kwargs):
     return f"{args} {sorted(kwargs.items())}"
 
 
+@pytest.mark.slice
 def test_every_kind_of_callable(both_modes, make_udf):
     def program(spark):
         kinds = {
@@ -141,6 +142,7 @@ def test_registered_plain_function_in_sql(both_modes):
     assert both_modes(program) == [("A0!",), ("A1!",)]
 
 
+@pytest.mark.slice
 def test_named_arguments(both_modes, make_udf):
     def program(spark):
         f = make_udf(defaults)
@@ -214,6 +216,7 @@ def test_the_same_function_twice(both_modes, make_udf):
     assert both_modes(program)[2] == ([2], [2], [2], 3)
 
 
+@pytest.mark.slice
 def test_chained_functions(both_modes, make_udf):
     def program(spark):
         one = make_udf(lambda x: x + 1, "long")

@@ -37,6 +37,7 @@ def interpreters(spark, setting):
         return {row[0] for row in frame.collect()}
 
 
+@pytest.mark.slice
 def test_auto_gives_each_slot_an_interpreter_where_python_can(spark):
     found = interpreters(spark, "auto")
     if OWN_GIL:
@@ -46,6 +47,7 @@ def test_auto_gives_each_slot_an_interpreter_where_python_can(spark):
         assert found == {0}
 
 
+@pytest.mark.slice
 def test_shared_is_the_main_interpreter(spark):
     assert interpreters(spark, "shared") == {0}
 

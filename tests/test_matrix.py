@@ -217,6 +217,7 @@ def observed(spark: SparkSession, kind: str, stored: str) -> list[str]:
     return cells
 
 
+@pytest.mark.slice
 @pytest.mark.parametrize("kind", PROGRAMS)
 def test_where_it_runs(spark, kind, stored, request):
     cells = observed(spark, kind, stored)
@@ -247,5 +248,6 @@ def write(kind: str, cells: list[str]) -> None:
     PAGE.write_text(before + BEGIN + written + END + rest.split(END)[1])
 
 
+@pytest.mark.slice
 def test_no_kind_is_missing():
     assert list(table()) == list(PROGRAMS)

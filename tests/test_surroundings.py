@@ -25,6 +25,7 @@ def in_every_mode(spark, use):
     return seen[0]
 
 
+@pytest.mark.slice
 def test_broadcast_variables(spark, make_udf):
     table = spark.sparkContext.broadcast({n: f"name {n}" for n in range(1000)})
     large = spark.sparkContext.broadcast(list(range(300_000)))
@@ -60,6 +61,7 @@ def test_a_large_function_travels_as_a_broadcast(spark, make_udf):
     assert rows == [(3 << 20,), ((3 << 20) + 1,)]
 
 
+@pytest.mark.slice
 def test_accumulators(spark, make_udf):
     def use():
         count = spark.sparkContext.accumulator(0)
@@ -111,6 +113,7 @@ def test_accumulators_under_a_limit(spark, make_udf):
     assert in_every_mode(spark, use) == 3
 
 
+@pytest.mark.slice
 def test_task_context(spark, make_udf):
     def context(_):
         task = TaskContext.get()

@@ -139,6 +139,7 @@ def lateral(spark, function, argument, source="lines", select="*"):
     return spark.sql(f"SELECT {select} FROM {source}, LATERAL f({argument})")
 
 
+@pytest.mark.slice
 @pytest.mark.core
 def test_lateral_joins(both_modes, make_udtf):
     def program(spark):

@@ -115,6 +115,7 @@ def same(value):
     return value
 
 
+@pytest.mark.slice
 @pytest.mark.parametrize("group", EDGES)
 def test_edge_values(both_modes, make_udf, group):
     """As an argument, as a result, and unread beside the function."""
@@ -389,6 +390,7 @@ def test_wide_structs(both_modes, make_udf):
     both_modes(program)
 
 
+@pytest.mark.slice
 def test_user_defined_types(both_modes, make_udf):
     def program(spark):
         make_point = make_udf(lambda n: Point(n, -n / 2) if n != 1 else None, PointUDT())

@@ -217,6 +217,7 @@ def test_declared_against_returned_on_every_python(both_modes, make_udf, declare
     cells(both_modes, make_udf, declared, every_position()[::3])
 
 
+@pytest.mark.slice
 @pytest.mark.core
 def test_the_two_eval_types_differ(both_modes, make_udf):
     """A str for a long is null when pickled and an error with Arrow."""
@@ -338,6 +339,7 @@ def test_results_that_cannot_be_pickled(both_modes, make_udf):
     both_modes.cells(program, messages=False)
 
 
+@pytest.mark.slice
 @pytest.mark.core
 def test_wrong_types_deep_inside(both_modes, make_udf):
     """One wrong leaf in a container of containers."""

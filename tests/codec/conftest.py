@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import pickle
@@ -42,6 +43,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.core)
             if is_hypothesis_test(getattr(item, "obj", None)):
                 item.add_marker(pytest.mark.generated)
+            else:
+                item.add_marker(pytest.mark.slice)
 
 
 @pytest.fixture(scope="session", params=[False, True], ids=["pickled", "arrow"])
@@ -89,15 +92,22 @@ def recording() -> cases.Recording:
     for source in sources:
         digest.update(source.read_bytes())
     path = ROOT / "build" / "tests" / f"spark-rows-{digest.hexdigest()[:16]}.pickle"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        environment = uninstrumented_environment()
-        path_of_modules = os.pathsep.join(map(str, (HERE, MODULES)))
-        environment.update(
-            TZ=cases.TIME_ZONE, PYSPARK_PYTHON=sys.executable, PYTHONPATH=path_of_modules
-        )
-        program = [sys.executable, HERE / "spark_rows.py", path]
-        run = subprocess.run(program, env=environment, capture_output=True, text=True)
-        assert run.returncode == 0, run.stderr
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            record(path)
     recorded: cases.Recording = pickle.loads(path.read_bytes())
     return recorded
+
+
+def record(path: Path) -> None:
+    """Has Spark build the rows."""
+    environment = uninstrumented_environment()
+    path_of_modules = os.pathsep.join(map(str, (HERE, MODULES)))
+    environment.update(
+        TZ=cases.TIME_ZONE, PYSPARK_PYTHON=sys.executable, PYTHONPATH=path_of_modules
+    )
+    program = [sys.executable, HERE / "spark_rows.py", path]
+    run = subprocess.run(program, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr

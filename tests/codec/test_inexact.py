@@ -7,6 +7,7 @@ import collections
 import datetime
 import decimal
 import enum
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -216,11 +217,15 @@ TOO_LARGE = [
 ]
 
 
+def name_of(data_type: DataType, value: Any) -> str:
+    """The name of a case, the same in every process that collects it."""
+    without_address = re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+    return f"{data_type.simpleString()}-{without_address}-{type(value).__name__}"
+
+
 def cells(*tables: list[tuple[DataType, list[Any]]]) -> list[Any]:
     return [
-        pytest.param(
-            data_type, value, id=f"{data_type.simpleString()}-{value!r}-{type(value).__name__}"
-        )
+        pytest.param(data_type, value, id=name_of(data_type, value))
         for table in tables
         for data_type, values in table
         for value in values
