@@ -44,7 +44,7 @@ sources := $(shell find native jvm/src/main pyflow -type f -not -name '*.pyc' -n
   build.gradle settings.gradle scripts/find_pythons.py LICENSE NOTICE
 
 # A test file stays in one process, whose Spark session its tests share.
-pytest := -m pytest --numprocesses 2 --dist loadfile --durations 20
+pytest := -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 20
 
 # What the environments must be ready for, and which Pythons have one.
 purposes := run

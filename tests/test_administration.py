@@ -30,9 +30,9 @@ def submit(*conf, jar=None):
 @pytest.mark.parametrize(
     ("allowed", "where_runs", "shout_runs"),
     [
-        ("true", True, True),
+        pytest.param("true", True, True, marks=pytest.mark.complete),
         ("FALSE", False, False),
-        ("shout", False, True),
+        pytest.param("shout", False, True, marks=pytest.mark.complete),
         ("other, wh?re", True, False),
         ("s*,where.x", False, True),
     ],

@@ -52,6 +52,7 @@ def test_executors_of_a_local_cluster(tmp_path):
     assert "BOTH MODES AGREE" in run([sys.executable, PROGRAMS / "cluster.py", master], tmp_path)
 
 
+@pytest.mark.complete
 def test_executors_of_a_standalone_cluster(standalone, tmp_path):
     output = run([sys.executable, PROGRAMS / "cluster.py", standalone], tmp_path)
     assert "BOTH MODES AGREE" in output
@@ -133,11 +134,17 @@ def test_an_environment_that_comes_as_an_archive(tmp_path):
     assert "thread [Row(value(id)='from the archive, environment, True')]" in output
 
 
-@pytest.mark.parametrize("master", ["standalone", "local-cluster[2,1,1024]"])
-def test_a_function_that_crashes_an_executor_goes_to_process_mode(master, request, tmp_path):
+@pytest.mark.parametrize(
+    ("master", "kinds"),
+    [
+        ("local-cluster[2,1,1024]", []),
+        pytest.param("local-cluster[2,1,1024]", ["--all-kinds"], marks=pytest.mark.complete),
+        pytest.param("standalone", [], marks=pytest.mark.complete),
+    ],
+    ids=["local-cluster", "local-cluster, all kinds", "standalone"],
+)
+def test_a_function_that_crashes_an_executor_goes_to_process_mode(master, kinds, request, tmp_path):
     url = request.getfixturevalue("standalone") if master == "standalone" else master
-    # Once is enough for the kinds of functions over batches and of table functions.
-    kinds = [] if master == "standalone" else ["--all-kinds"]
     log = run([sys.executable, PROGRAMS / "crash.py", url, *kinds], tmp_path, seconds=400)
     assert "ALL JOBS FINISHED" in log
     warnings = [line for line in log.splitlines() if "WARN Quarantine" in line]
@@ -147,4 +154,4 @@ def test_a_function_that_crashes_an_executor_goes_to_process_mode(master, reques
         assert "hs_err_pid" in warning
     (warning,) = [line for line in warnings if "exits_in_company, companion were" in line]
     assert "Which of them is to blame cannot be told, so all of them run" in warning
-    assert len(warnings) == (13 if kinds else 5)
+    assert len(warnings) == (13 if kinds else 6)

@@ -228,7 +228,6 @@ def raising(make_udf, functions):
     return program
 
 
-@pytest.mark.slice
 @pytest.mark.core
 def test_exceptions_of_every_class(both_modes, make_udf):
     outcomes = both_modes.cells(raising(make_udf, RAISING))
@@ -302,6 +301,7 @@ def test_two_failing_functions_in_one_operator(both_modes, make_udf):
     both_modes.fail(program)
 
 
+@pytest.mark.slice
 @pytest.mark.core
 def test_a_failing_inner_function_of_a_chain(both_modes, make_udf):
     def program(spark):

@@ -267,7 +267,7 @@ def main() -> None:
     check_others(spark)
     for function, use_arrow in ((exits, True), (segfaults, False), (aborts, True)):
         check_crash(spark, function, use_arrow)
-    for kind in OTHER_KINDS if "--all-kinds" in sys.argv else ():
+    for kind in OTHER_KINDS if "--all-kinds" in sys.argv else (map_in_arrow,):
         check_kind(spark, kind)
     check_company(spark)
     check_no_fallback(spark)
