@@ -21,6 +21,7 @@ struct InterpreterState {
   PyRef metadata_attribute;  // "metadata"
   PyRef load_program;        // pyflow.thread_mode.program.load
   PyRef load_stream;         // pyflow.thread_mode.stream.load
+  PyRef end_application;     // pyflow.thread_mode.application.end
   PyRef format_exception;    // pyflow.thread_mode.errors.format_exception
   PyRef interruption;        // the exception type of interruption.h
   PyRef date_beyond_python;  // pyflow.thread_mode.types.date_beyond_python

@@ -234,6 +234,11 @@ JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_memoryBytes(JNIEnv*, 
   return pyflow::python_memory_bytes();
 }
 
+JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_endApplication(JNIEnv* env, jclass,
+                                                                         jbyteArray identifier) {
+  pyflow::end_application(from_bytes(env, identifier));
+}
+
 JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_acquireSlot(JNIEnv* env, jclass,
                                                                        jboolean isolated) {
   std::string error;

@@ -492,6 +492,24 @@ std::string prewarm_isolated(int count) {
   }
 }
 
+void end_application(const std::string& identifier) {
+  std::vector<const Interpreter*> interpreters = {main_interpreter};
+  {
+    std::lock_guard<std::mutex> lock(pool().mutex);
+    interpreters.insert(interpreters.end(), pool().idle.begin(), pool().idle.end());
+    for (const Pool::Lease& lease : pool().leases) interpreters.push_back(lease.interpreter);
+  }
+  for (const Interpreter* interpreter : interpreters) {
+    // Destructors of the application's objects are Python code.
+    static_cast<void>(with_large_stack([&] {
+      Attached attached(*interpreter);
+      PyRef ended = PyRef::steal(PyObject_CallFunction(interpreter->state->end_application.get(),
+                                                       "s", identifier.c_str()));
+      if (!ended) PyErr_Clear();
+    }));
+  }
+}
+
 Attached::Attached(const Interpreter& interpreter)
     : interpreter_(interpreter),
       outer_(innermost),

@@ -75,6 +75,9 @@ Interpreter& shared_interpreter();
 // Makes idle isolated interpreters until `count` exist; an error text, empty on success.
 std::string prewarm_isolated(int count);
 
+// Has every interpreter forget what belongs to an application that has ended. Waits for each GIL.
+void end_application(const std::string& identifier);
+
 int64_t monotonic_nanos();
 
 // Holds the GIL of `interpreter` for the current thread. The thread must hold no other GIL.

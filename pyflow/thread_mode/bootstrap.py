@@ -48,9 +48,10 @@ def prepare(
         import datetime  # noqa: F401
     time.sleep = _interruptible(time.sleep)
 
-    from pyflow.thread_mode import current_task, output, session_log
+    from pyflow.thread_mode import current_task, output, session_log, thread_pools
 
     current_task.install()
+    thread_pools.install()
     session_log.install(write_session_log)
     output.install(log)
 

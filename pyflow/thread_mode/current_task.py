@@ -1,7 +1,9 @@
 """What PySpark keeps once per worker process, for tasks that share a process.
 
-Several tasks run at once here, each on a thread of its own. The task context and the variables of
-``os.environ`` are therefore the thread's; a thread that a function starts has its starter's.
+Several tasks run at once here, each on a thread of its own. The task context, the variables of
+``os.environ``, the files, broadcast variables, accumulators, and the classes that travel by value
+are therefore the thread's. A thread that a function starts has its starter's; when that task has
+ended, it has those of the task that was entered last, as in a worker.
 """
 
 from __future__ import annotations
@@ -9,20 +11,30 @@ from __future__ import annotations
 import functools
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterator, MutableMapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from pyspark import accumulators
+from pyspark.cloudpickle import cloudpickle
+from pyspark.core import broadcast, files
 from pyspark.taskcontext import TaskContext
 
 if TYPE_CHECKING:
     from pyflow.thread_mode.session_log import SessionLog
 
-__all__ = ["CurrentTask", "call_out", "current", "enter", "install"]
+__all__ = ["CurrentTask", "call_out", "current", "enter", "entered", "install"]
 
 T = TypeVar("T")
 R = TypeVar("R")
+K = TypeVar("K")
+V = TypeVar("V")
 
 _thread = threading.local()
+
+#: The task that was entered last by a thread of the executor.
+_last_entered: CurrentTask | None = None
 
 
 class CurrentTask:
@@ -38,6 +50,18 @@ class CurrentTask:
         The environment, the one of the process to begin with.
     session_log : SessionLog or None
         Where the session sees what the functions print and log, besides the executor's log.
+    files_root : str or None
+        What ``SparkFiles.getRootDirectory()`` returns.
+    broadcasts : dict
+        The broadcast variables by id.
+    accumulators : dict
+        Those that were unpickled for the task, by id.
+    classes : WeakValueDictionary
+        Classes that travel by value, by the id that cloudpickle has given them: a load sets their
+        attributes anew, so that tasks must not have them in common.
+    class_ids : WeakKeyDictionary
+        The other way round.
+    ended : bool
     """
 
     def __init__(self, label: str) -> None:
@@ -45,16 +69,46 @@ class CurrentTask:
         self.context: TaskContext | None = None
         self.variables = dict(_variables.process)
         self.session_log: SessionLog | None = None
+        self.files_root: str | None = None
+        self.broadcasts: dict[int, broadcast.Broadcast[Any]] = {}
+        self.accumulators: dict[int, accumulators.Accumulator[Any]] = {}
+        self.classes: MutableMapping[str, Any] = weakref.WeakValueDictionary()
+        self.class_ids: MutableMapping[Any, str] = weakref.WeakKeyDictionary()
+        self.ended = False
+
+    def end(self) -> None:
+        """Let go of what is large; threads that the functions have left running know the rest."""
+        global _last_entered
+        self.ended = True
+        self.broadcasts = {}
+        self.accumulators = {}
+        if _last_entered is self:
+            _last_entered = None
 
 
 def current() -> CurrentTask | None:
     """The current thread's task."""
-    return getattr(_thread, "task", None)
+    task: CurrentTask | None = getattr(_thread, "task", None)
+    if task is not None and task.ended and getattr(_thread, "is_started_by_function", False):
+        return _last_entered or task
+    return task
 
 
 def enter(task: CurrentTask) -> None:
-    """Make `task` the current thread's until the next call."""
+    """Make `task` the current thread's until the next call; called by the executor's threads."""
+    global _last_entered
+    _thread.task = _last_entered = task
+
+
+@contextmanager
+def entered(task: CurrentTask) -> Iterator[None]:
+    """Make `task` the current thread's within a context."""
+    before = getattr(_thread, "task", None)
     _thread.task = task
+    try:
+        yield
+    finally:
+        _thread.task = before
 
 
 def call_out(task: CurrentTask, work: Callable[[T], R], argument: T) -> R:
@@ -68,9 +122,22 @@ def call_out(task: CurrentTask, work: Callable[[T], R], argument: T) -> R:
 def install() -> None:
     """Make PySpark, ``os.environ`` and new threads look up the current thread's task."""
     task_context: Any = TaskContext
-    task_context._taskContext = _ContextOfThread()
+    task_context._taskContext = _AttributeOfTask("context")
     task_context.__new__ = staticmethod(_new_context)
     task_context._setTaskContext = classmethod(lambda cls, context: _set_context(context))
+
+    spark_files: Any = files.SparkFiles
+    spark_files._root_directory = _AttributeOfTask("files_root")
+    spark_files._is_running_on_worker = True
+
+    registries: list[tuple[Any, str, str]] = [
+        (broadcast, "_broadcastRegistry", "broadcasts"),
+        (accumulators, "_accumulatorRegistry", "accumulators"),
+        (cloudpickle, "_DYNAMIC_CLASS_TRACKER_BY_ID", "classes"),
+        (cloudpickle, "_DYNAMIC_CLASS_TRACKER_BY_CLASS", "class_ids"),
+    ]
+    for module, name, attribute in registries:
+        setattr(module, name, _MappingOfTask(attribute, getattr(module, name)))
 
     environments: list[Any] = [os.environ, os.environb]
     for environment in environments:
@@ -86,7 +153,8 @@ def install() -> None:
             run = thread.run
 
             def run_in_task() -> None:
-                enter(task)
+                _thread.task = task
+                _thread.is_started_by_function = True
                 try:
                     run()
                 finally:
@@ -98,12 +166,21 @@ def install() -> None:
     thread_class.start = start_in_task
 
 
-class _ContextOfThread:
-    """Class attribute that reads as the current thread's task context."""
+class _AttributeOfTask:
+    """Class attribute that reads as an attribute of the current thread's task.
 
-    def __get__(self, instance: Any, owner: Any) -> TaskContext | None:
+    Parameters
+    ----------
+    name : str
+        The attribute's.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
         task = current()
-        return None if task is None else task.context
+        return None if task is None else getattr(task, self._name)
 
 
 def _new_context(cls: Any, **kwargs: Any) -> Any:
@@ -122,31 +199,43 @@ def _set_context(context: TaskContext | None) -> None:
         task.context = context
 
 
-class _VariablesOfThread(MutableMapping[bytes, bytes]):
-    """The data of ``os.environ``."""
+class _MappingOfTask(MutableMapping[K, V], Generic[K, V]):
+    """A mapping of the process that reads as one of the current thread's task.
 
-    def __init__(self) -> None:
-        environ: Any = os.environ
-        self.process: dict[bytes, bytes] = environ._data
+    Parameters
+    ----------
+    attribute : str
+        Name of the task's mapping.
+    process : MutableMapping
+        The one for threads without a task.
+    """
 
-    def _of_thread(self) -> dict[bytes, bytes]:
+    def __init__(self, attribute: str, process: MutableMapping[K, V]) -> None:
+        self._attribute = attribute
+        self.process = process
+
+    def _of_thread(self) -> MutableMapping[K, V]:
         task = current()
-        return self.process if task is None else task.variables
+        if task is None:
+            return self.process
+        mapping: MutableMapping[K, V] = getattr(task, self._attribute)
+        return mapping
 
-    def __getitem__(self, name: bytes) -> bytes:
-        return self._of_thread()[name]
+    def __getitem__(self, key: K) -> V:
+        return self._of_thread()[key]
 
-    def __setitem__(self, name: bytes, value: bytes) -> None:
-        self._of_thread()[name] = value
+    def __setitem__(self, key: K, value: V) -> None:
+        self._of_thread()[key] = value
 
-    def __delitem__(self, name: bytes) -> None:
-        del self._of_thread()[name]
+    def __delitem__(self, key: K) -> None:
+        del self._of_thread()[key]
 
-    def __iter__(self) -> Iterator[bytes]:
+    def __iter__(self) -> Iterator[K]:
         return iter(self._of_thread())
 
     def __len__(self) -> int:
         return len(self._of_thread())
 
 
-_variables = _VariablesOfThread()
+_environ: Any = os.environ
+_variables: _MappingOfTask[bytes, bytes] = _MappingOfTask("variables", _environ._data)

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import os
-import sys
-import threading
 from base64 import b64decode
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
-from pyspark.accumulators import Accumulator, _accumulatorRegistry
-from pyspark.core.broadcast import Broadcast, _broadcastRegistry
-from pyspark.core.files import SparkFiles
+from pyspark.accumulators import Accumulator
+from pyspark.core.broadcast import Broadcast
 from pyspark.serializers import CPickleSerializer
 from pyspark.sql.types import DataType
 from pyspark.worker_message import UDTFInfo
@@ -22,24 +16,15 @@ __all__ = [
     "accumulator_updates",
     "load_chain",
     "load_command",
-    "loading",
     "serializer",
-    "set_up_broadcasts",
-    "set_up_files",
     "udtf_info",
 ]
 
 serializer = CPickleSerializer()
 
-# Loading is serialised: PySpark collects the accumulators of a command in a process-wide registry.
-_loading = threading.Lock()
-
-# Held while `sys.path` is looked at and changed.
-_extending_path = threading.Lock()
-
 
 def load_chain(commands: list[str]) -> tuple[list[Callable[..., Any]], DataType]:
-    """Unpickle the commands of a function, within :func:`loading`.
+    """Unpickle the commands of a function.
 
     Parameters
     ----------
@@ -56,7 +41,7 @@ def load_chain(commands: list[str]) -> tuple[list[Callable[..., Any]], DataType]
 
 
 def load_command(command: str) -> tuple[Any, ...]:
-    """Unpickle one command, within :func:`loading`.
+    """Unpickle one command.
 
     Parameters
     ----------
@@ -74,22 +59,6 @@ def load_command(command: str) -> tuple[Any, ...]:
         loaded = serializer.loads(loaded.value)
     assert isinstance(loaded, tuple)
     return loaded
-
-
-@contextmanager
-def loading() -> Iterator[dict[int, Accumulator[Any]]]:
-    """Collect the accumulators that commands bring along while they are unpickled.
-
-    Yields
-    ------
-    dict
-        The accumulators by id, complete when the context ends.
-    """
-    accumulators: dict[int, Accumulator[Any]] = {}
-    with _loading:
-        _accumulatorRegistry.clear()
-        yield accumulators
-        accumulators.update(_accumulatorRegistry)
 
 
 def accumulator_updates(accumulators: dict[int, Accumulator[Any]]) -> list[bytes]:
@@ -121,25 +90,3 @@ def udtf_info(function: dict[str, Any]) -> UDTFInfo:
         return_type=table_function["return_type"],
         name=function["name"],
     )
-
-
-def set_up_broadcasts(broadcasts: list[tuple[int, str]]) -> None:
-    """Make broadcast variables known by id; values are read from their files when first used."""
-    for broadcast_id, path in broadcasts:
-        if broadcast_id not in _broadcastRegistry:
-            # Another task may have been faster; all have to see the same value.
-            _broadcastRegistry.setdefault(broadcast_id, Broadcast(path=path))
-
-
-def set_up_files(files_dir: str, python_includes: list[str]) -> None:
-    """Make the files that were added to the session importable and found by ``SparkFiles``."""
-    SparkFiles._root_directory = files_dir
-    SparkFiles._is_running_on_worker = True
-    changed = False
-    with _extending_path:
-        for path in [files_dir, *(os.path.join(files_dir, name) for name in python_includes)]:
-            if path not in sys.path:
-                sys.path.insert(1, path)
-                changed = True
-    if changed:
-        importlib.invalidate_caches()

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from pyspark.accumulators import Accumulator
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -37,8 +36,6 @@ class Program:
         The task that the functions run for.
     return_types : list of pyspark.sql.types.DataType
         Of each function.
-    accumulators : dict
-        The accumulators that the functions use, by id.
     arrow_options : ArrowOptions
     error_options : ErrorOptions
     """
@@ -47,17 +44,18 @@ class Program:
         self,
         task: current_task.CurrentTask,
         return_types: list[DataType],
-        accumulators: dict[int, Accumulator[Any]],
         arrow_options: results.ArrowOptions,
         error_options: ErrorOptions,
     ) -> None:
         self._task = task
         self._return_types = return_types
-        self._accumulators = accumulators
         self._columns = [
             results.Column(return_type, arrow_options, error_options)
             for return_type in return_types
         ]
+
+    def __del__(self) -> None:
+        self._task.end()
 
     def enter(self) -> None:
         """Make the task the current thread's; called before each bundle."""
@@ -94,7 +92,7 @@ class Program:
 
     def accumulator_updates(self) -> list[bytes]:
         """The updates of this task."""
-        return payload.accumulator_updates(self._accumulators)
+        return payload.accumulator_updates(self._task.accumulators)
 
 
 def load(specification: bytes) -> tuple[Any, ...]:
@@ -108,8 +106,8 @@ def load(specification: bytes) -> tuple[Any, ...]:
         null]; ``table_function``, see :func:`~pyflow.thread_mode.table_function.load`),
         ``output`` (columns as [0, input ordinal, variable length] or [1, function, 0]),
         ``runner_conf``, ``binary_as_bytes``, ``hide_traceback``,
-        ``simplified_traceback``, ``traceback_with_locals``, ``task``, ``broadcasts``,
-        ``files_dir``, ``python_includes``, ``environment``, ``session_log``.
+        ``simplified_traceback``, ``traceback_with_locals``, ``session_log``, and what
+        :func:`~pyflow.thread_mode.task_start.begin_task` needs.
 
     Returns
     -------
@@ -120,9 +118,12 @@ def load(specification: bytes) -> tuple[Any, ...]:
         native/src/program.cc reads it.
     """
     spec = json.loads(specification)
-    task = begin_task(spec)
-    with payload.loading() as accumulators:
-        loaded = [_load(function, spec["runner_conf"]) for function in spec["functions"]]
+    with begin_task(spec) as task:
+        return _load_for(task, spec)
+
+
+def _load_for(task: current_task.CurrentTask, spec: dict[str, Any]) -> tuple[Any, ...]:
+    loaded = [_load(function, spec["runner_conf"]) for function in spec["functions"]]
     schema = _parse_datatype_json_string(spec["input_schema"])
     assert isinstance(schema, StructType)
     arguments = [_arguments(function, schema) for function in spec["functions"]]
@@ -130,7 +131,6 @@ def load(specification: bytes) -> tuple[Any, ...]:
     program = Program(
         task,
         [return_type for _, return_type in loaded],
-        accumulators,
         _arrow_options(spec["runner_conf"]),
         error_options,
     )

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pyspark.accumulators import Accumulator
 from pyspark.sql.types import Row, _parse_datatype_json_string
 from pyspark.worker_message import UDFInfo
 
@@ -49,19 +48,15 @@ class Stream:
         The task that the functions run for.
     output : iterator of pyarrow.RecordBatch
         What the functions make of their input.
-    accumulators : dict
-        The accumulators that the functions use, by id.
     """
 
     def __init__(
         self,
         task: current_task.CurrentTask,
         output: Iterator[pa.RecordBatch],
-        accumulators: dict[int, Accumulator[Any]],
     ) -> None:
         self._task = task
         self._output = output
-        self._accumulators = accumulators
         self._schema: pa.Schema | None = None
 
     def enter(self) -> None:
@@ -96,14 +91,17 @@ class Stream:
 
     def accumulator_updates(self) -> list[bytes]:
         """The updates of this task."""
-        return payload.accumulator_updates(self._accumulators)
+        return payload.accumulator_updates(self._task.accumulators)
 
     def close(self) -> None:
         """End the functions, wherever they are, and let go of all batches."""
         output, self._output = self._output, iter(())
         close = getattr(output, "close", None)
-        if close is not None:
-            close()
+        try:
+            if close is not None:
+                close()
+        finally:
+            self._task.end()
 
 
 def load(
@@ -132,18 +130,18 @@ def load(
         the rows of an ``ArrowArray``.
     """
     spec = json.loads(specification)
-    task = begin_task(spec)
-    pull = partial(current_task.call_out, task, pull)
     options = ErrorOptions.of(spec)
-    with payload.loading() as accumulators:
-        run = _consumer(spec, options) if spec["input"] == "rows" else _read(spec)
-    if spec["input"] == "rows":
-        schema = describe(_parse_datatype_json_string(spec["input_schema"]))
-        source = _rows(pull, row_reader(schema, spec["binary_as_bytes"]))
-    else:
-        source = _INPUTS[spec["input"]](_Input(pull, _schemas(spec)))
-    log_for_session(task, spec)
-    return Stream(task, iter(run(spec["split_index"], source)), accumulators), options
+    with begin_task(spec) as task:
+        pull = partial(current_task.call_out, task, pull)
+        if spec["input"] == "rows":
+            run = _consumer(spec, options)
+            schema = describe(_parse_datatype_json_string(spec["input_schema"]))
+            source = _rows(pull, row_reader(schema, spec["binary_as_bytes"]))
+        else:
+            run = _read(spec)
+            source = _INPUTS[spec["input"]](_Input(pull, _schemas(spec)))
+        log_for_session(task, spec)
+        return Stream(task, iter(run(spec["split_index"], source))), options
 
 
 def _consumer(spec: dict[str, Any], options: ErrorOptions) -> Run:

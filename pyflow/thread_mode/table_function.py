@@ -32,7 +32,7 @@ __all__ = ["load"]
 def load(
     function: dict[str, Any], runner_conf: dict[str, str]
 ) -> tuple[Callable[..., Any], DataType]:
-    """Load a table function, within :func:`~pyflow.thread_mode.payload.loading`.
+    """Load a table function.
 
     Parameters
     ----------

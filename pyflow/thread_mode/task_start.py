@@ -3,33 +3,46 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
 from pyspark.worker_message import TaskContextInfo
 
-from pyflow.thread_mode import current_task, payload
+from pyflow.thread_mode import application, current_task
 from pyflow.thread_mode.session_log import SessionLog
 
 __all__ = ["begin_task", "log_for_session"]
 
 
-def begin_task(spec: dict[str, Any]) -> current_task.CurrentTask:
+@contextmanager
+def begin_task(spec: dict[str, Any]) -> Iterator[current_task.CurrentTask]:
     """Make a task the current thread's, with its environment, files, broadcasts and context.
+
+    It ends with the context if that raises. Otherwise who has the functions ends it.
 
     Parameters
     ----------
     spec : dict
-        What the JVM describes: ``functions`` (each with a ``name``), ``task``, ``broadcasts``,
-        ``files_dir``, ``python_includes`` and ``environment``.
+        What the JVM describes: ``functions`` (each with a ``name``), ``application`` (its id),
+        ``task``, ``broadcasts`` (ids and files), ``files_dir``, ``files_of_session`` (whether only
+        one of the application's sessions has them), ``python_includes`` and ``environment``.
     """
     task = current_task.CurrentTask(_label(spec))
     current_task.enter(task)
-    os.environ.update(spec["environment"])
-    payload.set_up_files(spec["files_dir"], spec["python_includes"])
-    payload.set_up_broadcasts(spec["broadcasts"])
-    task.context = _task_context(spec["task"])
-    return task
+    try:
+        os.environ.update(spec["environment"])
+        of_task = application.current(spec["application"])
+        if not spec["files_of_session"]:
+            of_task.add_files(spec["files_dir"], spec["python_includes"])
+        task.files_root = spec["files_dir"]
+        task.broadcasts = of_task.broadcasts(spec["task"]["taskAttemptId"], spec["broadcasts"])
+        task.context = _task_context(spec["task"])
+        yield task
+    except BaseException:
+        task.end()
+        raise
 
 
 def log_for_session(task: current_task.CurrentTask, spec: dict[str, Any]) -> None:

@@ -53,12 +53,20 @@ public final class PyFlowPlugin implements SparkPlugin {
   }
 
   private static final class Executor implements ExecutorPlugin {
+    private Runnable atEnd = () -> {};
+
     /** What the driver plugin returned; empty if it found another Spark version. */
     @Override
     public void init(PluginContext context, Map<String, String> fromDriver) {
       if (!fromDriver.isEmpty()) {
         ThreadModeSetup.onExecutor(context, fromDriver);
+        atEnd = () -> ThreadModeSetup.onExecutorEnd(context);
       }
+    }
+
+    @Override
+    public void shutdown() {
+      atEnd.run();
     }
   }
 }

@@ -16,6 +16,8 @@ final class NativeBridge {
 
   static native long memoryBytes();
 
+  static native void endApplication(byte[] identifier);
+
   static native long acquireSlot(boolean isolated);
 
   static native void releaseSlot(long slot);

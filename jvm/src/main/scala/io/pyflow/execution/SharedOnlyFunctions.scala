@@ -6,14 +6,17 @@ import org.apache.spark.sql.pyflow.ProgramSpec
 import org.slf4j.LoggerFactory
 
 /**
- * Functions that were seen in this JVM to need a module which refuses isolated interpreters; they
- * go to the shared interpreter right away.
+ * Functions of the running application that were seen in this JVM to need a module which refuses
+ * isolated interpreters; they go to the shared interpreter right away.
  */
-private[execution] object SharedOnlyFunctions {
+private[pyflow] object SharedOnlyFunctions {
   private val log = LoggerFactory.getLogger(getClass)
   private val digests = ConcurrentHashMap.newKeySet[String]()
 
   def contains(spec: ProgramSpec): Boolean = digests.contains(spec.commandsDigest)
+
+  /** Forgets everything, when an application begins: its large functions are the ids of broadcasts. */
+  def clear(): Unit = digests.clear()
 
   def add(spec: ProgramSpec): Unit =
     if (digests.add(spec.commandsDigest)) {

@@ -143,7 +143,7 @@ object ProcessModeReason {
     if (PythonFunctions.hasEncryptedBroadcasts(udf, sparkConf)) {
       Some("it uses broadcast variables, which are encrypted (spark.io.encryption.enabled)")
     } else if (PythonFunctions.hasSessionArtifacts(udf)) {
-      Some("it uses Python files that belong to this session only (Spark Connect artifacts)")
+      Some("it uses Python files or archives of this session only (Spark Connect artifacts)")
     } else {
       None
     }

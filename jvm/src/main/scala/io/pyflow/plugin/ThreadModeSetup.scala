@@ -12,12 +12,13 @@ import org.apache.spark.sql.pyflow.Executors
 import org.slf4j.LoggerFactory
 
 import io.pyflow.bridge.PythonRuntime
-import io.pyflow.execution.{DriverRecord, PythonStart}
+import io.pyflow.execution.{DriverRecord, PythonStart, SharedOnlyFunctions}
 
 /** What the plugin does when a driver and its executors start, on the Spark it was built for. */
 object ThreadModeSetup {
   private val log = LoggerFactory.getLogger(getClass)
 
+  private val EndWaitMillis = 1000L
   private val MemoryGauge = "pythonMemory"
   private val PythonKey = "python"
   private val HashSeedKey = "PYTHONHASHSEED"
@@ -59,6 +60,7 @@ object ThreadModeSetup {
     val conf = context.conf
     val memory: Gauge[Long] = () => PythonRuntime.memoryBytes
     context.metricRegistry.register(MemoryGauge, memory)
+    SharedOnlyFunctions.clear()
     if (!Executors.isDriver(context.executorID)) {
       DriverRecord.sendTo(context)
     }
@@ -69,6 +71,19 @@ object ThreadModeSetup {
         PyFlowConf.INTERPRETER.in(conf),
         taskSlots(conf))
     }
+  }
+
+  /**
+   * Lets go of what Python keeps for the application where its JVM lives on, which may run another.
+   * Other executors end now. Python may be busy: what it has not let go of after a second, it does
+   * later.
+   */
+  def onExecutorEnd(context: PluginContext): Unit = if (Executors.isDriver(context.executorID)) {
+    val application = context.conf.getAppId
+    val thread = new Thread(() => PythonRuntime.endApplication(application), "pyflow-end")
+    thread.setDaemon(true)
+    thread.start()
+    thread.join(EndWaitMillis)
   }
 
   private def addExtension(conf: SparkConf): Unit = {

@@ -78,9 +78,11 @@ abstract class FunctionsSpec extends Serializable {
       "hide_traceback" -> JBool(settings.hideTraceback),
       "simplified_traceback" -> JBool(settings.simplifiedTraceback),
       "traceback_with_locals" -> JBool(settings.tracebackWithLocals),
+      "application" -> JString(RunningTask.applicationId),
       "task" -> RunningTask.toJson(context),
       "broadcasts" -> JArray(broadcastsJson.toList),
       "files_dir" -> JString(filesDirectory),
+      "files_of_session" -> JBool(settings.jobArtifactUUID.isDefined),
       "python_includes" -> JArray(
         functions.flatMap(_.pythonIncludes.asScala).distinct.map(JString(_)).toList),
       "environment" -> FunctionsSpec.toJson(variables),

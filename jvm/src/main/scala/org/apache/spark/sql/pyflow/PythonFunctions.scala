@@ -80,11 +80,14 @@ object PythonFunctions {
   def loggingSession(conf: SQLConf): Option[String] =
     SparkSession.getActiveSession.filter(_ => conf.pythonWorkerLoggingEnabled).map(_.sessionUUID)
 
-  /** Python files of one session; another may have different ones under the same names. */
+  /**
+   * Python files of one session, or archives that may hold some; another session may have different
+   * ones under the same names.
+   */
   def hasSessionArtifacts(udf: PythonFuncExpression): Boolean = jobArtifactUUID.isDefined && {
-    val files = SparkContext.getActive.map(JobArtifactSet.getActiveOrDefault(_).files.keys)
+    val ofSession = SparkContext.getActive.map(JobArtifactSet.getActiveOrDefault(_))
     unchain(udf)._1.exists(!_.pythonIncludes.isEmpty) ||
-    files.exists(_.exists(_.endsWith(".py")))
+    ofSession.exists(each => each.archives.nonEmpty || each.files.keys.exists(_.endsWith(".py")))
   }
 
   /** Broadcasts whose files only Spark's own worker protocol can decrypt. */

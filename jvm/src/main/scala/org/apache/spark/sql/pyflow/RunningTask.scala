@@ -31,6 +31,9 @@ object RunningTask {
     parse(new String(bytes.toByteArray.drop(lengthPrefix), UTF_8))
   }
 
+  /** Broadcast variables and files of other applications in this JVM have the same names. */
+  def applicationId: String = SparkEnv.get.conf.getAppId
+
   /** What process mode adds to the environment of a task's worker that functions may look at. */
   def environment(context: TaskContext): Map[String, String] = {
     val env = SparkEnv.get

@@ -1,0 +1,215 @@
+"""What the tasks of an application share in an interpreter: its files, and broadcast variables.
+
+Applications may follow each other in one JVM, as when a notebook stops its session and makes
+another. Broadcast ids then begin anew, and files change under their names, so that nothing of one
+application may be found by the next.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import threading
+import weakref
+import zipimport
+from collections import OrderedDict
+from typing import Any
+
+from pyspark.core.broadcast import Broadcast
+
+__all__ = ["Application", "current", "end"]
+
+#: How many tasks' broadcast variables are kept for later tasks. Stages that take turns, as those of
+#: a stream's batches do, find theirs again.
+_KEPT_TASKS = 4
+
+_switching = threading.Lock()
+
+
+class Application:
+    """A Spark application.
+
+    Parameters
+    ----------
+    identifier : str
+        The application's id.
+    """
+
+    def __init__(self, identifier: str) -> None:
+        self.identifier = identifier
+        self._changing = threading.Lock()
+        self._paths: list[str] = []
+        # By id and file. Tasks that run at once have one object for a variable.
+        self._broadcasts: weakref.WeakValueDictionary[tuple[int, str], SharedBroadcast] = (
+            weakref.WeakValueDictionary()
+        )
+        # The variables that tasks have used, by the task's attempt id, the latest task last.
+        self._kept: OrderedDict[int, set[SharedBroadcast]] = OrderedDict()
+
+    def broadcasts(
+        self, task_attempt: int, variables: list[tuple[int, str]]
+    ) -> dict[int, Broadcast[Any]]:
+        """The broadcast variables of a task; their values are read when first used.
+
+        Values stay in memory as long as a task that uses them, and for a few more tasks unless
+        Spark has removed their files.
+
+        Parameters
+        ----------
+        task_attempt : int
+            The attempt's id.
+        variables : list of tuple
+            Ids, and the files with their pickled values.
+
+        Returns
+        -------
+        dict
+            By id.
+        """
+        let_go = []  # destroyed without the lock: that may run code of the user
+        with self._changing:
+            found = {
+                number: self._broadcasts.setdefault((number, path), SharedBroadcast(path=path))
+                for number, path in variables
+            }
+            if found:
+                self._kept.setdefault(task_attempt, set()).update(found.values())
+                self._kept.move_to_end(task_attempt)
+            while len(self._kept) > _KEPT_TASKS:
+                let_go.append(self._kept.popitem(last=False))
+            for attempt, used in list(self._kept.items()):
+                gone = {variable for variable in used if not os.path.exists(variable.path)}
+                if gone:
+                    let_go.append((attempt, gone))
+                    used -= gone
+                    if not used:
+                        del self._kept[attempt]
+        del let_go
+        return dict(found)
+
+    def add_files(self, directory: str, python_includes: list[str]) -> None:
+        """Make files of the application importable.
+
+        Parameters
+        ----------
+        directory : str
+            Where they are.
+        python_includes : list of str
+            Names of zip files and the like.
+        """
+        with self._changing:
+            added = [directory, *(os.path.join(directory, name) for name in python_includes)]
+            added = [path for path in added if path not in sys.path]
+            for path in added:
+                sys.path.insert(1, path)
+                self._paths.append(path)
+            if added:
+                importlib.invalidate_caches()
+
+    def end(self) -> list[Any]:
+        """Forget the application's files and variables; returns what is to be destroyed."""
+        with self._changing:
+            ended: list[Any] = [self._kept, *_forget(self._paths)]
+            self._kept = OrderedDict()
+            self._broadcasts.clear()
+            self._paths = []
+        return ended
+
+
+class SharedBroadcast(Broadcast[Any]):
+    """A broadcast variable whose value is read once for all tasks.
+
+    Parameters
+    ----------
+    path : str
+        The file with the pickled value.
+    """
+
+    def __init__(self, *, path: str) -> None:
+        super().__init__(path=path)
+        self.path = path
+        self._reading = threading.Lock()
+
+    @property
+    def value(self) -> Any:
+        """The value."""
+        if not hasattr(self, "_value"):
+            # In slices, so that a task which waits for another can be interrupted.
+            while not self._reading.acquire(timeout=0.1):
+                pass
+            try:
+                return super().value
+            finally:
+                self._reading.release()
+        return self._value
+
+
+def current(identifier: str) -> Application:
+    """The application of a task that begins; another one has ended then."""
+    global _current
+    with _switching:
+        if _current is not None and _current.identifier == identifier:
+            return _current
+        ended = [] if _current is None else _current.end()
+        _current = Application(identifier)
+        begun = _current
+    del ended
+    return begun
+
+
+def end(identifier: str) -> None:
+    """Forget an application that has ended, unless that has been done already.
+
+    Parameters
+    ----------
+    identifier : str
+    """
+    global _current
+    with _switching:
+        if _current is None or _current.identifier != identifier:
+            return
+        ended, _current = _current.end(), None
+    del ended
+
+
+_current: Application | None = None
+
+
+def _forget(paths: list[str]) -> list[Any]:
+    """Take paths from ``sys.path``, and the modules that were imported from there.
+
+    Returns
+    -------
+    list
+        The modules, for the caller to destroy.
+    """
+    sys.path[:] = [entry for entry in sys.path if entry not in paths]
+    places = tuple(os.path.join(os.path.abspath(path), "") for path in paths)
+    forgotten = []
+    for name, module in list(sys.modules.items()):
+        if any(_below(each, places) for each in _origins(module)):
+            forgotten.append(sys.modules.pop(name, None))
+    caches: list[dict[str, Any]] = [
+        sys.path_importer_cache,
+        vars(zipimport)["_zip_directory_cache"],
+    ]
+    for cache in caches:
+        for path in list(cache):
+            if _below(path, places):
+                cache.pop(path, None)
+    importlib.invalidate_caches()
+    return forgotten
+
+
+def _origins(module: Any) -> list[str]:
+    """Where a module is from: its file, or the directories of a namespace package."""
+    spec = getattr(module, "__spec__", None)
+    origin = getattr(spec, "origin", None)
+    if origin is not None:
+        return [origin]
+    return [str(each) for each in getattr(spec, "submodule_search_locations", None) or ()]
+
+
+def _below(path: Any, places: tuple[str, ...]) -> bool:
+    return isinstance(path, str) and os.path.join(os.path.abspath(path), "").startswith(places)
