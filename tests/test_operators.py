@@ -12,9 +12,9 @@ from comparison import executed_plan, settings, thread_modes
 ADAPTIVE = "spark.sql.adaptive.enabled"
 
 
-@pytest.fixture(params=["arrow", "pickled"])
+@pytest.fixture(params=["arrow", pytest.param("pickled", marks=pytest.mark.complete)])
 def make_udf(request):
-    """Makes functions; their place does not depend on the eval type, so one of them is core."""
+    """Makes functions; their place does not depend on the eval type, so one is enough."""
 
     def make(function, return_type="string"):
         return udf(function, return_type, useArrow=request.param == "arrow")

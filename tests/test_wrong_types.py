@@ -209,6 +209,7 @@ def test_types_that_admit_no_nulls(both_modes, make_udf, declared, request):
     cells(both_modes, make_udf, declared, positions(request, make_udf.eval_type))
 
 
+@pytest.mark.complete
 @pytest.mark.core
 @pytest.mark.parametrize(
     "declared", ["boolean", "bigint", "double", "decimal(5,2)", "string", "struct<a:int,b:string>"]
@@ -260,7 +261,7 @@ def test_numpy_and_pandas_values(both_modes, make_udf, declared):
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("bundle_rows", [1, 2, 1024])
+@pytest.mark.parametrize("bundle_rows", [1, pytest.param(2, marks=pytest.mark.complete), 1024])
 @pytest.mark.parametrize("declared", ["bigint", "double"])
 def test_mixed_types_in_one_column(both_modes, make_udf, declared, bundle_rows):
     """With Arrow, one value that does not fit sends its whole batch through another conversion.
