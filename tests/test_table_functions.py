@@ -411,6 +411,29 @@ def test_not_null_columns(both_modes, make_udtf):
     both_modes.agree(lambda spark: make_udtf(Nulls, schema)(lit(1)))
 
 
+NONE_IN_PLACE = {
+    "key": ("v map<string,int>", {None: 1}),
+    "key of a number": ("v map<int,int>", {1: 2, None: 1}),
+    "key of no value": ("v map<string,int>", {None: None}),
+    "key in an array": ("v array<map<string,int>>", [{"a": 1}, {None: 1}]),
+    "key in a struct": ("v struct<m:map<string,int>>", ({None: 1},)),
+    "key in a value": ("v map<string,map<string,int>>", {"a": {None: 1}}),
+    "field of a key": ("v map<struct<n:int>,int>", {(None,): 1}),
+    "value": ("v map<string,int>", {"a": None}),
+}
+
+
+@pytest.mark.parametrize("where", NONE_IN_PLACE)
+def test_none_in_maps(both_modes, make_udtf, where):
+    schema, value = NONE_IN_PLACE[where]
+
+    class Maps:
+        def eval(self, n):
+            yield (value,)
+
+    both_modes.agree(lambda spark: make_udtf(Maps, schema)(lit(1)))
+
+
 def test_cleanup_is_called_once(spark, make_udtf, tmp_path):
     class Cleaned:
         def __init__(self):

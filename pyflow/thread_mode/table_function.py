@@ -68,7 +68,7 @@ def load(
     )
     shortcut = _Shortcut(element_type)
     # A partition's end and the next one's beginning come with one row: PySpark puts them together.
-    direct = not info.partition_child_indexes and _all_nullable(element_type)
+    direct = not info.partition_child_indexes and _may_all_be_none(element_type)
     run, *_ = worker.read_udtf(
         _HandlerSerializer(shortcut) if direct else payload.serializer,
         info,
@@ -145,16 +145,13 @@ class _HandlerSerializer(CPickleSerializer):
         return self._shortcut.subclass(loaded) if isinstance(loaded, type) else loaded
 
 
-def _all_nullable(data_type: DataType) -> bool:
+def _may_all_be_none(data_type: DataType) -> bool:
+    """Whether PySpark does not look for None in values of a type; keys of maps must not be."""
     if isinstance(data_type, StructType):
-        return all(field.nullable and _all_nullable(field.dataType) for field in data_type)
+        return all(field.nullable and _may_all_be_none(field.dataType) for field in data_type)
     if isinstance(data_type, ArrayType):
-        return data_type.containsNull and _all_nullable(data_type.elementType)
-    if isinstance(data_type, MapType):
-        return data_type.valueContainsNull and all(
-            _all_nullable(each) for each in (data_type.keyType, data_type.valueType)
-        )
-    return True
+        return data_type.containsNull and _may_all_be_none(data_type.elementType)
+    return not isinstance(data_type, MapType)
 
 
 def _by_row(
