@@ -141,15 +141,15 @@ Outcome Stream::next_attached(uint64_t array, Step& step) {
   }
   if (!rows) return failure();
   step.rows = PyLong_AsLongLong(rows.get());
-  if (schema_.empty() && step.rows != kEnd && !read_schema()) return failure();
+  if (!schema_ && step.rows != kEnd && !read_schema()) return failure();
   return Outcome::kDone;
 }
 
 bool Stream::read_schema() {
   PyRef schema = PyRef::steal(PyObject_CallMethod(runtime_.get(), "schema", nullptr));
   if (!schema) return false;
-  schema_.assign(PyBytes_AS_STRING(schema.get()),
-                 static_cast<size_t>(PyBytes_GET_SIZE(schema.get())));
+  schema_.emplace(PyBytes_AS_STRING(schema.get()),
+                  static_cast<size_t>(PyBytes_GET_SIZE(schema.get())));
   return true;
 }
 

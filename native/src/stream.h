@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "functions.h"
@@ -42,8 +43,9 @@ class Stream : public Functions {
   // thread that holds no GIL.
   Outcome next(uint64_t array, Step& step);
 
-  // The Arrow schema of the output as an encapsulated IPC message; known after the first batch.
-  const std::string& schema() const { return schema_; }
+  // The Arrow schema of the output as an encapsulated IPC message; empty if the batches are bytes
+  // of an IPC stream. Known after the first batch.
+  const std::string& schema() const { return *schema_; }
 
  private:
   // What Python holds of the stream; outlives it if a function keeps it.
@@ -55,7 +57,7 @@ class Stream : public Functions {
   bool read_schema();
 
   std::shared_ptr<Pull> pull_;
-  std::string schema_;
+  std::optional<std::string> schema_;
 };
 
 }  // namespace pyflow

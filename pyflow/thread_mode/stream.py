@@ -8,6 +8,7 @@ iterator of rows instead, decoded as many at a time as the JVM hands out.
 
 from __future__ import annotations
 
+import io
 import json
 from base64 import b64decode
 from collections.abc import Callable, Iterator
@@ -58,6 +59,7 @@ class Stream:
         self._task = task
         self._output = output
         self._schema: pa.Schema | None = None
+        self._messages: _Messages | None = None
 
     def enter(self) -> None:
         """Make the task the current thread's."""
@@ -65,6 +67,9 @@ class Stream:
 
     def next(self, address: int) -> int:
         """Export the next batch to the ``ArrowArray`` at an address.
+
+        Batches of types that Spark has are exported as they are. Those of any other go as IPC
+        messages, as from a worker, so that it is Spark that reads or refuses them.
 
         Returns
         -------
@@ -75,17 +80,31 @@ class Stream:
         if batch is None:
             return -1
         if self._schema is None:
-            self._schema = batch.schema
+            self._begin(batch.schema)
         elif not batch.schema.equals(self._schema):
             _refuse_other_schema(batch, self._schema)
-        batch = _without_offsets(batch)
-        batch._export_to_c(address)
+        if self._messages is None:
+            batch.validate()  # the structure of the C data interface has no sizes
+            _without_offsets(batch)._export_to_c(address)
+        else:
+            self._messages.of(batch)._export_to_c(address)
         rows: int = batch.num_rows
         return rows
 
+    def _begin(self, schema: pa.Schema) -> None:
+        spark_has = _spark_types()
+        if not all(spark_has(field.type) for field in schema):
+            self._messages = _Messages(schema)
+        self._schema = schema
+
     def schema(self) -> bytes:
-        """The schema of the batches, as an encapsulated IPC message."""
+        """The schema of the batches, as an encapsulated IPC message.
+
+        Empty if the batches are themselves such messages, of which the first is the schema.
+        """
         assert self._schema is not None
+        if self._messages is not None:
+            return b""
         message: bytes = self._schema.serialize().to_pybytes()
         return message
 
@@ -255,6 +274,56 @@ _INPUTS: dict[str, Callable[[_Input], Iterator[Any]]] = {
 }
 
 
+class _Messages:
+    """Writes batches to an IPC stream, each as an array of the bytes that it adds.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+    """
+
+    def __init__(self, schema: pa.Schema) -> None:
+        import pyarrow as pa
+
+        self._written = io.BytesIO()
+        self._writer = pa.ipc.new_stream(self._written, schema)
+
+    def of(self, batch: pa.RecordBatch) -> pa.Array:
+        """The messages of the next batch: the schema before the first, and its dictionaries."""
+        import pyarrow as pa
+
+        self._writer.write_batch(batch)
+        written = pa.py_buffer(self._written.getvalue())
+        self._written.seek(0)
+        self._written.truncate()
+        return pa.Array.from_buffers(pa.uint8(), written.size, [None, written])
+
+
+def _spark_types() -> Callable[[pa.DataType], bool]:
+    """Whether ``ArrowUtils`` makes an Arrow type for one of Spark's: a predicate."""
+    import pyarrow as pa
+
+    plain = [
+        *(pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64()),
+        *(pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), pa.null()),
+        *(pa.date32(), pa.time64("ns"), pa.duration("us"), pa.month_day_nano_interval()),
+    ]
+    by_id = {each.id: each for each in plain}
+
+    def has(data_type: pa.DataType) -> bool:
+        if pa.types.is_timestamp(data_type):
+            return bool(data_type.unit == "us")
+        if pa.types.is_struct(data_type) or pa.types.is_list(data_type):
+            return all(has(data_type.field(i).type) for i in range(data_type.num_fields))
+        if pa.types.is_map(data_type):
+            return has(data_type.key_type) and has(data_type.item_type)
+        if pa.types.is_decimal128(data_type):
+            return True
+        return data_type.id in by_id and bool(data_type == by_id[data_type.id])
+
+    return has
+
+
 def _refuse_other_schema(batch: pa.RecordBatch, schema: pa.Schema) -> None:
     """Raise what a worker raises when it writes batches of different schemas to one stream."""
     import pyarrow as pa
@@ -284,8 +353,6 @@ def _is_slice(array: pa.Array) -> bool:
         return True
     if isinstance(array, pa.StructArray):
         return any(_is_slice(array.field(i)) for i in range(array.type.num_fields))
-    if isinstance(array, pa.MapArray):
-        return _is_slice(array.keys) or _is_slice(array.items)
-    if isinstance(array, (pa.ListArray, pa.LargeListArray)):
+    if isinstance(array, pa.ListArray):  # maps are, too
         return _is_slice(array.values)
     return False

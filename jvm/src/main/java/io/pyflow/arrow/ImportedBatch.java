@@ -19,68 +19,82 @@ import org.apache.arrow.vector.types.pojo.Field;
 import org.apache.spark.unsafe.Platform;
 
 /**
- * A batch that Python has exported, read into vectors that use Python's buffers where they are.
- * Python gets them back when the last vector lets go.
+ * An array that Python has exported, whose buffers are used where they are. Python gets them back
+ * when the last vector lets go.
  */
-final class ImportedBatch {
+final class ImportedBatch implements AutoCloseable {
   private final long array;
   private final BufferAllocator allocator;
   private final List<ArrowFieldNode> nodes = new ArrayList<>();
   private final List<ArrowBuf> buffers = new ArrayList<>();
 
-  /** Buffers that are in use, and one for the import itself. */
+  /** Buffers that are in use, and one until this is closed. */
   private final AtomicInteger users = new AtomicInteger(1);
 
-  private ImportedBatch(long array, BufferAllocator allocator) {
+  /**
+   * @param array address of an ArrowArray without offsets; owned from now on
+   */
+  ImportedBatch(long array, BufferAllocator allocator) {
     this.array = array;
     this.allocator = allocator;
   }
 
-  /**
-   * Loads a batch.
-   *
-   * @param array address of an ArrowArray, a struct of the root's columns without offsets; owned
-   *     from now on
-   */
-  static void load(long array, VectorSchemaRoot root, BufferAllocator allocator) {
-    new ImportedBatch(array, allocator).load(root);
+  /** Has the columns of a root use the buffers of the array, a struct. */
+  void load(VectorSchemaRoot root) {
+    List<Field> fields = root.getSchema().getFields();
+    require(array, "a batch", 1, fields.size());
+    addAll(fields, array);
+    int rows = (int) CDataArray.get(array, CDataArray.LENGTH);
+    try (ArrowRecordBatch batch = new ArrowRecordBatch(rows, nodes, buffers)) {
+      new VectorLoader(root).load(batch);
+    }
   }
 
-  private void load(VectorSchemaRoot root) {
-    try {
-      long children = CDataArray.get(array, CDataArray.CHILDREN);
-      List<Field> fields = root.getSchema().getFields();
-      for (int i = 0; i < fields.size(); i++) {
-        add(fields.get(i), CDataArray.pointer(children, i));
-      }
-      int rows = (int) CDataArray.get(array, CDataArray.LENGTH);
-      try (ArrowRecordBatch batch = new ArrowRecordBatch(rows, nodes, buffers)) {
-        new VectorLoader(root).load(batch);
-      }
-    } finally {
-      buffers.forEach(ArrowBuf::close);
-      release();
+  /** The values of the array, of one byte each; until it is closed. */
+  ArrowBuf values() {
+    require(array, "bytes", 2, 0);
+    long pointers = CDataArray.get(array, CDataArray.BUFFERS);
+    ArrowBuf values =
+        wrap(CDataArray.pointer(pointers, 1), CDataArray.get(array, CDataArray.LENGTH));
+    buffers.add(values);
+    return values;
+  }
+
+  /** Fails unless an array has the structure that its type has: only then its pointers are. */
+  private static void require(long from, String what, int buffers, int children) {
+    long offset = CDataArray.get(from, CDataArray.OFFSET);
+    long bufferCount = CDataArray.get(from, CDataArray.N_BUFFERS);
+    long childCount = CDataArray.get(from, CDataArray.N_CHILDREN);
+    boolean encoded = CDataArray.get(from, CDataArray.DICTIONARY) != 0;
+    if (offset != 0 || bufferCount != buffers || childCount != children || encoded) {
+      throw new IllegalStateException(
+          String.format(
+              "Python exported %s with offset %d, %d buffers, %d children and %s dictionary; "
+                  + "expected offset 0, %d buffers, %d children and no dictionary",
+              what, offset, bufferCount, childCount, encoded ? "a" : "no", buffers, children));
+    }
+  }
+
+  private void addAll(List<Field> fields, long parent) {
+    long children = CDataArray.get(parent, CDataArray.CHILDREN);
+    for (int i = 0; i < fields.size(); i++) {
+      add(fields.get(i), CDataArray.pointer(children, i));
     }
   }
 
   private void add(Field field, long from) {
+    List<BufferLayout> layouts = TypeLayout.getTypeLayout(field.getType()).getBufferLayouts();
+    require(from, "column " + field.getName(), layouts.size(), field.getChildren().size());
     long length = CDataArray.get(from, CDataArray.LENGTH);
-    if (CDataArray.get(from, CDataArray.OFFSET) != 0) {
-      throw new IllegalStateException("column " + field.getName() + " begins at an offset");
-    }
     long pointers = CDataArray.get(from, CDataArray.BUFFERS);
     int firstOfField = buffers.size();
-    List<BufferLayout> layouts = TypeLayout.getTypeLayout(field.getType()).getBufferLayouts();
     for (int i = 0; i < layouts.size(); i++) {
       long address = CDataArray.pointer(pointers, i);
       buffers.add(
           address == 0 ? allocator.getEmpty() : wrap(address, size(layouts, i, length, pointers)));
     }
     nodes.add(new ArrowFieldNode(length, nulls(from, length, layouts, firstOfField)));
-    long children = CDataArray.get(from, CDataArray.CHILDREN);
-    for (int i = 0; i < field.getChildren().size(); i++) {
-      add(field.getChildren().get(i), CDataArray.pointer(children, i));
-    }
+    addAll(field.getChildren(), from);
   }
 
   private long nulls(long from, long length, List<BufferLayout> layouts, int firstOfField) {
@@ -122,6 +136,13 @@ final class ImportedBatch {
             release();
           }
         });
+  }
+
+  /** Lets go of the array; the vectors that it was loaded into keep what they use. */
+  @Override
+  public void close() {
+    buffers.forEach(ArrowBuf::close);
+    release();
   }
 
   private void release() {

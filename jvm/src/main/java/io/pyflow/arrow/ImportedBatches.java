@@ -1,17 +1,10 @@
 package io.pyflow.arrow;
 
 import io.pyflow.bridge.PythonStream;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.channels.Channels;
 import org.apache.arrow.memory.BufferAllocator;
-import org.apache.arrow.vector.FieldVector;
-import org.apache.arrow.vector.VectorSchemaRoot;
-import org.apache.arrow.vector.ipc.ReadChannel;
-import org.apache.arrow.vector.ipc.message.MessageSerializer;
 import org.apache.spark.sql.util.ArrowUtils;
-import org.apache.spark.sql.vectorized.ColumnVector;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 import org.apache.spark.unsafe.Platform;
 
@@ -19,8 +12,7 @@ import org.apache.spark.unsafe.Platform;
 public final class ImportedBatches implements AutoCloseable {
   private final BufferAllocator allocator =
       ArrowUtils.rootAllocator().newChildAllocator("batches made by Python", 0, Long.MAX_VALUE);
-  private VectorSchemaRoot root;
-  private ColumnVector[] vectors;
+  private BatchReader reader;
 
   /** Memory for the structure that Python fills; {@link #take} or {@link #giveBack} it. */
   public long newArray() {
@@ -36,47 +28,35 @@ public final class ImportedBatches implements AutoCloseable {
 
   /** The rows of a structure that Python has filled. */
   public ColumnarBatch take(long array, PythonStream stream) {
-    if (root == null) {
-      try {
-        root = newRoot(stream.schema());
-      } catch (RuntimeException e) {
-        PythonStream.releaseArray(array);
-        giveBack(array);
-        throw e;
+    ImportedBatch batch = new ImportedBatch(array, allocator);
+    try {
+      if (reader == null) {
+        byte[] schema = stream.schema();
+        reader =
+            schema.length == 0 ? new StreamReader(allocator) : new VectorReader(schema, allocator);
       }
-    }
-    ImportedBatch.load(array, root, allocator);
-    for (ColumnVector vector : vectors) {
-      if (vector instanceof ImportedColumn) {
-        ((ImportedColumn) vector).reload();
-      }
-    }
-    ColumnarBatch batch = new ColumnarBatch(vectors);
-    batch.setNumRows(root.getRowCount());
-    return batch;
-  }
-
-  private VectorSchemaRoot newRoot(byte[] schema) {
-    try (ReadChannel channel =
-        new ReadChannel(Channels.newChannel(new ByteArrayInputStream(schema)))) {
-      VectorSchemaRoot created =
-          VectorSchemaRoot.create(MessageSerializer.deserializeSchema(channel), allocator);
-      vectors = new ColumnVector[created.getFieldVectors().size()];
-      for (int i = 0; i < vectors.length; i++) {
-        FieldVector vector = created.getVector(i);
-        vectors[i] = ImportedColumn.of(vector);
-      }
-      return created;
+      return reader.read(batch);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    } finally {
+      batch.close();
     }
   }
 
   @Override
   public void close() {
-    if (root != null) {
-      root.close();
+    if (reader != null) {
+      reader.close();
     }
     allocator.close();
+  }
+
+  /** Reads the batches of one task. */
+  interface BatchReader extends AutoCloseable {
+    /** The rows of a batch, valid until the next one. */
+    ColumnarBatch read(ImportedBatch batch) throws IOException;
+
+    @Override
+    void close();
   }
 }

@@ -14,7 +14,8 @@ import org.apache.arrow.vector.IntVector;
 import org.apache.arrow.vector.IntervalYearVector;
 import org.apache.arrow.vector.SmallIntVector;
 import org.apache.arrow.vector.TimeNanoVector;
-import org.apache.arrow.vector.TimeStampVector;
+import org.apache.arrow.vector.TimeStampMicroTZVector;
+import org.apache.arrow.vector.TimeStampMicroVector;
 import org.apache.arrow.vector.TinyIntVector;
 import org.apache.arrow.vector.VarBinaryVector;
 import org.apache.arrow.vector.VarCharVector;
@@ -29,6 +30,9 @@ import org.apache.spark.sql.vectorized.ColumnVector;
 import org.apache.spark.sql.vectorized.ColumnarArray;
 import org.apache.spark.sql.vectorized.ColumnarMap;
 import org.apache.spark.unsafe.Platform;
+import org.apache.spark.unsafe.types.BinaryView;
+import org.apache.spark.unsafe.types.CalendarInterval;
+import org.apache.spark.unsafe.types.TimestampNanosVal;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
@@ -56,6 +60,7 @@ final class ImportedColumn extends ColumnVector {
   private int nulls;
   private long validity;
   private long data;
+  private long dataBytes;
   private long offsets;
 
   private ImportedColumn(FieldVector vector, Values values, ColumnVector... fields) {
@@ -82,7 +87,8 @@ final class ImportedColumn extends ColumnVector {
         || vector instanceof IntervalYearVector) {
       return new ImportedColumn(vector, Values.INT);
     } else if (vector instanceof BigIntVector
-        || vector instanceof TimeStampVector
+        || vector instanceof TimeStampMicroVector
+        || vector instanceof TimeStampMicroTZVector
         || vector instanceof TimeNanoVector
         || vector instanceof DurationVector) {
       return new ImportedColumn(vector, Values.LONG);
@@ -118,6 +124,7 @@ final class ImportedColumn extends ColumnVector {
       data = vector.getDataBuffer().memoryAddress();
     } else if (vector instanceof BaseVariableWidthVector) {
       data = vector.getDataBuffer().memoryAddress();
+      dataBytes = vector.getDataBuffer().capacity();
       offsets = vector.getOffsetBuffer().memoryAddress();
     }
     for (ImportedColumn child : children) {
@@ -149,79 +156,92 @@ final class ImportedColumn extends ColumnVector {
     return (Platform.getByte(null, bitmap + (position >> 3)) & (1 << (position & 7))) != 0;
   }
 
-  /** For values of another type than declared, which Python may return: its errors are Spark's. */
+  /** Whether there is a value, of this type. */
+  private boolean has(Values type, int row) {
+    return values == type && !isNullAt(row);
+  }
+
+  /**
+   * For what Python should not have returned: values of another type than declared, nulls where
+   * there are none by declaration. Spark says what becomes of them.
+   */
   private ArrowColumnVector others() {
     return new ArrowColumnVector(vector);
   }
 
   @Override
   public boolean getBoolean(int row) {
-    return values == Values.BOOLEAN ? bit(data, row) : others().getBoolean(row);
+    return has(Values.BOOLEAN, row) ? bit(data, row) : others().getBoolean(row);
   }
 
   @Override
   public byte getByte(int row) {
-    return values == Values.BYTE ? Platform.getByte(null, data + row) : others().getByte(row);
+    return has(Values.BYTE, row) ? Platform.getByte(null, data + row) : others().getByte(row);
   }
 
   @Override
   public short getShort(int row) {
-    return values == Values.SHORT
+    return has(Values.SHORT, row)
         ? Platform.getShort(null, data + ((long) row << 1))
         : others().getShort(row);
   }
 
   @Override
   public int getInt(int row) {
-    return values == Values.INT
+    return has(Values.INT, row)
         ? Platform.getInt(null, data + ((long) row << 2))
         : others().getInt(row);
   }
 
   @Override
   public long getLong(int row) {
-    return values == Values.LONG
+    return has(Values.LONG, row)
         ? Platform.getLong(null, data + ((long) row << 3))
         : others().getLong(row);
   }
 
   @Override
   public float getFloat(int row) {
-    return values == Values.FLOAT
+    return has(Values.FLOAT, row)
         ? Platform.getFloat(null, data + ((long) row << 2))
         : others().getFloat(row);
   }
 
   @Override
   public double getDouble(int row) {
-    return values == Values.DOUBLE
+    return has(Values.DOUBLE, row)
         ? Platform.getDouble(null, data + ((long) row << 3))
         : others().getDouble(row);
   }
 
+  /** Whether the bytes of a value are the column's; Arrow's own vectors refuse others. */
+  private boolean isWithinData(int start, int end) {
+    return 0 <= start && start <= end && end <= dataBytes;
+  }
+
   @Override
   public UTF8String getUTF8String(int row) {
-    if (values != Values.STRING) {
+    if (!has(Values.STRING, row)) {
       return others().getUTF8String(row);
-    }
-    if (isNullAt(row)) {
-      return null;
     }
     int start = Platform.getInt(null, offsets + ((long) row << 2));
     int end = Platform.getInt(null, offsets + ((long) (row + 1) << 2));
+    if (!isWithinData(start, end)) {
+      return others().getUTF8String(row);
+    }
     return UTF8String.fromAddress(null, data + start, end - start);
   }
 
   @Override
   public byte[] getBinary(int row) {
-    if (values != Values.BINARY) {
+    if (!has(Values.BINARY, row)) {
       return others().getBinary(row);
-    }
-    if (isNullAt(row)) {
-      return null;
     }
     int start = Platform.getInt(null, offsets + ((long) row << 2));
     int end = Platform.getInt(null, offsets + ((long) (row + 1) << 2));
+    if (!isWithinData(start, end)) {
+      return others().getBinary(row);
+    }
     byte[] bytes = new byte[end - start];
     Platform.copyMemory(null, data + start, bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length);
     return bytes;
@@ -229,12 +249,32 @@ final class ImportedColumn extends ColumnVector {
 
   @Override
   public ColumnVector getChild(int ordinal) {
-    return fields[ordinal];
+    return values == Values.STRUCT ? fields[ordinal] : others().getChild(ordinal);
   }
 
   @Override
   public Decimal getDecimal(int row, int precision, int scale) {
     return others().getDecimal(row, precision, scale);
+  }
+
+  @Override
+  public CalendarInterval getInterval(int row) {
+    return others().getInterval(row);
+  }
+
+  @Override
+  public BinaryView getBinaryView(int row) {
+    return others().getBinaryView(row);
+  }
+
+  @Override
+  public TimestampNanosVal getTimestampNTZNanos(int row) {
+    return others().getTimestampNTZNanos(row);
+  }
+
+  @Override
+  public TimestampNanosVal getTimestampLTZNanos(int row) {
+    return others().getTimestampLTZNanos(row);
   }
 
   @Override
