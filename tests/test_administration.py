@@ -57,6 +57,7 @@ def test_sparks_metrics_report_the_memory_of_python(tmp_path):
     (report,) = reports.glob("*plugin.io.pyflow.PyFlowPlugin.pythonMemory.csv")
     _, memory = report.read_text().splitlines()[-1].split(",")
     assert int(memory) > 1_000_000
+    assert len(list(reports.glob("*plugin.io.pyflow.PyFlowPlugin.memoryLentToPython.csv"))) == 1
 
 
 def test_what_is_not_allowed_is_an_error_where_process_mode_is_ruled_out(tmp_path):

@@ -17,7 +17,7 @@ from pyspark.sql import Row
 from pyspark.sql import functions as F
 from pyspark.sql.functions import arrow_udf, col, pandas_udf
 
-from comparison import MODE, settings
+from comparison import MODE, operator, settings
 
 
 def numbers(spark, rows=1000, partitions=2):
@@ -526,22 +526,20 @@ def test_batches_that_are_kept_stay_as_they_were(spark):
         assert frame.mapInArrow(recall, frame.schema).collect() == rows
 
 
-def test_arguments_are_not_copied(spark):
-    """The function reads the JVM's own buffers, and the JVM the function's."""
+def test_batches_that_are_not_kept_are_given_back(spark):
+    """The function reads the JVM's own memory, and never has more of it than two batches."""
 
-    def addresses(batches):
+    def sizes(batches):
         for batch in batches:
-            yield pa.record_batch(
-                {"data": [batch.column(0).buffers()[1].address], "rows": [len(batch)]}
-            )
+            yield pa.record_batch({"bytes": [batch.nbytes]})
 
-    conf = {MODE: "thread", "spark.sql.execution.arrow.maxRecordsPerBatch": "100"}
+    conf = {MODE: "thread", "spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}
     with settings(spark, conf):
-        frame = spark.range(1000, numPartitions=1).mapInArrow(addresses, "data long, rows long")
+        frame = spark.range(100_000, numPartitions=1).mapInArrow(sizes, "bytes long")
         rows = frame.collect()
-    # The vectors are filled again while Python has let go of them: two in turn at the most.
-    assert len(rows) == 10
-    assert len({row.data for row in rows}) <= 2
+        metrics = operator(frame._jdf.queryExecution().executedPlan(), "ThreadMapInBatch").metrics()
+    assert [row.bytes for row in rows] == [8000] * 100
+    assert 8000 < metrics.apply("lentMemory").value() < 2 * 9000
 
 
 def test_cancellation(spark):

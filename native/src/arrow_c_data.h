@@ -1,6 +1,7 @@
 // The Arrow C data interface: https://arrow.apache.org/docs/format/CDataInterface.html
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 extern "C" {
@@ -21,9 +22,31 @@ struct ArrowArray {
 
 namespace pyflow {
 
-// The release callback of arrays whose buffers the JVM owns. `private_data` points to the number of
-// arrays that have not been released, an int64 that the JVM watches: it calls nothing, so that it
-// may run on any thread and with any GIL held.
+// Who lends memory: a task of the JVM. Lives until that has closed it and all its blocks are freed.
+struct Lender {
+  std::atomic<int64_t> bytes{0};
+  std::atomic<int64_t> owners{1};
+  std::atomic<int64_t> peak_bytes{0};
+};
+
+// What precedes the arrays and buffers of a batch in one block of memory. Whoever releases the last
+// array frees the block, on whatever thread; no JVM is called.
+struct LentBlock {
+  std::atomic<int64_t> arrays;
+  int64_t bytes;
+  Lender* lender;
+};
+
+// A block for `arrays` arrays; null if there is no memory. `bytes` counts the header.
+LentBlock* lend(Lender& lender, int64_t bytes, int64_t arrays);
+
+// What Python holds now of all lenders.
+int64_t lent_bytes();
+
+// One owner less.
+void let_go(Lender* lender);
+
+// The release callback of arrays whose buffers the JVM has filled. `private_data` is their block.
 void release_jvm_array(ArrowArray* array);
 
 }  // namespace pyflow

@@ -345,9 +345,37 @@ Java_io_pyflow_bridge_NativeBridge_streamAccumulatorUpdates(JNIEnv* env, jclass,
   return accumulator_updates(env, *stream_at(handle).stream);
 }
 
-// The address of the release callback for arrays that the JVM makes.
+// The address of the release callback for arrays in a pyflow::LentBlock.
 JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_releaseCallback(JNIEnv*, jclass) {
   return reinterpret_cast<jlong>(&pyflow::release_jvm_array);
+}
+
+JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_newLender(JNIEnv*, jclass) {
+  return reinterpret_cast<jlong>(new pyflow::Lender);
+}
+
+JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_closeLender(JNIEnv*, jclass,
+                                                                      jlong lender) {
+  pyflow::let_go(reinterpret_cast<pyflow::Lender*>(lender));
+}
+
+// The address of a pyflow::LentBlock; 0 if there is no memory.
+JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_lend(JNIEnv*, jclass, jlong lender,
+                                                                jlong bytes, jlong arrays) {
+  return reinterpret_cast<jlong>(
+      pyflow::lend(*reinterpret_cast<pyflow::Lender*>(lender), bytes, arrays));
+}
+
+// Of all lenders if none is given.
+JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_lentBytes(JNIEnv*, jclass,
+                                                                     jlong lender) {
+  return lender == 0 ? pyflow::lent_bytes()
+                     : reinterpret_cast<pyflow::Lender*>(lender)->bytes.load();
+}
+
+JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_peakLentBytes(JNIEnv*, jclass,
+                                                                         jlong lender) {
+  return reinterpret_cast<pyflow::Lender*>(lender)->peak_bytes;
 }
 
 // Gives back what Python exported to the ArrowArray at the address. Python's memory may take the

@@ -1,5 +1,6 @@
 package io.pyflow.arrow;
 
+import io.pyflow.bridge.LentMemory;
 import java.util.Iterator;
 import org.apache.arrow.vector.types.pojo.Schema;
 import org.apache.spark.sql.vectorized.ColumnVector;
@@ -10,6 +11,7 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
  * Columns are copied, because whoever made them fills them again.
  */
 public final class ColumnsToBatches implements TaskInput {
+  private final LentMemory memory;
   private final ExportedBatches batches;
   private final Iterator<ColumnarBatch> input;
   private final int[] ordinals;
@@ -18,9 +20,12 @@ public final class ColumnsToBatches implements TaskInput {
   /**
    * @param schema of the columns that Python gets
    * @param ordinals where they are in the batches of the input
+   * @param memory what is lent
    */
-  public ColumnsToBatches(Schema schema, Iterator<ColumnarBatch> input, int[] ordinals) {
-    this.batches = new ExportedBatches(schema, false);
+  public ColumnsToBatches(
+      Schema schema, Iterator<ColumnarBatch> input, int[] ordinals, LentMemory memory) {
+    this.memory = memory;
+    this.batches = new ExportedBatches(schema, false, memory);
     this.input = input;
     this.ordinals = ordinals;
   }
@@ -38,11 +43,14 @@ public final class ColumnsToBatches implements TaskInput {
     for (int i = 0; i < ordinals.length; i++) {
       columns[i] = from.column(ordinals[i]);
     }
-    ExportedBatch batch = batches.next();
-    batch.writer.write(columns, from.numRows());
-    batch.writer.finish();
-    batch.export(arrayAddress);
+    batches.begin().write(columns, from.numRows());
+    batches.lend(arrayAddress, () -> from.numRows() + " rows");
     return from.numRows();
+  }
+
+  @Override
+  public long peakLentBytes() {
+    return memory.peakBytes();
   }
 
   @Override
@@ -50,6 +58,7 @@ public final class ColumnsToBatches implements TaskInput {
     if (!closed) {
       closed = true;
       batches.close();
+      memory.close();
     }
   }
 }

@@ -1,48 +1,40 @@
 package io.pyflow.arrow;
 
 import io.pyflow.bridge.InputBundle;
+import io.pyflow.bridge.LentMemory;
 import io.pyflow.bridge.PythonStream;
-import java.lang.invoke.VarHandle;
 import org.apache.spark.unsafe.Platform;
 
-/**
- * Rows that Python reads where they are, lent in the only buffer of an ArrowArray. To be filled
- * again only when Python has released them.
- */
-public final class LentRows implements LentPool.Lent {
-  private static final int POINTER = 8;
-
+/** Lends rows to Python, bundle by bundle, each in the only buffer of an ArrowArray. */
+public final class LentRows implements AutoCloseable {
   private final InputBundle rows = new InputBundle();
+  private final LentMemory memory;
 
-  /** How many arrays Python holds, 0 or 1, and the pointer to the buffer. */
-  private final long block = Platform.allocateMemory(2 * Long.BYTES);
-
-  public LentRows() {
-    Platform.putLong(null, block, 0);
+  /**
+   * @param memory what is lent
+   */
+  public LentRows(LentMemory memory) {
+    this.memory = memory;
   }
 
-  /** What can be filled while Python holds nothing of it. */
+  /** What can be filled at any time. */
   public InputBundle rows() {
     return rows;
   }
 
-  @Override
-  public boolean isReleased() {
-    boolean released = Platform.getLong(null, block) == 0;
-    VarHandle.acquireFence();
-    return released;
-  }
-
   /** Lends the rows to whoever reads the structure at the address. */
   public void export(long array) {
-    Platform.putLong(null, block, 1);
-    CDataArray.putPointer(block + POINTER, 0, rows.address());
+    long beforeRows = LentMemory.HEADER_BYTES + Long.BYTES;
+    long block = memory.allocate(beforeRows + rows.bytes(), 1, () -> rows.rows() + " rows");
+    long pointer = block + LentMemory.HEADER_BYTES;
+    CDataArray.putPointer(pointer, 0, block + beforeRows);
+    Platform.copyMemory(null, rows.address(), null, block + beforeRows, rows.bytes());
     CDataArray.put(array, CDataArray.LENGTH, rows.rows());
     CDataArray.put(array, CDataArray.NULL_COUNT, 0);
     CDataArray.put(array, CDataArray.OFFSET, 0);
     CDataArray.put(array, CDataArray.N_BUFFERS, 1);
     CDataArray.put(array, CDataArray.N_CHILDREN, 0);
-    CDataArray.put(array, CDataArray.BUFFERS, block + POINTER);
+    CDataArray.put(array, CDataArray.BUFFERS, pointer);
     CDataArray.put(array, CDataArray.CHILDREN, 0);
     CDataArray.put(array, CDataArray.DICTIONARY, 0);
     CDataArray.put(array, CDataArray.RELEASE, PythonStream.releaseCallback());
@@ -50,8 +42,7 @@ public final class LentRows implements LentPool.Lent {
   }
 
   @Override
-  public void free() {
+  public void close() {
     rows.free();
-    Platform.freeMemory(block);
   }
 }

@@ -1,5 +1,6 @@
 package io.pyflow.arrow;
 
+import io.pyflow.bridge.LentMemory;
 import java.util.Iterator;
 import java.util.List;
 import org.apache.arrow.vector.types.pojo.Schema;
@@ -28,9 +29,12 @@ public final class RowsToBatches implements TaskInput {
   private final boolean grouped;
   private final int maxRows;
   private final long maxBytes;
+  private final LentMemory memory;
   private final ExportedBatches[] batches;
   private final UnsafeProjection[] projections;
   private Iterator<InternalRow> rows;
+  private long partsBegun;
+  private long rowsOfPart;
   private boolean atEnd;
   private boolean closed;
 
@@ -41,6 +45,7 @@ public final class RowsToBatches implements TaskInput {
    * @param grouped whether parts are told apart
    * @param maxRows of a batch; 0 or less: as many as there are
    * @param maxBytes of a batch, about
+   * @param memory what is lent
    */
   public RowsToBatches(
       List<StructType> schemas,
@@ -49,16 +54,18 @@ public final class RowsToBatches implements TaskInput {
       boolean inStruct,
       boolean grouped,
       int maxRows,
-      long maxBytes) {
+      long maxBytes,
+      LentMemory memory) {
     this.schemas = schemas;
     this.parts = parts;
     this.inStruct = inStruct;
     this.grouped = grouped;
     this.maxRows = maxRows > 0 ? maxRows : Integer.MAX_VALUE;
     this.maxBytes = maxBytes;
+    this.memory = memory;
     this.batches =
         arrowSchemas.stream()
-            .map(schema -> new ExportedBatches(schema, inStruct))
+            .map(schema -> new ExportedBatches(schema, inStruct, memory))
             .toArray(ExportedBatches[]::new);
     this.projections = new UnsafeProjection[batches.length];
   }
@@ -72,6 +79,8 @@ public final class RowsToBatches implements TaskInput {
       if (rows == null) {
         rows = parts.next();
         atEnd = rows == null;
+        partsBegun++;
+        rowsOfPart = 0;
         // A function of several groups gets an empty table where one of them has no rows.
         if (grouped && !atEnd && !rows.hasNext()) {
           return fill(arrayAddress);
@@ -90,17 +99,24 @@ public final class RowsToBatches implements TaskInput {
 
   private long fill(long arrayAddress) {
     int schema = parts.schema();
-    ExportedBatch batch = batches[schema].next();
+    BatchWriter batch = batches[schema].begin();
     int count = 0;
     while (count < maxRows
-        && (maxBytes == Integer.MAX_VALUE || !batch.writer.reaches(maxBytes, inStruct ? 1 : 0))
+        && (maxBytes == Integer.MAX_VALUE || !batch.reaches(maxBytes, inStruct ? 1 : 0))
         && rows.hasNext()) {
-      batch.writer.write(unsafe(rows.next(), schema));
+      batch.write(unsafe(rows.next(), schema));
       count++;
     }
-    batch.writer.finish();
-    batch.export(arrayAddress);
+    rowsOfPart += count;
+    batches[schema].lend(arrayAddress, this::whereabouts);
     return count;
+  }
+
+  private String whereabouts() {
+    return grouped
+        ? String.format(
+            "up to row %d of group %d of the partition", rowsOfPart, partsBegun / batches.length)
+        : String.format("up to row %d of the partition", rowsOfPart);
   }
 
   private UnsafeRow unsafe(InternalRow row, int schema) {
@@ -114,12 +130,18 @@ public final class RowsToBatches implements TaskInput {
   }
 
   @Override
+  public long peakLentBytes() {
+    return memory.peakBytes();
+  }
+
+  @Override
   public synchronized void close() {
     if (!closed) {
       closed = true;
       for (ExportedBatches each : batches) {
         each.close();
       }
+      memory.close();
     }
   }
 }

@@ -51,6 +51,17 @@ final class NativeBridge {
 
   static native void releaseArray(long array);
 
+  static native long newLender();
+
+  static native void closeLender(long lender);
+
+  static native long lend(long lender, long bytes, long arrays);
+
+  /** Of all lenders, if none (0) is given. */
+  static native long lentBytes(long lender);
+
+  static native long peakLentBytes(long lender);
+
   /** Called by native code, from any thread. */
   static void log(int level, byte[] message) {
     PythonLog.write(level, new String(message, StandardCharsets.UTF_8));

@@ -69,7 +69,7 @@ public final class PythonStream implements LoadedFunctions {
     return NativeBridge.streamAccumulatorUpdates(handle);
   }
 
-  /** The address of the release callback for arrays whose memory the JVM owns. */
+  /** The address of the release callback for arrays in a block of {@link LentMemory}. */
   public static long releaseCallback() {
     return NativeBridge.releaseCallback();
   }

@@ -1,9 +1,9 @@
 package io.pyflow.execution;
 
-import io.pyflow.arrow.LentPool;
 import io.pyflow.arrow.LentRows;
 import io.pyflow.arrow.TaskInput;
 import io.pyflow.bridge.InputBundle;
+import io.pyflow.bridge.LentMemory;
 import java.util.Iterator;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
@@ -15,13 +15,17 @@ final class RowsToBundles implements TaskInput {
   private final StructType schema;
   private final Iterator<InternalRow> input;
   private final BundleSize bundleSize;
-  private final LentPool<LentRows> bundles = new LentPool<>(LentRows::new, () -> {});
+  private final LentMemory memory;
+  private final LentRows lent;
   private UnsafeProjection projection;
   private long start;
   private boolean started;
   private boolean closed;
 
-  RowsToBundles(StructType schema, Iterator<InternalRow> input, BundleSize bundleSize) {
+  RowsToBundles(
+      StructType schema, Iterator<InternalRow> input, BundleSize bundleSize, LentMemory memory) {
+    this.memory = memory;
+    this.lent = new LentRows(memory);
     this.schema = schema;
     this.input = input;
     this.bundleSize = bundleSize;
@@ -38,7 +42,6 @@ final class RowsToBundles implements TaskInput {
     }
     start = now;
     started = true;
-    LentRows lent = bundles.next();
     InputBundle bundle = lent.rows();
     bundle.clear();
     int limit = bundleSize.rows();
@@ -63,10 +66,16 @@ final class RowsToBundles implements TaskInput {
   }
 
   @Override
+  public long peakLentBytes() {
+    return memory.peakBytes();
+  }
+
+  @Override
   public synchronized void close() {
     if (!closed) {
       closed = true;
-      bundles.close();
+      lent.close();
+      memory.close();
     }
   }
 }

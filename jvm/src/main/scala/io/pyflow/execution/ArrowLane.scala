@@ -14,6 +14,7 @@ import org.apache.spark.sql.pyflow.{FunctionIdentity, StreamSpec}
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
 import io.pyflow.arrow.{ColumnsToBatches, RowsToBatches, TaskInput}
+import io.pyflow.bridge.LentMemory
 
 /** An operator's metrics, as a task adds to them. Times in nanoseconds. */
 case class StreamMetrics(
@@ -21,7 +22,8 @@ case class StreamMetrics(
     batches: SQLMetric,
     pythonTime: SQLMetric,
     gilWaitTime: SQLMetric,
-    pythonMemory: SQLMetric)
+    pythonMemory: SQLMetric,
+    lentMemory: SQLMetric)
 
 object StreamMetrics {
 
@@ -30,7 +32,8 @@ object StreamMetrics {
     "batches" -> SQLMetrics.createMetric(sparkContext, "number of batches"),
     "pythonTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time in Python"),
     "gilWaitTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time waiting for the GIL"),
-    PythonMemory.metric(sparkContext))
+    PythonMemory.metric(sparkContext),
+    "lentMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory lent to Python"))
 
   /** For operators of Spark's, which show what they know of. */
   def notShown(sparkContext: SparkContext): StreamMetrics =
@@ -47,7 +50,8 @@ object StreamMetrics {
     metrics("batches"),
     metrics("pythonTime"),
     metrics("gilWaitTime"),
-    metrics(PythonMemory.Key))
+    metrics(PythonMemory.Key),
+    metrics("lentMemory"))
 }
 
 /**
@@ -88,7 +92,7 @@ class ArrowLane private (
    * @param ordinals of the columns that the functions get
    */
   def columns(batches: Iterator[ColumnarBatch], ordinals: Seq[Int]): Iterator[ColumnarBatch] =
-    evaluateIn(new ColumnsToBatches(spec.arrowSchemas.head, batches.asJava, ordinals.toArray)) {
+    evaluateIn(new ColumnsToBatches(spec.arrowSchemas.head, batches.asJava, ordinals.toArray, _)) {
       context =>
         sparksRunner.batches(batches.map(ArrowLane.rows(_, ordinals)), context)
     }
@@ -106,13 +110,15 @@ class ArrowLane private (
         spec.inStruct,
         spec.shape.grouped,
         maxRecords,
-        maxBytes))(inProcess)
+        maxBytes,
+        _))(inProcess)
   }
 
-  private def evaluateIn(input: => TaskInput)(
+  private def evaluateIn(input: LentMemory => TaskInput)(
       inProcess: TaskContext => Iterator[ColumnarBatch]): Iterator[ColumnarBatch] =
     DriverRecord.evaluate(spec, functions, settings) { (context, meter) =>
-      new StreamEvaluation(spec, settings, input, context, metrics, meter): Iterator[ColumnarBatch]
+      val lent = input(new LentMemory(spec.functionNames))
+      new StreamEvaluation(spec, settings, lent, context, metrics, meter): Iterator[ColumnarBatch]
     }(inProcess)
 }
 

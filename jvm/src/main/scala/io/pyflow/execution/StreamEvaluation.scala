@@ -71,6 +71,7 @@ private[execution] class StreamEvaluation(
     metrics.gilWaitTime.add(functions.times.gilWaitNanos)
     meter.foreach(_.add(functions.times))
     PythonMemory.sample(metrics.pythonMemory)
+    metrics.lentMemory.set(source.peakLentBytes)
     if (outcome == PythonProgram.DONE && functions.rows != PythonStream.END) {
       metrics.outputRows.add(functions.rows)
       Some(imported.take(array, functions))

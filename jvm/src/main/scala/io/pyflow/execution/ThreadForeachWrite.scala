@@ -8,6 +8,8 @@ import org.apache.spark.sql.connector.write._
 import org.apache.spark.sql.execution.streaming.sources.ForeachWriterCommitMessage
 import org.apache.spark.sql.pyflow.{ConsumerSpec, FunctionIdentity}
 
+import io.pyflow.bridge.LentMemory
+
 /**
  * The sink of `foreach` in a stream, with the function in the JVM of the executors. It is called
  * once per task and pulls the rows itself.
@@ -55,7 +57,8 @@ private object ThreadForeachWrite {
 
     override def writeAll(records: JavaIterator[InternalRow]): Unit = {
       val size = new BundleSize(settings.bundleRows, settings.bundleMillis)
-      val input = new RowsToBundles(spec.inputSchema, records, size)
+      val memory = new LentMemory(spec.functionNames)
+      val input = new RowsToBundles(spec.inputSchema, records, size, memory)
       val results = new StreamEvaluation(spec, settings, input, context, metrics, meter)
       if (results.hasNext) {
         throw SparkException.internalError(s"${spec.functionNames} returned something")

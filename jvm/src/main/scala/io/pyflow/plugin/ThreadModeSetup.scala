@@ -11,7 +11,7 @@ import org.apache.spark.sql.internal.StaticSQLConf.SPARK_SESSION_EXTENSIONS
 import org.apache.spark.sql.pyflow.Executors
 import org.slf4j.LoggerFactory
 
-import io.pyflow.bridge.PythonRuntime
+import io.pyflow.bridge.{LentMemory, PythonRuntime}
 import io.pyflow.execution.{DriverRecord, PythonStart, SharedOnlyFunctions}
 
 /** What the plugin does when a driver and its executors start, on the Spark it was built for. */
@@ -20,6 +20,7 @@ object ThreadModeSetup {
 
   private val EndWaitMillis = 1000L
   private val MemoryGauge = "pythonMemory"
+  private val LentMemoryGauge = "memoryLentToPython"
   private val PythonKey = "python"
   private val HashSeedKey = "PYTHONHASHSEED"
   private val ExecutorOptions = "spark.executor.extraJavaOptions"
@@ -60,6 +61,8 @@ object ThreadModeSetup {
     val conf = context.conf
     val memory: Gauge[Long] = () => PythonRuntime.memoryBytes
     context.metricRegistry.register(MemoryGauge, memory)
+    val lent: Gauge[Long] = () => LentMemory.bytesOfAllTasks
+    context.metricRegistry.register(LentMemoryGauge, lent)
     SharedOnlyFunctions.clear()
     if (!Executors.isDriver(context.executorID)) {
       DriverRecord.sendTo(context)

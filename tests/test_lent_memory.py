@@ -1,0 +1,102 @@
+"""Memory that functions keep of their input: not the heap, and freed when they let go of it."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import functions as F
+
+from comparison import MODE, operator, settings
+from deployments import PROGRAMS, run
+
+
+def kept(where, rows, batch_bytes, *options):
+    """What a program prints whose function keeps a group."""
+    program = [sys.executable, PROGRAMS / "lent_memory.py", rows, batch_bytes, *options]
+    lines = run(program, where).splitlines()
+    printed = [line for line in lines if (line and line[0].isdigit()) or line.startswith("after")]
+    return [int(word) for line in printed for word in line.split() if word.isdigit()]
+
+
+@pytest.mark.parametrize("batch_bytes", [4096, 1 << 20])
+def test_a_group_larger_than_direct_memory(tmp_path, batch_bytes):
+    rows = 500_000 if batch_bytes > 4096 else 100_000
+    printed = kept(tmp_path, rows, batch_bytes, "-XX:MaxDirectMemorySize=40m")
+    assert printed == [rows, rows * 22 * 8 + rows * 4, 100]
+
+
+@pytest.mark.complete
+def test_a_group_larger_than_the_heap(tmp_path):
+    rows = 7_000_000
+    assert kept(tmp_path, rows, 64 << 20) == [rows, rows * 22 * 8 + rows * 4, 100]
+
+
+def test_more_than_there_is_fails_the_task(tmp_path):
+    lines = run([sys.executable, PROGRAMS / "lent_memory_limit.py"], tmp_path).splitlines()
+    (refused,) = [line for line in lines if line.startswith("The executor has no memory")]
+    assert re.search(r"MiB of input of the Python function keep \(up to row \d+ of the", refused)
+    assert "spark.executor.memoryOverhead" in refused
+    assert lines[-1] == "after 1000"
+
+
+def lent_now(spark):
+    return spark._jvm.io.pyflow.bridge.LentMemory.bytesOfAllTasks()
+
+
+def peak(frame, name):
+    """The most that one of the tasks of an operator has lent, once the frame has run."""
+    plan = frame._jdf.queryExecution().executedPlan()
+    return operator(plan, name).metrics().apply("lentMemory").value()
+
+
+def test_a_peak_of_little_more_than_the_values(spark):
+    def counted(table):
+        return pa.table({"bytes": [table.nbytes]})
+
+    conf = {
+        MODE: "thread",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "100",
+        "spark.sql.adaptive.enabled": "false",
+    }
+    with settings(spark, conf):
+        copies = [F.col("id").alias(name) for name in "abc"]
+        numbers = spark.range(50_000).select(F.lit(0).alias("k"), *copies)
+        frame = numbers.groupBy("k").applyInArrow(counted, "bytes long")
+        (row,) = frame.collect()
+        assert row.bytes <= peak(frame, "ThreadFlatMapGroupsInBatch") <= 1.4 * row.bytes
+
+
+def test_batches_kept_beyond_a_task(spark):
+    """They are whole, and freed when the last is let go, with no task to do it."""
+
+    def keeping(batches):
+        import builtins
+
+        builtins.kept_batches = list(batches)
+        yield pa.RecordBatch.from_pydict({"n": [len(builtins.kept_batches)]})
+
+    def summing(batches):
+        import builtins
+
+        yield pa.RecordBatch.from_pydict(
+            {"n": [sum(sum(batch["id"].to_pylist()) for batch in builtins.kept_batches)]}
+        )
+
+    def letting_go(batches):
+        import builtins
+
+        del builtins.kept_batches
+        yield from ()
+
+    conf = {MODE: "thread", "spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}
+    with settings(spark, conf):
+        before = lent_now(spark)
+        one = spark.range(0, 10_000, 1, 1)
+        assert one.mapInArrow(keeping, "n long").first().n == 10
+        assert lent_now(spark) - before >= 80_000
+        assert one.mapInArrow(summing, "n long").first().n == sum(range(10_000))
+        one.mapInArrow(letting_go, "n long").collect()
+        assert lent_now(spark) == before
