@@ -25,6 +25,9 @@ TEST_TIMEOUT_SECONDS = 180
 # A test that takes longer is too long for `make test`; docs/contributing/README.md says what to do.
 FINDING_SECONDS = 60
 
+# Files that take minutes are begun first, so that none is left to one process at the end.
+LONG = {f"test_{name}.py" for name in ("administration", "deployments", "survival", "wrong_types")}
+
 # Programs that live for seconds spend most of that on the compiler for those that live for hours.
 QUICK_JVM = "-XX:TieredStopAtLevel=1"
 
@@ -64,6 +67,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [item for item in items if item.get_closest_marker("complete")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+    items.sort(key=lambda item: item.path.name not in LONG)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -45,15 +45,12 @@ DECLARED = [
     "map<string,int>",
     "struct<a:int,b:string>",
     "variant",
+    PointUDT(),
 ]
-
 MORE_DECLARED = [
     "timestamp_ntz",
     "interval day to second",
     "struct<a:struct<b:int,c:array<string>>,d:decimal(5,2)>",
-    PointUDT(),
-]
-REST_DECLARED = [
     "int",
     "decimal(38,18)",
     "tinyint",
@@ -179,8 +176,8 @@ def every_position():
 
 
 def positions(request, eval_type):
-    """All in the complete comparison; otherwise half, and each eval type another half."""
-    step = 1 if request.config.getoption("--complete") else 2
+    """All in the complete comparison; otherwise a third, and each eval type another third."""
+    step = 1 if request.config.getoption("--complete") else 3
     return every_position()[0 if eval_type == "arrow" else step - 1 :: step]
 
 
@@ -188,8 +185,7 @@ def positions(request, eval_type):
     "declared",
     [
         *DECLARED,
-        *MORE_DECLARED,
-        *(pytest.param(each, marks=pytest.mark.complete) for each in REST_DECLARED),
+        *(pytest.param(each, marks=pytest.mark.complete) for each in MORE_DECLARED),
     ],
     ids=str,
 )
