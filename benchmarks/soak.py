@@ -1,5 +1,6 @@
 """Does anything grow? Two users run mixed functions in one JVM, with failures, cancellations, early
-ends and mode switches: ``python -m benchmarks.soak``.
+ends, mode switches, broadcast variables and sessions that follow each other:
+``python -m benchmarks.soak``.
 
 Samples memory, threads, file descriptors and JNI references, draws them, and fails if the second
 half of the run has more of them than the first. Before it comes a warm-up, in which Spark's thread
@@ -49,6 +50,7 @@ _USERS = 2
 _ROWS = 20_000
 _SAMPLE_SECONDS = 5.0
 _CANCEL_SECONDS = 0.4
+_SESSION_SECONDS = 180.0
 # By how much the second half of a run may exceed the first.
 _TOLERANCE = {
     "memory_mb": 40.0,
@@ -87,7 +89,8 @@ def sample(jvm: int, metrics: Path, seconds: float) -> Sample:
     assert references is not None
     named = re.findall(r'^"(.*?)" .*\bnid=', dump, re.MULTILINE)
     of_others = sum(not name.startswith("pyflow") for name in named)
-    reported = next(metrics.glob("*plugin.io.pyflow.PyFlowPlugin.pythonMemory.csv"))
+    of_sessions = metrics.glob("*plugin.io.pyflow.PyFlowPlugin.pythonMemory.csv")
+    reported = max(of_sessions, key=os.path.getmtime)
     return Sample(
         seconds,
         int(fields["VmRSS"]) / 1024,
@@ -155,11 +158,17 @@ class _Words:
 
 
 class User:
-    """A session whose queries come one after the other, chosen at random."""
+    """Whose queries come one after the other, chosen at random.
+
+    Attributes
+    ----------
+    session : SparkSession
+        In which they run.
+    """
 
     def __init__(self, number: int, session: SparkSession, seed: int) -> None:
         self.done: Counter[str] = Counter()
-        self._session = session
+        self.session = session
         self._group = f"user {number}"
         self._random = random.Random(seed + number)
         self._queries: list[Callable[[], None]] = [
@@ -184,18 +193,20 @@ class User:
                 lambda rows: rows.groupBy(rows.id % 50).applyInPandas(_group, "result double"),
             ),
             lambda: self._runs("udtf", self._words),
+            self._broadcast,
+            self._large_function,
             self._cancel,
             self._expire,
         ]
 
     def run_until(self, end: float) -> None:
         """Run queries until a time of the monotonic clock."""
-        self._session.sparkContext.setJobGroup(self._group, self._group)
+        self.session.sparkContext.setJobGroup(self._group, self._group)
         while time.monotonic() < end:
             mode = self._random.choices(["thread", "auto", "process"], [8, 1, 1])[0]
-            self._session.conf.set("spark.pyflow.execution-mode", mode)
+            self.session.conf.set("spark.pyflow.execution-mode", mode)
             interpreter = self._random.choice(["auto", "shared"])
-            self._session.conf.set("spark.pyflow.interpreter", interpreter)
+            self.session.conf.set("spark.pyflow.interpreter", interpreter)
             self.done[f"{mode} mode"] += 1
             self._random.choice(self._queries)()
 
@@ -222,9 +233,20 @@ class User:
         self._runs(name, lambda rows: restrict(program(rows)))
 
     def _runs(self, name: str, program: Program) -> None:
-        rows = self._session.range(_ROWS, numPartitions=2)
+        rows = self.session.range(_ROWS, numPartitions=2)
         program(rows).write.format("noop").mode("overwrite").save()
         self.done[name] += 1
+
+    def _broadcast(self) -> None:
+        """Every other variable is destroyed; the others are left to Spark's cleaner."""
+        variable = self.session.sparkContext.broadcast(list(range(200_000)))
+        self._run("broadcast", lambda n: variable.value[n], "long")
+        if self._random.random() < 0.5:
+            variable.destroy()
+
+    def _large_function(self) -> None:
+        ballast = os.urandom(3 << 19)
+        self._run("large function", lambda n: n + len(ballast), "long")
 
     def _fails(self, name: str, function: Callable[[int], Any]) -> None:
         self._fail_to_run(name, self._plain(function, "long"))
@@ -243,7 +265,7 @@ class User:
         def cancel() -> None:
             # Again and again: the job may not have begun yet.
             while not ended.wait(_CANCEL_SECONDS):
-                self._session.sparkContext.cancelJobGroup(self._group)
+                self.session.sparkContext.cancelJobGroup(self._group)
 
         canceller = threading.Thread(target=cancel)
         canceller.start()
@@ -254,12 +276,12 @@ class User:
             canceller.join()
 
     def _expire(self) -> None:
-        self._session.conf.set("spark.pyflow.execution-mode", "thread")
-        self._session.conf.set("spark.pyflow.python.timeout", "300ms")
+        self.session.conf.set("spark.pyflow.execution-mode", "thread")
+        self.session.conf.set("spark.pyflow.python.timeout", "300ms")
         try:
             self._fails("timeout", _never_returns)
         finally:
-            self._session.conf.unset("spark.pyflow.python.timeout")
+            self.session.conf.unset("spark.pyflow.python.timeout")
 
 
 def growth(samples: Sequence[Sample], field: str, warm_up: float) -> float:
@@ -291,16 +313,8 @@ def draw(samples: Sequence[Sample], warm_up: float, path: Path) -> None:
     plt.close(figure)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Load a session for some minutes, then write ``soak.json`` and ``soak.png``."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=10.0, help="after the warm-up")
-    parser.add_argument("--warm-up", type=float, default=5.0, help="in minutes")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path("docs/benchmarks"))
-    options = parser.parse_args(arguments)
-
-    metrics = Path(tempfile.mkdtemp(prefix="soak-metrics-"))
+def _session(metrics: Path) -> SparkSession:
+    """A session; its driver's JVM is that of the last one."""
     sink = "spark.metrics.conf.*.sink.csv"
     session = start_session(
         f"local[{2 * _USERS}]",
@@ -311,31 +325,51 @@ def main(arguments: Sequence[str] | None = None) -> None:
         },
     )
     session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Load a session for some minutes, then write ``soak.json`` and ``soak.png``."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10.0, help="after the warm-up")
+    parser.add_argument("--warm-up", type=float, default=5.0, help="in minutes")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path("docs/benchmarks"))
+    options = parser.parse_args(arguments)
+
+    metrics = Path(tempfile.mkdtemp(prefix="soak-metrics-"))
+    session = _session(metrics)
     jvm = driver_jvm(session)
     start = time.monotonic()
     warm_up = options.warm_up * 60
     length = warm_up + options.minutes * 60
-    end = start + length
-    users = [User(number, session.newSession(), options.seed) for number in range(_USERS)]
+    users = [User(number, session, options.seed) for number in range(_USERS)]
     errors: list[BaseException] = []
+    samples: list[Sample] = []
+    progress = Progress(length / _SAMPLE_SECONDS)
 
-    def run(user: User) -> None:
+    def run(user: User, end: float) -> None:
         try:
             user.run_until(end)
         except BaseException as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=run, args=(user,)) for user in users]
-    for thread in threads:
-        thread.start()
-    samples: list[Sample] = []
-    progress = Progress(length / _SAMPLE_SECONDS)
-    time.sleep(_SAMPLE_SECONDS)
-    while any(thread.is_alive() for thread in threads):
-        samples.append(sample(jvm, metrics, time.monotonic() - start))
-        queries = sum(user.done.total() for user in users)
-        progress.step("soak", f"{queries} queries, {samples[-1].memory_mb:.0f} MB")
+    while not errors and time.monotonic() < start + length:
+        end = min(start + length, time.monotonic() + _SESSION_SECONDS)
+        for user in users:
+            user.session = session.newSession()
+        threads = [threading.Thread(target=run, args=(user, end)) for user in users]
+        for thread in threads:
+            thread.start()
         time.sleep(_SAMPLE_SECONDS)
+        while any(thread.is_alive() for thread in threads):
+            samples.append(sample(jvm, metrics, time.monotonic() - start))
+            queries = sum(user.done.total() for user in users)
+            progress.step("soak", f"{queries} queries, {samples[-1].memory_mb:.0f} MB")
+            time.sleep(_SAMPLE_SECONDS)
+        session.stop()
+        users[0].done["session"] += 1
+        session = _session(metrics)
     session.stop()
     shutil.rmtree(metrics)
     if errors:
