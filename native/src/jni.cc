@@ -206,7 +206,7 @@ jobjectArray accumulator_updates(JNIEnv* env, Functions& functions) {
 extern "C" {
 
 // options: executable, prefix, exec_prefix, base_prefix, base_exec_prefix, stdlib_dir, hash seed,
-// GIL, sys.path entries...
+// GIL, number of OpenMP's threads, sys.path entries...
 JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_start(JNIEnv* env, jclass bridge,
                                                                 jobjectArray options) {
   if (!find_java_logs(env, bridge)) return;
@@ -217,10 +217,10 @@ JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_start(JNIEnv* env, jcl
     values.push_back(from_bytes(env, bytes));
     env->DeleteLocalRef(bytes);
   }
-  pyflow::StartOptions start{values[0],   values[1],          values[2],
-                             values[3],   values[4],          values[5],
-                             values[6],   values[7],          {values.begin() + 8, values.end()},
-                             log_to_java, session_log_to_java};
+  pyflow::StartOptions start{
+      values[0],   values[1],          values[2], values[3], values[4],
+      values[5],   values[6],          values[7], values[8], {values.begin() + 9, values.end()},
+      log_to_java, session_log_to_java};
   const std::string error = pyflow::start_python(start);
   if (!error.empty()) throw_with_text(env, kUnavailable, error);
 }

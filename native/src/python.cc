@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -209,7 +210,22 @@ PyStatus configure(PyConfig& config, const StartOptions& options) {
   return PyStatus_Ok();
 }
 
+// For C code that functions load, such as OpenMP's. Not with setenv: threads of the JVM that look
+// at the old variables at this moment go on doing so, and so these are never freed.
+void set_environment_variable(const std::string& name, const std::string& value) {
+  const std::string start = name + "=";
+  auto* variables = new std::vector<char*>{strdup((start + value).c_str())};
+  for (char** each = environ; *each != nullptr; ++each) {
+    if (std::strncmp(*each, start.c_str(), start.size()) != 0) variables->push_back(*each);
+  }
+  variables->push_back(nullptr);
+  __atomic_store_n(&environ, variables->data(), __ATOMIC_RELEASE);
+}
+
 std::string initialise(const StartOptions& options) {
+  if (!options.omp_threads.empty()) {
+    set_environment_variable("OMP_NUM_THREADS", options.omp_threads);
+  }
   count_python_memory();
   PyPreConfig preconfig;
   PyPreConfig_InitPythonConfig(&preconfig);

@@ -30,6 +30,7 @@ struct StartOptions {
   std::string stdlib_dir;
   std::string hash_seed;                  // PYTHONHASHSEED: a number, "random" or empty
   std::string gil;                        // PYTHON_GIL: "0", "1" or empty
+  std::string omp_threads;                // OMP_NUM_THREADS: a number or empty
   std::vector<std::string> search_paths;  // sys.path
   Log log;                                // number: a level of Python's logging module
   Log session_log;  // number: which log, as io.pyflow.bridge.SessionLogs has it

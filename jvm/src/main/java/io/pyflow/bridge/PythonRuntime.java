@@ -48,6 +48,7 @@ public final class PythonRuntime {
     List<String> options = new ArrayList<>(installation.startOptions());
     options.add(environment.getOrDefault("PYTHONHASHSEED", "0"));
     options.add(environment.getOrDefault("PYTHON_GIL", ""));
+    options.add(environment.getOrDefault("OMP_NUM_THREADS", ""));
     options.add(contents.pythonPath().toString());
     options.addAll(installation.searchPath());
     NativeBridge.start(

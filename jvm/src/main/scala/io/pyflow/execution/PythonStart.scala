@@ -1,9 +1,10 @@
 package io.pyflow.execution
 
 import scala.jdk.CollectionConverters._
+import scala.math.BigDecimal.RoundingMode
 import scala.util.control.NonFatal
 
-import org.apache.spark.SparkException
+import org.apache.spark.{SparkEnv, SparkException}
 import org.slf4j.LoggerFactory
 
 import io.pyflow.bridge.{Interpreter, PythonRuntime, PythonUnavailableException}
@@ -14,10 +15,16 @@ object PythonStart {
 
   /** Returns when Python runs; at once if it already does. */
   def now(executable: String, functionEnvironment: Map[String, String]): Unit =
-    try PythonRuntime.start(executable, functionEnvironment.asJava)
+    try PythonRuntime.start(executable, (threadsOfLibraries ++ functionEnvironment).asJava)
     catch {
       case e: PythonUnavailableException => throw new SparkException(e.getMessage, e)
     }
+
+  /** How many threads Spark lets OpenMP start in a worker, unless its environment says so. */
+  private def threadsOfLibraries: Map[String, String] = {
+    val cpus = BigDecimal(SparkEnv.get.conf.get("spark.task.cpus", "1"))
+    Map("OMP_NUM_THREADS" -> cpus.setScale(0, RoundingMode.CEILING).toInt.toString)
+  }
 
   /** A failure is only logged: the first task that needs Python meets it again and reports it. */
   def inBackground(
