@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import re
+import json
+import locale
 import time
 
 import pytest
@@ -40,10 +41,14 @@ def changes_directory():
     os.chdir("/")
 
 
-def changes_mask():
+def makes_a_file_with_another_mask():
     import os
 
-    os.umask(0o77)
+    before = os.umask(0o77)
+    try:
+        os.mkdir("/tmp/never-made")
+    finally:
+        os.umask(before)
 
 
 def sets_an_alarm():
@@ -76,12 +81,129 @@ def sets_locale():
     locale.setlocale(locale.LC_ALL, "C")
 
 
+def exits():
+    import os
+
+    os._exit(1)
+
+
+def aborts():
+    import os
+
+    os.abort()
+
+
+def kills_itself():
+    import os
+    import signal
+
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def kills_its_group():
+    import os
+    import signal
+
+    os.killpg(0, signal.SIGTERM)
+
+
+def raises_a_signal():
+    import signal
+
+    signal.raise_signal(signal.SIGTERM)
+
+
+def waits_for_a_signal():
+    import signal
+
+    signal.sigwait([signal.SIGTERM])
+
+
+def becomes_somebody_else():
+    import os
+
+    os.setuid(os.getuid())
+
+
+def leads_a_session():
+    import os
+
+    os.setsid()
+
+
+def is_nice():
+    import os
+
+    os.nice(1)
+
+
+def keeps_to_a_processor():
+    import os
+
+    os.sched_setaffinity(0, {0})
+
+
+def closes_all_files():
+    import os
+
+    os.closerange(3, 1000)
+
+
+def replaces_standard_output():
+    import os
+
+    os.dup2(2, 1)
+
+
+def limits_itself():
+    import os
+    import resource
+
+    resource.prlimit(os.getpid(), resource.RLIMIT_NOFILE, (100, 100))
+
+
+def traces_memory():
+    import tracemalloc
+
+    tracemalloc.start()
+
+
+def sets_zone():
+    import os
+    import time
+
+    os.environ["TZ"] = "Asia/Tokyo"
+    time.tzset()
+
+
+def prepares_a_child():
+    import subprocess
+
+    subprocess.run(["true"], preexec_fn=print)
+
+
 REFUSED = {
     forks: "os.fork() would copy the executor's JVM",
     forks_a_pool: "os.fork() would copy the executor's JVM",
     replaces_the_process: "would replace the executor's JVM",
     changes_directory: "os.chdir() would change the directory of the whole executor",
-    changes_mask: "os.umask() would change the mask of the whole executor",
+    makes_a_file_with_another_mask: "os.umask() has set another mask than the whole executor's",
+    exits: "os._exit() would end the executor's JVM",
+    aborts: "os.abort() would end the executor's JVM",
+    kills_itself: "os.kill() would send a signal to the executor's JVM",
+    kills_its_group: "os.killpg() would send a signal to the executor's JVM",
+    raises_a_signal: "signal.raise_signal() would send a signal to the executor's JVM",
+    waits_for_a_signal: "signal.sigwait() would take signals from the executor's JVM",
+    becomes_somebody_else: "os.setuid() would change the rights of the whole executor",
+    leads_a_session: "os.setsid() would move the executor's JVM to another session",
+    is_nice: "os.nice() would change the priority of the executor's threads",
+    keeps_to_a_processor: "os.sched_setaffinity() would change the priority",
+    closes_all_files: "os.closerange() would close files of the executor",
+    replaces_standard_output: "os.dup2() would replace a standard stream of the whole executor",
+    limits_itself: "resource.prlimit() would limit the whole executor",
+    traces_memory: "tracemalloc.start() would trace the memory of the whole executor",
+    sets_zone: "time.tzset() would change the time zone of the whole executor",
+    prepares_a_child: "preexec_fn would run Python in a copy of the executor's JVM",
     sets_an_alarm: "signal.alarm() would send a signal to the executor's JVM",
     sets_a_timer: "signal.setitimer() would send a signal to the executor's JVM",
     handles_a_signal: "signal only works in main thread",
@@ -90,11 +212,24 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("function", REFUSED, ids=lambda function: function.__name__)
-def test_refused(spark, make_udf, function):
+def test_refused(spark, make_udf):
+    """All in one query: each is an error, and the JVM and its threads are as before."""
+
+    def errors(_):
+        texts = {}
+        for function in REFUSED:
+            try:
+                function()
+            except (OSError, ValueError, locale.Error) as error:
+                texts[function.__name__] = str(error)
+        return json.dumps(texts)
+
     for mode in thread_modes():
-        with settings(spark, mode), pytest.raises(Exception, match=re.escape(REFUSED[function])):
-            spark.range(1).select(make_udf(lambda _: function())("id")).collect()
+        with settings(spark, mode):
+            rows = spark.range(1).select(make_udf(errors)("id")).collect()
+            texts = json.loads(rows[0][0])
+            for function, reason in REFUSED.items():
+                assert reason in texts[function.__name__]
 
 
 def test_what_only_looks_is_allowed(spark, make_udf):

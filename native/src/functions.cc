@@ -10,9 +10,11 @@ Functions::Functions(Slot& slot)
         return ++last;
       }()) {}
 
-void Functions::set_runtime(PyObject* runtime, PyObject* error_options) {
+bool Functions::set_runtime(PyObject* runtime, PyObject* error_options) {
   runtime_ = PyRef::borrow(runtime);
   error_options_ = PyRef::borrow(error_options);
+  context_variables_ = PyRef::steal(PyObject_GetAttrString(runtime, "context_variables"));
+  return static_cast<bool>(context_variables_);
 }
 
 bool Functions::enter() {

@@ -28,6 +28,25 @@ struct CallTimes {
                              // they run beside this one
 };
 
+// Runs Python code in a task's own context variables: its decimal context, numpy's error state.
+// Needs the GIL.
+class EnteredContext {
+ public:
+  explicit EnteredContext(PyObject* context) : context_(context) {
+    if (PyContext_Enter(context) == 0) return;
+    PyErr_Clear();  // some thread is in it
+    context_ = nullptr;
+  }
+  EnteredContext(const EnteredContext&) = delete;
+  EnteredContext& operator=(const EnteredContext&) = delete;
+  ~EnteredContext() {
+    if (context_ != nullptr && PyContext_Exit(context_) != 0) PyErr_Clear();
+  }
+
+ private:
+  PyObject* context_;
+};
+
 class Functions {
  public:
   Functions(const Functions&) = delete;
@@ -44,8 +63,9 @@ class Functions {
   explicit Functions(Slot& slot);
   ~Functions() = default;
 
-  // Takes over the object that loading has made and how its exceptions are shown.
-  void set_runtime(PyObject* runtime, PyObject* error_options);
+  // Takes over the object that loading has made and how its exceptions are shown; false with an
+  // error set.
+  bool set_runtime(PyObject* runtime, PyObject* error_options);
 
   // Makes the task's context the thread's, unless these functions were the last to do so on this
   // thread.
@@ -60,7 +80,10 @@ class Functions {
       const int64_t before = account.total_nanos();
       Attached attached(slot_.interpreter());
       slot_.begin_python();
-      work(attached);
+      {
+        EnteredContext entered(context_variables_.get());
+        work(attached);
+      }
       slot_.end_python();
       const bool exclusive = gil_is_exclusive();
       attached.release();
@@ -79,6 +102,7 @@ class Functions {
   Slot& slot_;
   PyRef runtime_;        // an object of pyflow.thread_mode
   PyRef error_options_;  // how exceptions are shown
+  PyRef context_variables_;
   std::string error_;
 
  private:

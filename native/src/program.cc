@@ -119,7 +119,7 @@ Program::Program(Slot& slot, Exchange exchange, bool binary_as_bytes)
 
 // (exchange, binary_as_bytes, runtime, error_options, input types by ordinal, functions, columns)
 bool Program::build(PyObject* loaded) {
-  set_runtime(PyTuple_GET_ITEM(loaded, 2), PyTuple_GET_ITEM(loaded, 3));
+  if (!set_runtime(PyTuple_GET_ITEM(loaded, 2), PyTuple_GET_ITEM(loaded, 3))) return false;
   PyObject* input_types = PyTuple_GET_ITEM(loaded, 4);
   PyObject* functions = PyTuple_GET_ITEM(loaded, 5);
   PyObject* columns = PyTuple_GET_ITEM(loaded, 6);

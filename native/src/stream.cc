@@ -98,8 +98,8 @@ std::unique_ptr<Stream> Stream::load(Slot& slot, const std::string& specificatio
           static_cast<Py_ssize_t>(specification.size()), callable.get(), row_reader.get()));
     }
     slot.end_python();
-    if (tuple) {
-      stream->set_runtime(PyTuple_GET_ITEM(tuple.get(), 0), PyTuple_GET_ITEM(tuple.get(), 1));
+    if (tuple &&
+        stream->set_runtime(PyTuple_GET_ITEM(tuple.get(), 0), PyTuple_GET_ITEM(tuple.get(), 1))) {
       loaded = true;
     } else {
       error = take_error_text(&state, nullptr);
@@ -116,9 +116,12 @@ void Stream::close(std::unique_ptr<Stream> stream) {
   const std::string refused = slot.run([&] {
     Attached attached(slot.interpreter());
     slot.begin_python();
-    PyRef closed = PyRef::steal(PyObject_CallMethod(stream->runtime_.get(), "close", nullptr));
+    {
+      EnteredContext entered(stream->context_variables_.get());
+      PyRef closed = PyRef::steal(PyObject_CallMethod(stream->runtime_.get(), "close", nullptr));
+      if (!closed) PyErr_Clear();
+    }
     slot.end_python();
-    if (!closed) PyErr_Clear();
     stream.reset();
   });
   if (!refused.empty()) static_cast<void>(stream.release());

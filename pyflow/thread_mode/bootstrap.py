@@ -48,12 +48,27 @@ def prepare(
         import datetime  # noqa: F401
     time.sleep = _interruptible(time.sleep)
 
-    from pyflow.thread_mode import current_task, output, session_log, thread_pools
+    from pyflow.thread_mode import (
+        connections,
+        current_task,
+        output,
+        process_settings,
+        random_numbers,
+        session_log,
+        task_globals,
+        thread_pools,
+        warning_filters,
+    )
 
     current_task.install()
     thread_pools.install()
+    task_globals.install()
     session_log.install(write_session_log)
     output.install(log)
+    random_numbers.install()
+    warning_filters.install()
+    process_settings.install()
+    connections.install()
 
 
 def _refuse_unsafe_extensions() -> None:
@@ -80,6 +95,18 @@ def _refuse_unsafe_extensions() -> None:
         return create_module(self, spec)
 
     loader.create_module = create_safe_module
+
+    builtin: Any = importlib.machinery.BuiltinImporter
+    create_builtin = builtin.create_module
+
+    def note_refusal(spec: importlib.machinery.ModuleSpec) -> Any:
+        try:
+            return create_builtin(spec)
+        except ImportError:
+            refused_imports.append(spec.name)
+            raise
+
+    builtin.create_module = note_refusal
 
 
 def _interruptible(sleep: Callable[[Any], None]) -> Callable[[Any], None]:

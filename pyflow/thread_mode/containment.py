@@ -6,18 +6,22 @@ tasks, or end it, is refused with an error that says what to do instead.
 
 from __future__ import annotations
 
+import fcntl
 import functools
+import importlib
 import locale
 import os
 import resource
 import signal
-import subprocess
+import struct
 import sys
+import time
 import types
+from collections.abc import Callable
 from locale import Error as LocaleError
 from typing import Any
 
-__all__ = ["install"]
+__all__ = ["install", "refuse"]
 
 _INSTEAD = "or run the function in process mode (spark.pyflow.execution-mode=process)"
 
@@ -26,37 +30,112 @@ _INSTEAD = "or run the function in process mode (spark.pyflow.execution-mode=pro
 _MAX_RECURSION_LIMIT = 1400
 
 
+#: What would change the executor or end it, by module and function, and what to do instead.
+_REFUSED: dict[tuple[str, str], list[str]] = {
+    (
+        "os",
+        "would copy the executor's JVM without its threads; use subprocess, or "
+        "multiprocessing.get_context('spawn')",
+    ): ["fork", "forkpty"],
+    ("os", "would replace the executor's JVM; use subprocess"): ["execv", "execve"],
+    ("os", "would end the executor's JVM; raise an exception"): ["_exit", "abort"],
+    ("os", "would change the directory of the whole executor; use absolute paths"): [
+        *("chdir", "fchdir", "chroot")
+    ],
+    ("os", "would change the rights of the whole executor; use a subprocess with user and group"): [
+        *("setuid", "seteuid", "setreuid", "setresuid"),
+        *("setgid", "setegid", "setregid", "setresgid", "setgroups", "initgroups"),
+    ],
+    ("os", "would move the executor's JVM to another session; use a subprocess"): [
+        *("setsid", "setpgrp", "login_tty", "unshare", "setns")
+    ],
+    ("os", "would close files of the executor; close those that the function has opened"): [
+        "closerange"
+    ],
+    ("signal", "would send a signal to the executor's JVM; use threading.Timer"): [
+        *("alarm", "setitimer")
+    ],
+    ("signal", "would send a signal to the executor's JVM; raise an exception"): [
+        *("raise_signal", "pthread_kill")
+    ],
+    ("signal", "would take signals from the executor's JVM; use a subprocess"): [
+        *("sigwait", "sigwaitinfo", "sigtimedwait", "siginterrupt")
+    ],
+    ("resource", "would limit the whole executor; set limits in its container"): ["setrlimit"],
+    ("gc", "would show objects of all tasks; use gc.get_objects()"): ["set_debug"],
+}
+
+
 def install() -> None:
     """Replace the functions of the standard library that must not reach the executor."""
     sys.modules["faulthandler"] = _faulthandler_stand_in()
-    for name in ("fork", "forkpty"):
-        _refuse(
-            os,
-            name,
-            "would copy the executor's JVM without its threads; use subprocess, or "
-            "multiprocessing.get_context('spawn')",
-        )
-    for name in ("execv", "execve"):
-        _refuse(os, name, "would replace the executor's JVM; use subprocess")
-    for name in ("chdir", "fchdir", "chroot"):
-        _refuse(os, name, "would change the directory of the whole executor; use absolute paths")
-    _refuse(os, "umask", "would change the mask of the whole executor; use os.chmod")
-    for name in ("alarm", "setitimer"):
-        _refuse(signal, name, "would send a signal to the executor's JVM; use threading.Timer")
-    _refuse(resource, "setrlimit", "would limit the whole executor; set limits in its container")
+    for (module, reason), names in _REFUSED.items():
+        for name in names:
+            refuse(importlib.import_module(module), name, reason)
+    _refuse_where_it_is_the_executor()
     _refuse_setting_locale()
+    _refuse_setting_zone()
     _limit_recursion()
     _keep_environment()
+    _lock_files_by_opening()
 
 
-def _refuse(module: types.ModuleType, name: str, reason: str) -> None:
-    original = getattr(module, name)
+def refuse(
+    module: types.ModuleType, name: str, reason: str, is_harmless: Callable[..., bool] | None = None
+) -> None:
+    """Have a function, if this Python has it, raise an error for all but harmless arguments."""
+    original = getattr(module, name, None)
+    if original is None:
+        return
 
     @functools.wraps(original)
     def refused(*args: Any, **kwargs: Any) -> Any:
+        if is_harmless is not None and is_harmless(*args, **kwargs):
+            return original(*args, **kwargs)
         raise OSError(f"{module.__name__}.{name}() {reason}, {_INSTEAD}")
 
     setattr(module, name, refused)
+
+
+def _refuse_where_it_is_the_executor() -> None:
+    """Refuse what may be done to other processes and to files of the function's own."""
+    process = os.getpid()
+    standard_error = 2
+
+    def is_other(pid: int, *_: Any) -> bool:
+        return pid not in (0, process)
+
+    def kills_others(pid: int, signal: int) -> bool:
+        return signal == 0 or pid not in (0, -1, process, -os.getpgrp())
+
+    signals = "would send a signal to the executor's JVM; raise an exception"
+    refuse(os, "kill", signals, kills_others)
+    refuse(
+        os, "killpg", signals, lambda group, signal: kills_others(-group if group else 0, signal)
+    )
+    refuse(signal, "pidfd_send_signal", signals, lambda pidfd, *_: is_other(_pid_of(pidfd)))
+    session = "would move the executor's JVM to another session; use a subprocess"
+    refuse(os, "setpgid", session, is_other)
+    priority = "would change the priority of the executor's threads; use a subprocess"
+    refuse(os, "nice", priority, lambda increment: increment == 0)
+    refuse(
+        os,
+        "setpriority",
+        priority,
+        lambda which, who, *_, **__: which == os.PRIO_PROCESS and is_other(who),
+    )
+    for name in ("sched_setaffinity", "sched_setscheduler", "sched_setparam"):
+        refuse(os, name, priority, is_other)
+    limits = "would limit the whole executor; set limits in its container"
+    refuse(resource, "prlimit", limits, lambda pid, kind, *new: not new or is_other(pid))
+    files = "would replace a standard stream of the whole executor; redirect sys.stdout, or use "
+    refuse(os, "dup2", files + "subprocess", lambda fd, fd2, *_, **__: fd2 > standard_error)
+    refuse(os, "close", files + "subprocess", lambda fd: fd > standard_error)
+
+
+def _pid_of(pidfd: int) -> int:
+    with open(f"/proc/self/fdinfo/{pidfd}") as lines:
+        return next((int(line[4:]) for line in lines if line.startswith("Pid:")), 0)
 
 
 def _refuse_setting_locale() -> None:
@@ -64,14 +143,56 @@ def _refuse_setting_locale() -> None:
 
     @functools.wraps(setlocale)
     def only_query(category: int, locale: Any = None) -> Any:
-        if locale is None:
-            return setlocale(category)
+        now = setlocale(category)
+        if locale is None or locale == now:
+            return now
         raise LocaleError(
             "locale.setlocale() would change the locale of the whole executor; "
             f"format with babel or the like, {_INSTEAD}"
         )
 
     locale.setlocale = only_query
+
+
+def _refuse_setting_zone() -> None:
+    in_process = os.environ.get("TZ")
+
+    def is_unchanged() -> bool:
+        return os.environ.get("TZ") == in_process
+
+    refuse(
+        time,
+        "tzset",
+        "would change the time zone of the whole executor; use zoneinfo.ZoneInfo",
+        is_unchanged,
+    )
+
+
+def _lock_files_by_opening() -> None:
+    """Have ``fcntl.lockf`` lock for the opened file rather than for the process.
+
+    The locks of one process do not keep its tasks apart, and go when any of them closes the file.
+    """
+    lockf = fcntl.lockf
+    lock_types = {
+        fcntl.LOCK_SH: fcntl.F_RDLCK,
+        fcntl.LOCK_EX: fcntl.F_WRLCK,
+        fcntl.LOCK_UN: fcntl.F_UNLCK,
+    }
+    no_process = 0
+
+    @functools.wraps(lockf)
+    def lock_opened(fd: Any, cmd: int, len: int = 0, start: int = 0, whence: int = 0, /) -> Any:
+        kind = lock_types.get(cmd & ~fcntl.LOCK_NB)
+        if kind is None:
+            raise ValueError("unrecognized lockf argument")
+        command = fcntl.F_OFD_SETLK if cmd & fcntl.LOCK_NB else fcntl.F_OFD_SETLKW
+        return (
+            fcntl.fcntl(fd, command, struct.pack("hhqqixxxx", kind, whence, start, len, no_process))
+            and None
+        )
+
+    fcntl.lockf = lock_opened
 
 
 def _limit_recursion() -> None:
@@ -91,7 +212,7 @@ def _limit_recursion() -> None:
 
 
 def _keep_environment() -> None:
-    """Make changes to ``os.environ`` visible to the task and its subprocesses only.
+    """Make changes to ``os.environ`` visible to Python only; see `children`.
 
     C's ``setenv`` must not be called beside other threads: a ``getenv`` in one of them, as in
     ``localtime``, reads freed memory.
@@ -101,24 +222,6 @@ def _keep_environment() -> None:
         pass
 
     os.putenv = os.unsetenv = leave_process_alone
-    init = subprocess.Popen.__init__
-    env = init.__code__.co_varnames.index("env") - 1
-
-    @functools.wraps(init)
-    def init_with_environment(self: Any, *args: Any, **kwargs: Any) -> None:
-        if len(args) > env:
-            inherited = os.environ if args[env] is None else args[env]
-            args = (*args[:env], inherited, *args[env + 1 :])
-        elif kwargs.get("env") is None:
-            kwargs["env"] = os.environ
-        init(self, *args, **kwargs)
-
-    def system(command: Any) -> int:
-        status = subprocess.call(command, shell=True)
-        return status << 8 if status >= 0 else -status
-
-    subprocess.Popen.__init__ = init_with_environment  # type: ignore[method-assign]
-    os.system = system
 
 
 def _faulthandler_stand_in() -> types.ModuleType:

@@ -8,8 +8,10 @@ ended, it has those of the task that was entered last, as in a worker.
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator, MutableMapping
@@ -24,14 +26,28 @@ from pyspark.taskcontext import TaskContext
 if TYPE_CHECKING:
     from pyflow.thread_mode.session_log import SessionLog
 
-__all__ = ["CurrentTask", "call_out", "current", "enter", "entered", "install"]
+__all__ = [
+    "CurrentTask",
+    "call_out",
+    "current",
+    "enter",
+    "entered",
+    "install",
+    "is_main_thread",
+    "of_thread",
+    "on_thread_start",
+]
+
+#: Called in a thread that a function has started, before its own work.
+on_thread_start: list[Callable[[], None]] = []
 
 T = TypeVar("T")
 R = TypeVar("R")
 K = TypeVar("K")
 V = TypeVar("V")
 
-_thread = threading.local()
+#: What is the current thread's: `task`.
+of_thread = threading.local()
 
 #: The task that was entered last by a thread of the executor.
 _last_entered: CurrentTask | None = None
@@ -61,11 +77,20 @@ class CurrentTask:
         attributes anew, so that tasks must not have them in common.
     class_ids : WeakKeyDictionary
         The other way round.
+    context_variables : contextvars.Context
+        What the functions run in.
+    own : dict
+        What the task has for itself of what Python keeps once per process; see `task_globals`.
+    tracing : tuple
+        The functions of ``sys.settrace`` and ``sys.setprofile`` while another task is the thread's.
     ended : bool
     """
 
-    def __init__(self, label: str) -> None:
+    def __init__(self, label: str, context_variables: contextvars.Context) -> None:
         self.label = label
+        self.context_variables = context_variables
+        self.own: dict[Any, Any] = {}
+        self.tracing: tuple[Any, Any] = (None, None)
         self.context: TaskContext | None = None
         self.variables = dict(_variables.process)
         self.session_log: SessionLog | None = None
@@ -82,14 +107,15 @@ class CurrentTask:
         self.ended = True
         self.broadcasts = {}
         self.accumulators = {}
+        self.own = {}
         if _last_entered is self:
             _last_entered = None
 
 
 def current() -> CurrentTask | None:
     """The current thread's task."""
-    task: CurrentTask | None = getattr(_thread, "task", None)
-    if task is not None and task.ended and getattr(_thread, "is_started_by_function", False):
+    task: CurrentTask | None = getattr(of_thread, "task", None)
+    if task is not None and task.ended and getattr(of_thread, "is_started_by_function", False):
         return _last_entered or task
     return task
 
@@ -97,18 +123,29 @@ def current() -> CurrentTask | None:
 def enter(task: CurrentTask) -> None:
     """Make `task` the current thread's until the next call; called by the executor's threads."""
     global _last_entered
-    _thread.task = _last_entered = task
+    before = getattr(of_thread, "task", None)
+    of_thread.task = _last_entered = task
+    if before is not None and before is not task:
+        before.tracing = sys.gettrace(), sys.getprofile()
+        if before.tracing != task.tracing:
+            sys.settrace(task.tracing[0])
+            sys.setprofile(task.tracing[1])
+
+
+def is_main_thread() -> bool:
+    """Whether this is the thread that a worker process would run the task on."""
+    return current() is not None and not getattr(of_thread, "is_started_by_function", False)
 
 
 @contextmanager
 def entered(task: CurrentTask) -> Iterator[None]:
     """Make `task` the current thread's within a context."""
-    before = getattr(_thread, "task", None)
-    _thread.task = task
+    before = getattr(of_thread, "task", None)
+    of_thread.task = task
     try:
         yield
     finally:
-        _thread.task = before
+        of_thread.task = before
 
 
 def call_out(task: CurrentTask, work: Callable[[T], R], argument: T) -> R:
@@ -153,8 +190,10 @@ def install() -> None:
             run = thread.run
 
             def run_in_task() -> None:
-                _thread.task = task
-                _thread.is_started_by_function = True
+                of_thread.task = task
+                of_thread.is_started_by_function = True
+                for begin in on_thread_start:
+                    begin()
                 try:
                     run()
                 finally:

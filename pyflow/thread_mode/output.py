@@ -1,15 +1,21 @@
-"""What functions print and log, in the executor's log: with level, functions and task."""
+"""What functions print and log, in the executor's log: with level, functions and task.
+
+``sys.stdin``, ``sys.stdout`` and ``sys.stderr`` are the task's own: one that a function has
+redirected takes what the task's threads print. Standard input is empty, as in a worker process.
+"""
 
 from __future__ import annotations
 
 import io
 import logging
+import os
 import sys
 import threading
 from collections.abc import Callable
 from typing import Any
 
-from pyflow.thread_mode import current_task, session_log
+from pyflow.thread_mode import current_task, session_log, task_globals
+from pyflow.thread_mode.task_globals import TaskValue
 
 __all__ = ["install"]
 
@@ -19,9 +25,50 @@ Log = Callable[[int, bytes], None]
 
 def install(log: Log) -> None:
     """Send the interpreter's standard output, standard error and unhandled log records to `log`."""
-    sys.stdout = _Text("stdout", logging.INFO, _Lines(1, logging.INFO, log), "surrogateescape")
-    sys.stderr = _Text("stderr", logging.ERROR, _Lines(2, logging.WARNING, log), "backslashreplace")
+    streams = {
+        "stdin": _Empty(open(os.devnull, "rb"), encoding="utf-8"),  # noqa: SIM115
+        "stdout": _Text("stdout", logging.INFO, _Lines(1, logging.INFO, log), "surrogateescape"),
+        "stderr": _Text(
+            "stderr", logging.ERROR, _Lines(2, logging.WARNING, log), "backslashreplace"
+        ),
+    }
+    values: dict[str, TaskValue[Any]] = {name: TaskValue(each) for name, each in streams.items()}
+    for name, value in values.items():
+        # What `print` and other C code finds.
+        setattr(sys, name, _Current(value))
+        setattr(sys, f"__{name}__", streams[name])
+    task_globals.replace_attributes(sys, values)
     logging.lastResort = _Records(log)
+
+
+class _Current:
+    """Whatever is the current thread's standard stream.
+
+    Parameters
+    ----------
+    stream : TaskValue
+    """
+
+    def __init__(self, stream: TaskValue[Any]) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream.get(), name)
+
+    def write(self, text: str) -> Any:
+        stream = self._stream.get()
+        return None if stream is None else stream.write(text)
+
+    def flush(self) -> Any:
+        stream = self._stream.get()
+        return None if stream is None else stream.flush()
+
+
+class _Empty(io.TextIOWrapper):
+    """Standard input."""
+
+    def close(self) -> None:
+        """Stay open: other tasks read too."""
 
 
 class _Text(io.TextIOWrapper):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import json
 from collections.abc import Callable
 from typing import Any
@@ -56,6 +57,11 @@ class Program:
 
     def __del__(self) -> None:
         self._task.end()
+
+    @property
+    def context_variables(self) -> contextvars.Context:
+        """What the bridge enters around each bundle."""
+        return self._task.context_variables
 
     def enter(self) -> None:
         """Make the task the current thread's; called before each bundle."""
@@ -119,7 +125,7 @@ def load(specification: bytes) -> tuple[Any, ...]:
     """
     spec = json.loads(specification)
     with begin_task(spec) as task:
-        return _load_for(task, spec)
+        return task.context_variables.run(_load_for, task, spec)
 
 
 def _load_for(task: current_task.CurrentTask, spec: dict[str, Any]) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ iterator of rows instead, decoded as many at a time as the JVM hands out.
 
 from __future__ import annotations
 
+import contextvars
 import io
 import json
 from base64 import b64decode
@@ -60,6 +61,11 @@ class Stream:
         self._output = output
         self._schema: pa.Schema | None = None
         self._messages: _Messages | None = None
+
+    @property
+    def context_variables(self) -> contextvars.Context:
+        """What the bridge enters around each call."""
+        return self._task.context_variables
 
     def enter(self) -> None:
         """Make the task the current thread's."""
@@ -149,18 +155,27 @@ def load(
         the rows of an ``ArrowArray``.
     """
     spec = json.loads(specification)
-    options = ErrorOptions.of(spec)
     with begin_task(spec) as task:
-        pull = partial(current_task.call_out, task, pull)
-        if spec["input"] == "rows":
-            run = _consumer(spec, options)
-            schema = describe(_parse_datatype_json_string(spec["input_schema"]))
-            source = _rows(pull, row_reader(schema, spec["binary_as_bytes"]))
-        else:
-            run = _read(spec)
-            source = _INPUTS[spec["input"]](_Input(pull, _schemas(spec)))
-        log_for_session(task, spec)
-        return Stream(task, iter(run(spec["split_index"], source))), options
+        return task.context_variables.run(_load_for, task, spec, pull, row_reader)
+
+
+def _load_for(
+    task: current_task.CurrentTask,
+    spec: dict[str, Any],
+    pull: Pull,
+    row_reader: Callable[[Any, bool], Callable[[int], list[Row]]],
+) -> tuple[Stream, ErrorOptions]:
+    options = ErrorOptions.of(spec)
+    pull = partial(current_task.call_out, task, pull)
+    if spec["input"] == "rows":
+        run = _consumer(spec, options)
+        schema = describe(_parse_datatype_json_string(spec["input_schema"]))
+        source = _rows(pull, row_reader(schema, spec["binary_as_bytes"]))
+    else:
+        run = _read(spec)
+        source = _INPUTS[spec["input"]](_Input(pull, _schemas(spec)))
+    log_for_session(task, spec)
+    return Stream(task, iter(run(spec["split_index"], source))), options
 
 
 def _consumer(spec: dict[str, Any], options: ErrorOptions) -> Run:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pyspark.worker_message import TaskContextInfo
 
-from pyflow.thread_mode import application, current_task
+from pyflow.thread_mode import application, current_task, task_globals
 from pyflow.thread_mode.session_log import SessionLog
 
 __all__ = ["begin_task", "log_for_session"]
@@ -29,7 +29,7 @@ def begin_task(spec: dict[str, Any]) -> Iterator[current_task.CurrentTask]:
         ``task``, ``broadcasts`` (ids and files), ``files_dir``, ``files_of_session`` (whether only
         one of the application's sessions has them), ``python_includes`` and ``environment``.
     """
-    task = current_task.CurrentTask(_label(spec))
+    task = current_task.CurrentTask(_label(spec), task_globals.new_context())
     current_task.enter(task)
     try:
         os.environ.update(spec["environment"])

@@ -33,13 +33,13 @@ def where(n):
 
 def exits(n):
     if n == 37 and place() == "java":
-        os._exit(1)
+        ctypes.CDLL(None)._exit(1)
     return n + 1
 
 
 def aborts(n):
     if n == 37 and place() == "java":
-        os.abort()
+        ctypes.CDLL(None).abort()
     return n + 1
 
 
@@ -51,7 +51,7 @@ def segfaults(n):
 
 def exits_in_company(n):
     if n == 37 and place() == "java":
-        os._exit(1)
+        ctypes.CDLL(None)._exit(1)
     return n + 1
 
 
@@ -61,7 +61,7 @@ def companion(n):
 
 def not_for_workers(n):
     if n == 37 and place() == "java":
-        os._exit(1)
+        ctypes.CDLL(None)._exit(1)
     return n + 1
 
 
@@ -127,7 +127,7 @@ def check_no_fallback(spark):
 
 def fatal(numbers):
     if 37 in numbers and place() == "java":
-        os._exit(1)
+        ctypes.CDLL(None)._exit(1)
 
 
 def scalar(rows):

@@ -1,0 +1,219 @@
+"""What Python keeps once per process and each task has for itself.
+
+A worker process has one task at a time, and so functions set what is the process's. Here several
+tasks share an interpreter, each on a thread of its own. A value that a task sets is the task's from
+then on; what a module sets while it is imported is everyone's, because every worker process that
+imports the module would set it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import decimal
+import functools
+import importlib
+import importlib.machinery
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any, Generic, TypeVar
+
+from pyflow.thread_mode import current_task
+
+__all__ = [
+    "TaskValue",
+    "after_import",
+    "importing",
+    "install",
+    "new_context",
+    "replace_attributes",
+]
+
+T = TypeVar("T")
+
+_IMPORTLIB = "<frozen importlib._bootstrap_external>"
+
+_NUMBER_SETTINGS = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp", "traps")
+
+# The threads that run the code of a module which is being imported.
+_importing: set[int] = set()
+
+
+class TaskValue(Generic[T]):
+    """A value of the process, and of the tasks that have set it for themselves.
+
+    Parameters
+    ----------
+    process : object
+        What tasks see that have not set it.
+    copy : callable, optional
+        Copies a value that is changed in place.
+    always_of_task : bool
+        Whether a module that is imported sets the value for the task, too, as what is set for a
+        while only must not be seen by others.
+    """
+
+    def __init__(
+        self, process: T, copy: Callable[[T], T] | None = None, *, always_of_task: bool = False
+    ) -> None:
+        self.process = process
+        self._copy = copy
+        self._always_of_task = always_of_task
+
+    def get(self) -> T:
+        """The value that the current thread's task sees."""
+        task = current_task.current()
+        if task is None:
+            return self.process
+        value: T = task.own.get(self, self.process)
+        return value
+
+    def is_own(self) -> bool:
+        """Whether the current thread's task has set the value for itself."""
+        task = current_task.current()
+        return task is not None and self in task.own
+
+    def set(self, value: T) -> None:
+        """Set the value for the current thread's task; while a module is imported, for everyone."""
+        task = current_task.current()
+        if task is not None and value is self.process:
+            task.own.pop(self, None)
+        elif task is None or (importing() and not self._always_of_task):
+            self.process = value
+        else:
+            task.own[self] = value
+
+    def to_change(self) -> T:
+        """The value, to be changed in place for those for whom it would be set."""
+        task = current_task.current()
+        if task is None or (importing() and self not in task.own):
+            return self.process
+        if self not in task.own:
+            assert self._copy is not None
+            task.own.setdefault(self, self._copy(self.process))
+        value: T = task.own[self]
+        return value
+
+
+class _Attribute:
+    """A module's attribute that reads and sets a `TaskValue`."""
+
+    def __init__(self, value: TaskValue[Any]) -> None:
+        self._value = value
+
+    def __get__(self, module: ModuleType | None, owner: type) -> Any:
+        return self if module is None else self._value.get()
+
+    def __set__(self, module: ModuleType, value: Any) -> None:
+        self._value.set(value)
+
+
+def replace_attributes(module: ModuleType, values: dict[str, TaskValue[Any]]) -> None:
+    """Let each task have attributes of a module for itself.
+
+    The module's own code, and C code that looks them up in its dict, see what is there.
+    """
+
+    def reduce(module: ModuleType) -> tuple[Any, ...]:
+        return importlib.import_module, (module.__name__,)
+
+    attributes = {name: _Attribute(value) for name, value in values.items()}
+    module.__class__ = type("module", (type(module),), {"__reduce__": reduce, **attributes})
+
+
+_after_import: dict[str, Callable[[ModuleType], None]] = {}
+
+
+def after_import(name: str, change: Callable[[ModuleType], None]) -> None:
+    """Call `change` with a module once it is imported, before its importer goes on."""
+    if name in sys.modules:
+        change(sys.modules[name])
+    _after_import[name] = change
+
+
+def importing() -> bool:
+    """Whether the current thread runs the code of a module that is being imported."""
+    return bool(_importing) and threading.get_ident() in _importing
+
+
+def install() -> None:
+    """Watch the imports of this interpreter."""
+    external: Any = importlib.machinery.SourceFileLoader.__mro__
+    source = next(each for each in external if "exec_module" in vars(each))
+    for loader in (source, importlib.machinery.ExtensionFileLoader):
+        _watch(loader)
+
+
+def _watch(loader: Any) -> None:
+    execute = loader.exec_module
+
+    @functools.wraps(execute)
+    def exec_module(self: Any, module: ModuleType) -> None:
+        with _import():
+            execute(self, module)
+        if module.__name__ in _after_import:
+            _after_import[module.__name__](module)
+
+    # Its frame counts as one of importlib's, which tracebacks leave out.
+    wrapper: Any = exec_module
+    wrapper.__code__ = wrapper.__code__.replace(co_filename=_IMPORTLIB)
+    loader.exec_module = wrapper
+
+
+@contextlib.contextmanager
+def _import() -> Iterator[None]:
+    if importing():
+        yield
+        return
+    before = contextvars.copy_context(), decimal.getcontext().copy()
+    thread = threading.get_ident()
+    _importing.add(thread)
+    try:
+        yield
+    finally:
+        _importing.remove(thread)
+        _inherit(*before)
+
+
+# What modules have set while they were imported, and what tasks have begun with it.
+_of_modules = contextvars.Context()
+_of_tasks: weakref.WeakValueDictionary[int, contextvars.Context] = weakref.WeakValueDictionary()
+
+
+def new_context() -> contextvars.Context:
+    """The context variables of a new task."""
+    context = _of_modules.copy()
+    context.run(lambda: decimal.setcontext(decimal.getcontext().copy()))
+    _of_tasks[id(context)] = context
+    return context
+
+
+def _inherit(before: contextvars.Context, numbers_before: decimal.Context) -> None:
+    """Give everyone what a module has set of the current context's variables."""
+    numbers = decimal.getcontext()
+    changed = {
+        variable: value
+        for variable, value in contextvars.copy_context().items()
+        if value is not numbers and before.get(variable, _importing) is not value
+    }
+    new_numbers = _settings(numbers) != _settings(numbers_before)
+    if not changed and not new_numbers:
+        return
+    for context in (_of_modules, *_of_tasks.values()):
+        for variable, value in changed.items():
+            with contextlib.suppress(RuntimeError):  # a task that runs now has its own
+                context.run(variable.set, value)
+        for value in context.values():
+            if isinstance(value, decimal.Context) and _settings(value) == _settings(numbers_before):
+                for name in _NUMBER_SETTINGS:
+                    setattr(value, name, getattr(numbers, name))
+
+
+def _settings(numbers: decimal.Context) -> list[Any]:
+    return [repr(getattr(numbers, name)) for name in _NUMBER_SETTINGS]
+
+
+_of_modules.run(decimal.getcontext)

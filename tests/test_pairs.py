@@ -1,0 +1,859 @@
+"""What Python, numpy and pandas keep once per process, in two tasks at once."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql.functions import udf
+
+from comparison import process_mode, settings, thread_modes
+from pairs import assert_same_in_pairs
+
+pytestmark = pytest.mark.core
+
+PYTHON = {}
+LIBRARIES = {}
+
+
+def python(function):
+    PYTHON[function.__name__] = function
+    return function
+
+
+def libraries(function):
+    LIBRARIES[function.__name__] = function
+    return function
+
+
+@python
+def random_seed(who, step):
+    import random
+
+    random.seed(who)
+    numbers = []
+    for _ in range(5):
+        step()
+        numbers.append(
+            (
+                random.random(),
+                random.randint(0, 1000),
+                random.choice("abc"),
+                random.gauss(0, 1),
+                random.getrandbits(20),
+            )
+        )
+    return numbers
+
+
+@python
+def random_functions_by_name(who, step):
+    from random import random, sample, seed, shuffle
+
+    seed(who)
+    numbers = list(range(10))
+    step()
+    shuffle(numbers)
+    step()
+    return numbers, random(), sample(numbers, 3)
+
+
+@python
+def random_state(who, step):
+    import random
+
+    random.seed(who)
+    state = random.getstate()
+    step()
+    first = random.random()
+    random.setstate(state)
+    step()
+    return first, random.random()
+
+
+@python
+def random_numbers_of_unseeded_tasks(who, step):
+    import random
+
+    step()
+    return 0 <= random.random() < 1, len({random.random() for _ in range(20)})
+
+
+@python
+def redirect_stdout(who, step):
+    import contextlib
+    import io
+
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        for n in range(3):
+            step()
+            print(who, n)
+    step()
+    return text.getvalue()
+
+
+@python
+def redirect_stderr(who, step):
+    import contextlib
+    import io
+    import sys
+
+    text = io.StringIO()
+    with contextlib.redirect_stderr(text):
+        step()
+        print(who, file=sys.stderr)
+        step()
+        sys.stderr.write("written")
+    return text.getvalue()
+
+
+@python
+def nested_redirections(who, step):
+    import contextlib
+    import io
+
+    outer, inner = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(outer):
+        print("outer", who)
+        step()
+        with contextlib.redirect_stdout(inner):
+            print("inner", who)
+            step()
+        print("outer again", who)
+        step()
+    return outer.getvalue(), inner.getvalue()
+
+
+@python
+def assigned_stdout(who, step):
+    import io
+    import sys
+
+    before = sys.stdout
+    sys.stdout = io.StringIO()
+    try:
+        step()
+        print(who, end="")
+        step()
+        return sys.stdout.getvalue(), sys.stdout is not before
+    finally:
+        sys.stdout = before
+
+
+@python
+def stdout_of_threads(who, step):
+    import contextlib
+    import io
+    import threading
+
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        step()
+        thread = threading.Thread(target=print, args=(who,))
+        thread.start()
+        thread.join()
+        step()
+    return text.getvalue()
+
+
+@python
+def standard_input(who, step):
+    import contextlib
+    import io
+    import sys
+
+    before = sys.stdin
+    sys.stdin = io.StringIO(f"line {who}\n")
+    try:
+        step()
+        with contextlib.redirect_stdout(io.StringIO()):
+            return input("? ")
+    finally:
+        sys.stdin = before
+
+
+@python
+def standard_input_is_empty(who, step):
+    import sys
+
+    return sys.stdin.read()
+
+
+@python
+def input_at_the_end(who, step):
+    return input()
+
+
+@python
+def breakpoints(who, step):
+    import contextlib
+    import io
+    import sys
+
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            breakpoint()
+            step()
+    finally:
+        sys.settrace(None)
+
+
+@python
+def standard_input_of_children(who, step):
+    import os
+    import subprocess
+    import sys
+
+    code = "import sys; print(repr(sys.stdin.read()))"
+    step()
+    return (
+        subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE).stdout,
+        subprocess.run([sys.executable, "-c", code], close_fds=False, capture_output=True).stdout,
+        subprocess.run(["cat"], input=b"given", capture_output=True).stdout,
+        os.system("cat"),
+        os.popen("cat; echo done").read(),
+    )
+
+
+@python
+def spawned_programs(who, step):
+    import os
+
+    read, write = os.pipe()
+    pid = os.posix_spawn(
+        "/bin/sh",
+        ["sh", "-c", "cat; echo done"],
+        os.environ,
+        file_actions=[(os.POSIX_SPAWN_DUP2, write, 1)],
+    )
+    os.close(write)
+    os.waitpid(pid, 0)
+    text = os.read(read, 100)
+    os.close(read)
+    return text
+
+
+@python
+def environment_of_children(who, step):
+    import os
+    import subprocess
+
+    os.environ["PAIR"] = str(who)
+    try:
+        step()
+        return subprocess.run(["sh", "-c", "echo $PAIR"], capture_output=True).stdout
+    finally:
+        del os.environ["PAIR"]
+
+
+@python
+def caught_warnings(who, step):
+    import warnings
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for n in range(3):
+            step()
+            warnings.warn(f"{who} {n}", stacklevel=1)
+        step()
+    return [str(each.message) for each in caught]
+
+
+@python
+def warning_filters(who, step):
+    import warnings
+
+    before = warnings.filters[:]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error" if who else "ignore")
+        step()
+        try:
+            warnings.warn("a warning", stacklevel=1)
+            result = "ignored"
+        except UserWarning:
+            result = "raised"
+        step()
+    return result, warnings.filters == before
+
+
+@python
+def warnings_of_c_code(who, step):
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error" if who else "ignore")
+        step()
+        try:
+            return bool(~True)
+        except DeprecationWarning:
+            return "raised"
+
+
+@python
+def warnings_once_per_place(who, step):
+    import warnings
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            step()
+            warnings.warn("a warning", stacklevel=1)
+        step()
+    return len(caught)
+
+
+@python
+def shown_warnings(who, step):
+    import warnings
+
+    shown = []
+    before = warnings.showwarning
+    warnings.showwarning = lambda message, *rest: shown.append(str(message))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            step()
+            warnings.warn(f"warning {who}", stacklevel=1)
+            step()
+        return shown
+    finally:
+        warnings.showwarning = before
+
+
+@python
+def decimal_context(who, step):
+    import decimal
+
+    results = []
+    with decimal.localcontext() as context:
+        context.prec = 5 + who
+        step()
+        results.append(str(decimal.Decimal(1) / 3))
+    before = decimal.getcontext().prec
+    decimal.getcontext().prec = 7 + who
+    try:
+        step()
+        results.append(str(decimal.Decimal(1) / 3))
+    finally:
+        decimal.getcontext().prec = before
+    return results
+
+
+@python
+def context_variables(who, step):
+    import contextvars
+
+    variable = contextvars.ContextVar("pair", default=None)
+    variable.set(who)
+    step()
+    return variable.get()
+
+
+@python
+def socket_timeout(who, step):
+    import socket
+
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(10 + who)
+    try:
+        step()
+        with socket.socket() as made:
+            return before, socket.getdefaulttimeout(), made.gettimeout()
+    finally:
+        socket.setdefaulttimeout(before)
+
+
+@python
+def garbage_collector(who, step):
+    import gc
+
+    before = gc.isenabled(), gc.get_threshold()
+    (gc.disable if who else gc.enable)()
+    gc.set_threshold(500 + who, 7, 7)
+    try:
+        step()
+        gc.freeze()
+        gc.unfreeze()
+        return before[0], gc.isenabled(), gc.get_threshold()
+    finally:
+        gc.enable()
+        gc.set_threshold(*before[1])
+
+
+@python
+def switch_interval(who, step):
+    import sys
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(0.25 + who)
+    try:
+        step()
+        return before, sys.getswitchinterval()
+    finally:
+        sys.setswitchinterval(before)
+
+
+@python
+def recursion_limit(who, step):
+    import sys
+
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(before + 100 + who)
+    try:
+        step()
+        return sys.getrecursionlimit() - before
+    finally:
+        sys.setrecursionlimit(before)
+
+
+@python
+def digits_of_numbers(who, step):
+    import sys
+
+    if not hasattr(sys, "set_int_max_str_digits"):
+        return None
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(5000 * (1 - who))
+    try:
+        step()
+        return before, sys.get_int_max_str_digits(), len(str(10**4900))
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
+@python
+def field_sizes(who, step):
+    import csv
+
+    before = csv.field_size_limit(200_000 + who)
+    try:
+        step()
+        return before, csv.field_size_limit(), len(next(csv.reader(["x" * 150_000]))[0])
+    finally:
+        csv.field_size_limit(before)
+
+
+@python
+def dialects(who, step):
+    import csv
+    import io
+
+    csv.register_dialect("pair", delimiter=":;"[who])
+    try:
+        step()
+        read = list(csv.DictReader(["a:b;c", "1:2;3"], dialect="pair"))
+        text = io.StringIO()
+        csv.writer(text, "pair").writerow([1, 2])
+        return read, text.getvalue(), csv.list_dialects()
+    finally:
+        csv.unregister_dialect("pair")
+
+
+@python
+def trace_functions(who, step):
+    import sys
+
+    called = []
+
+    def trace(frame, event, argument):
+        called.append((who, frame.f_code.co_name))
+
+    def traced():
+        pass
+
+    def profile(frame, event, argument):
+        if frame.f_code.co_name == "traced":
+            called.append((who, event))
+
+    step()
+    sys.settrace(trace)
+    traced()
+    sys.settrace(None)
+    sys.setprofile(profile)
+    traced()
+    sys.setprofile(None)
+    step()
+    return [each for each in called if "traced" in each or each[1] in ("call", "return")]
+
+
+@python
+def hooks_of_threads(who, step):
+    import threading
+
+    seen = []
+    before = threading.excepthook
+    threading.excepthook = lambda arguments: seen.append((who, str(arguments.exc_value)))
+    try:
+        step()
+        thread = threading.Thread(target=lambda: 1 // 0)
+        thread.start()
+        thread.join()
+        step()
+        return seen
+    finally:
+        threading.excepthook = before
+
+
+@python
+def arguments_of_the_program(who, step):
+    import argparse
+    import sys
+
+    before = sys.argv
+    sys.argv = ["program", "--who", str(who)]
+    try:
+        step()
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--who")
+        return parser.parse_args().who
+    finally:
+        sys.argv = before
+
+
+@python
+def temporary_directory(who, step):
+    import os
+    import tempfile
+
+    made = tempfile.mkdtemp()
+    tempfile.tempdir = made
+    try:
+        step()
+        handle, path = tempfile.mkstemp()
+        os.close(handle)
+        os.unlink(path)
+        return os.path.dirname(path) == made, tempfile.gettempdir() == made
+    finally:
+        tempfile.tempdir = None
+        os.rmdir(made)
+
+
+@python
+def event_loop(who, step):
+    import asyncio
+
+    async def work():
+        await asyncio.sleep(0.001)
+        return who
+
+    loop = asyncio.get_event_loop()
+    step()
+    result = loop.run_until_complete(work()), asyncio.get_event_loop() is loop
+    loop.close()
+    asyncio.set_event_loop(asyncio.new_event_loop())
+    step()
+    return (*result, asyncio.get_event_loop().is_closed(), asyncio.run(work()))
+
+
+@python
+def event_loops_of_threads(who, step):
+    import asyncio
+    import threading
+
+    failed = []
+
+    def get():
+        try:
+            asyncio.get_event_loop()
+        except RuntimeError:
+            failed.append(who)
+
+    thread = threading.Thread(target=get)
+    thread.start()
+    thread.join()
+    return failed
+
+
+@python
+def signal_masks(who, step):
+    import signal
+
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    step()
+    blocked = signal.SIGTERM in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return blocked, signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1]) == before
+
+
+@python
+def asked_mask(who, step):
+    import os
+
+    mask = os.umask(0)
+    os.umask(mask)
+    step()
+    return mask
+
+
+@python
+def locked_files(who, step):
+    import fcntl
+    import os
+    import tempfile
+
+    if who:
+        step()
+        return True
+    path = os.path.join(tempfile.gettempdir(), "pyflow-pair-lock")
+    with open(path, "w") as locked:
+        fcntl.lockf(locked, fcntl.LOCK_EX)
+        with open(path) as again:  # closing it would release the lock of a process
+            again.read()
+        fcntl.lockf(locked, fcntl.LOCK_UN)
+    step()
+    return True
+
+
+@python
+def current_locale(who, step):
+    import locale
+
+    now = locale.setlocale(locale.LC_NUMERIC)
+    return locale.setlocale(locale.LC_NUMERIC, now) == now
+
+
+@python
+def profilers(who, step):
+    import cProfile
+    import pstats
+
+    def work():
+        return sum(map(abs, range(100)))
+
+    profile = cProfile.Profile()
+    step()
+    profile.enable()
+    work()
+    step()
+    profile.disable()
+    names = {name for _, _, name in pstats.Stats(profile).stats}
+    return "work" in names
+
+
+@libraries
+def numpy_seed(who, step):
+    import numpy as np
+
+    np.random.seed(who)
+    numbers = []
+    for _ in range(3):
+        step()
+        numbers.append(
+            (
+                np.random.rand(),
+                np.random.randint(0, 1000),
+                np.random.normal(),
+                np.random.choice([1, 2, 3]),
+                np.random.permutation(5).tolist(),
+            )
+        )
+    return numbers
+
+
+@libraries
+def numpy_functions_by_name(who, step):
+    from numpy.random import normal, random_sample, seed
+
+    seed(who)
+    step()
+    return normal(size=2).tolist(), random_sample()
+
+
+@libraries
+def numpy_state(who, step):
+    import numpy as np
+
+    np.random.seed(who)
+    state = np.random.get_state()
+    step()
+    first = np.random.random()
+    np.random.set_state(state)
+    step()
+    return first, np.random.random()
+
+
+@libraries
+def numpy_global_generator(who, step):
+    import numpy as np
+
+    np.random.seed(who)
+    step()
+    generator = np.random.mtrand._rand
+    return generator.uniform(), isinstance(generator, np.random.RandomState)
+
+
+@libraries
+def pandas_sample(who, step):
+    import numpy as np
+    import pandas as pd
+
+    np.random.seed(who)
+    step()
+    return pd.Series(range(100)).sample(5).tolist()
+
+
+@libraries
+def numpy_errors(who, step):
+    import numpy as np
+
+    before = np.seterr(divide="raise" if who else "ignore")
+    try:
+        step()
+        return str(np.float64(1) / np.float64(0))
+    except FloatingPointError:
+        return "raised"
+    finally:
+        np.seterr(**before)
+
+
+@libraries
+def numpy_errors_within(who, step):
+    import numpy as np
+
+    with np.errstate(divide="raise" if who else "ignore"):
+        step()
+        try:
+            return str(np.array([1.0]) / np.array([0.0]))
+        except FloatingPointError:
+            return "raised"
+
+
+@libraries
+def numpy_warnings(who, step):
+    import warnings
+
+    import numpy as np
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            step()
+            np.array([1.0 + who]) / np.array([0.0])
+        step()
+    return len(caught)
+
+
+@libraries
+def numpy_print_options(who, step):
+    import numpy as np
+
+    with np.printoptions(precision=2 + who):
+        step()
+        return str(np.array([1 / 3]))
+
+
+@libraries
+def pandas_options(who, step):
+    import pandas as pd
+
+    before = pd.get_option("display.max_rows")
+    pd.set_option("display.max_rows", 10 + who)
+    pd.options.display.precision = 2 + who
+    try:
+        step()
+        return (
+            before,
+            pd.options.display.max_rows,
+            pd.get_option("display.max_rows"),
+            str(pd.Series([1 / 3])),
+            len(str(pd.Series(range(100))).splitlines()),
+        )
+    finally:
+        pd.reset_option("display.max_rows")
+        pd.reset_option("display.precision")
+
+
+@libraries
+def pandas_options_within(who, step):
+    import pandas as pd
+
+    with pd.option_context("display.width", 100 + who, "display.max_columns", 3 + who):
+        step()
+        inside = pd.get_option("display.width"), pd.get_option("display.max_columns")
+    step()
+    return inside, pd.get_option("display.width")
+
+
+@pytest.mark.parametrize("cases", [PYTHON, LIBRARIES], ids=["python", "libraries"])
+def test_pairs_of_tasks(spark, cases):
+    assert_same_in_pairs(spark, cases)
+
+
+def test_what_a_module_sets_while_it_is_imported(spark):
+    """All tasks find it, as if each had imported the module."""
+
+    def uses(_):
+        import decimal
+        import warnings
+
+        import sets_globals
+
+        assert sets_globals.connection is not None
+        try:
+            warnings.warn("raised by a filter of a module", stacklevel=1)
+            warned = "shown"
+        except UserWarning:
+            warned = "raised"
+        return repr((decimal.getcontext().Emax, warned))
+
+    expected = (repr((999_000, "raised")),)
+    for mode in thread_modes():
+        with settings(spark, mode):
+            frame = spark.range(4, numPartitions=4).select(udf(uses)("id"))
+            assert frame.collect() == [expected] * 4
+
+
+def test_a_connection_that_a_module_keeps(spark):
+    """Transactions of tasks at the same time do not mix."""
+
+    def inserts(task):
+        import time
+
+        from sets_globals import connection
+
+        connection.execute("begin")
+        for n in range(10):
+            connection.execute("insert into numbers values (?, ?)", (task, n))
+            time.sleep(0.001)
+        (count,) = connection.execute("select count(*) from numbers").fetchone()
+        connection.execute("delete from numbers")
+        connection.execute("commit")
+        return count
+
+    with settings(spark, thread_modes()[-1]):
+        rows = spark.range(40, numPartitions=4).select(udf(inserts, "long")("id")).collect()
+    assert rows == [(10,)] * 40
+
+
+def test_libraries_see_how_many_threads_they_may_start(spark):
+    def asks_c(_):
+        import ctypes
+
+        getenv = ctypes.CDLL(None).getenv
+        getenv.restype = ctypes.c_char_p
+        return getenv(b"OMP_NUM_THREADS").decode()
+
+    for mode in [process_mode(), *thread_modes()]:
+        with settings(spark, mode):
+            assert spark.range(1).select(udf(asks_c)("id")).collect() == [("1",)]
+
+
+def test_tracing_ends_with_the_calls_of_a_task(spark):
+    """Two functions of one task run by turns on one thread."""
+
+    def traces(n):
+        import sys
+
+        if n == 0:
+            sys.setprofile(lambda *event: None)
+        return str(sys.getprofile() is not None)
+
+    def does_not(n):
+        import sys
+
+        return str(sys.getprofile() is not None)
+
+    with settings(spark, thread_modes()[-1]):
+        frame = spark.range(3, numPartitions=1).select(
+            udf(traces, useArrow=False)("id"), udf(does_not, useArrow=True)("id")
+        )
+        assert frame.collect() == [("True", "False")] * 3
