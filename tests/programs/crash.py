@@ -77,14 +77,28 @@ def check_others(spark):
     comparison.assert_thread_plan(comparison.executed_plan(frame))
 
 
-def check_crash(spark, function, use_arrow):
+def generated(spark):
+    return spark.range(200, numPartitions=4).select(
+        (col("id") * 2).alias("twice"),
+        col("id"),
+        col("id").cast("string").alias("text"),
+        (col("id") % 5).alias("k"),
+        col("id").alias("n"),
+    )
+
+
+def parquet(spark):
+    """The same rows in batches of columns, a file for each task."""
+    if not os.path.exists("rows.parquet"):
+        generated(spark).write.parquet("rows.parquet")
+    return spark.read.parquet("rows.parquet")
+
+
+def check_crash(spark, function, use_arrow, rows):
     """The query that meets the crash finishes; the next one tells why it is in process mode."""
     f = udf(function, "long", useArrow=use_arrow)
-    rows = spark.range(200, numPartitions=4).select(
-        (col("id") * 2).alias("twice"), col("id"), col("id").cast("string").alias("text")
-    )
     frame = rows.select(f("id").alias("next"), "text", col("twice").alias("renamed"))
-    got = frame.collect()
+    got = sorted(frame.collect())
     assert got == [(n + 1, str(n), n * 2) for n in range(200)], got
     comparison.assert_thread_plan(comparison.executed_plan(frame))
     node = comparison.operator(frame._jdf.queryExecution().executedPlan(), "ThreadEvalPython")
@@ -213,9 +227,7 @@ OTHER_KINDS = (
 
 def check_kind(spark, kind):
     """Every kind of function finishes in process mode after a crash."""
-    rows = spark.range(200, numPartitions=4).select(
-        (col("id") % 5).alias("k"), col("id").alias("n")
-    )
+    rows = parquet(spark).select("k", "n")
     frame = kind(rows)
     comparison.assert_thread_plan(comparison.executed_plan(frame))
     got = sorted(frame.collect())
@@ -262,11 +274,17 @@ def main() -> None:
             "spark.executor.cores": "1",
             "spark.scheduler.minRegisteredResourcesRatio": "1.0",
             "spark.scheduler.maxRegisteredResourcesWaitingTime": "60s",
+            "spark.sql.files.maxPartitionBytes": "1m",
+            "spark.sql.files.openCostInBytes": "1m",
         },
     )
     check_others(spark)
-    for function, use_arrow in ((exits, True), (segfaults, False), (aborts, True)):
-        check_crash(spark, function, use_arrow)
+    for function, use_arrow, rows in (
+        (exits, True, generated),
+        (segfaults, False, parquet),
+        (aborts, True, parquet),
+    ):
+        check_crash(spark, function, use_arrow, rows(spark))
     for kind in OTHER_KINDS if "--all-kinds" in sys.argv else (map_in_arrow,):
         check_kind(spark, kind)
     check_company(spark)

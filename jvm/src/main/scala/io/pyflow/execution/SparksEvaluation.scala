@@ -2,7 +2,7 @@ package io.pyflow.execution
 
 import org.apache.spark.PartitionEvaluatorFactory
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, NamedExpression, PythonUDF, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, NamedExpression, PythonUDF, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.python.{ArrowEvalPythonExec, BatchEvalPythonExec}
@@ -65,10 +65,18 @@ class SparksEvaluation(
 
   def eval(partitionIndex: Int, rows: Iterator[InternalRow]): Iterator[InternalRow] = {
     val projection = UnsafeProjection.create(output, input ++ results)
-    // Spark's evaluator keeps rows while Python works.
-    evaluators.createEvaluator().eval(partitionIndex, rows.map(_.copy())).map { row =>
+    evaluators.createEvaluator().eval(partitionIndex, unsafe(rows)).map { row =>
       outputRows.add(1)
       projection(row)
+    }
+  }
+
+  /** Spark's evaluator takes no others; rows of a columnar batch and of some sources are none. */
+  private def unsafe(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
+    lazy val projection = UnsafeProjection.create(input, input)
+    rows.map {
+      case row: UnsafeRow => row
+      case row => projection(row)
     }
   }
 }
