@@ -202,3 +202,66 @@ def test_failures_of_the_input(arrow_lane, spark, tmp_path):
         data[4:100] = b"\xff" * 96  # the header of the first page
         file.write_bytes(data)
     arrow_lane.fail(lambda spark: spark.read.parquet(path).select(size("id")))
+
+
+@pytest.fixture
+def files(spark, tmp_path):
+    """Several files, which one task reads."""
+    path = str(tmp_path / "files")
+    spark.range(30, numPartitions=3).write.parquet(path)
+    return path
+
+
+def origin(which="*"):
+    """What Spark tells of the file that a row comes from."""
+    columns = [
+        F.regexp_extract(F.input_file_name(), "part-[0-9]+", 0).alias("name"),
+        F.expr("input_file_block_start()").alias("start"),
+        F.expr("input_file_block_length() > 0").alias("length"),
+    ]
+    return columns if which == "*" else columns[which]
+
+
+PLAIN = udf(lambda n: n + 1, LongType(), useArrow=False)
+OPTIMISED = udf(lambda n: n + 1, LongType(), useArrow=True)
+
+
+@pandas_udf(LongType())
+def next_in_batch(n: pd.Series) -> pd.Series:
+    return n + 1
+
+
+@pytest.mark.parametrize("function", [PLAIN, OPTIMISED, next_in_batch])
+@pytest.mark.parametrize(
+    "query",
+    [
+        lambda table, f: table.select(f("id").alias("f"), *origin()),
+        lambda table, f: table.select("id", f("id").alias("f"), *origin()).where("f % 2 = 0"),
+        lambda table, f: table.where(f("id") > F.length(F.input_file_name()) - 1000),
+        lambda table, f: table.select(PLAIN(next_in_batch(f("id"))).alias("f"), *origin()),
+        lambda table, f: table.select("id", f("id").alias("f"), origin(0)).where(
+            f("f") > F.expr("input_file_block_start()")
+        ),
+        lambda table, f: table.select(
+            F.concat(origin(0), f("id").cast("string"), F.lit("!")).alias("both")
+        ),
+        lambda table, f: table.groupBy(origin(0)).agg(F.sum(f("id"))).orderBy("name"),
+    ],
+    ids=["project", "filter above", "filter", "chain", "chain and filter", "inside", "group"],
+)
+def test_the_file_that_rows_come_from(spark, files, query, function):
+    def rows(path, conf):
+        with settings(spark, conf):
+            frame = query(spark.read.parquet(path), function)
+            return sorted(map(tuple, frame.collect())), executed_plan(frame)
+
+    one_per_task = {
+        "spark.sql.files.maxPartitionBytes": "1m",
+        "spark.sql.files.openCostInBytes": "1m",
+    }
+    expected, _ = rows(files, {MODE: "process", **one_per_task})
+    assert "part-0" in repr(expected) or len(expected[0]) == 1
+    for conf in (one_per_task, {"spark.sql.files.minPartitionNum": "1"}):
+        got, plan = rows(files, {MODE: "thread", **conf})
+        assert "Thread" in plan
+        assert got == expected

@@ -27,6 +27,8 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
     if (PyFlowConf.isProcessMode(conf)) Nil else planForThreadMode(plan)
 
   private def planForThreadMode(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case InputFileColumns(askedBelow) => planForThreadMode(askedBelow)
+
     case Project(list, InThread(evaluation)) if list.forall(picksColumn) =>
       inThread(evaluation, list) :: Nil
 
