@@ -116,7 +116,8 @@ def test_a_changed_native_library_is_not_loaded(tmp_path):
             changed.writestr(
                 entry, content + b"\0" if "libpyflow-cp" in entry.filename else content
             )
-    done = ended([*submit(jar=jar), PROGRAMS / "application.py"], tmp_path)
+    command = [*submit("spark.pyflow.fallback=false", jar=jar), PROGRAMS / "application.py"]
+    done = ended(command, tmp_path)
     assert done.returncode != 0
     assert "changed.jar is not the one that was built with it" in done.stdout
     assert "Replace the jar by an intact one" in done.stdout

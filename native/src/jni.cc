@@ -230,6 +230,10 @@ JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_prewarm(JNIEnv* env, j
   if (!error.empty()) throw_with_text(env, kUnavailable, error);
 }
 
+JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_takeGil(JNIEnv*, jclass) {
+  pyflow::Attached attached(pyflow::shared_interpreter());
+}
+
 JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_memoryBytes(JNIEnv*, jclass) {
   return pyflow::python_memory_bytes();
 }

@@ -31,6 +31,10 @@ ISOLATED_SINCE = (3, 13)
 INSTALL_JDK = "install a JDK 17 (Debian: apt-get install openjdk-17-jdk-headless) or set JAVA_HOME"
 INSTALL_SPARK = f'install Spark {SPARK_MINOR}: pip install "pyspark~={SPARK_MINOR}.0"'
 CHOOSE_PYTHON = f"set PYSPARK_PYTHON to a {PYTHONS}"
+AT_START = (
+    "look at what this Python imports when it starts: sitecustomize, usercustomize, .pth files; "
+    "until then use spark.pyflow.execution-mode=process"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,8 +56,9 @@ def add_to(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "doctor",
         help="check this environment",
-        description="Checks JDK, Spark, Python, its shared library, stack size, plugin jar and "
-        "interpreter modes as an application started here would meet them.",
+        description="Checks JDK, Spark, Python, its shared library, stack size, plugin jar, "
+        "interpreter modes and the start of Python in a JVM as an application started here would "
+        "meet them.",
     )
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     parser.set_defaults(run=run)
@@ -72,13 +77,20 @@ def examine() -> Iterator[Finding]:
     java = Java.find(_stack_options(defaults))
     python = _describe_python(_python_executable(defaults))
     spark_version = _spark_version()
-    yield check_jdk(java)
-    yield check_spark(spark_version)
-    yield check_python(python)
-    yield check_libpython(python)
-    yield check_stack(java, _stack_options(defaults))
-    yield check_jar(spark_version, python)
-    yield check_interpreters(python)
+    findings = [
+        check_jdk(java),
+        check_spark(spark_version),
+        check_python(python),
+        check_libpython(python),
+        check_stack(java, _stack_options(defaults)),
+        check_jar(spark_version, python),
+        check_interpreters(python),
+    ]
+    yield from findings
+    if any(finding.advice for finding in findings):
+        yield Finding("start", "not tried before the faults above are repaired")
+    else:
+        yield check_start(java, python, defaults)
 
 
 # Java
@@ -255,6 +267,45 @@ def check_interpreters(python: dict[str, Any]) -> Finding:
     if tuple(map(int, python["minor"].split("."))) >= ISOLATED_SINCE:
         return Finding("interpreters", "isolated, shared")
     return Finding("interpreters", "shared (isolated needs Python 3.13)")
+
+
+def check_start(java: Java, python: dict[str, Any], defaults: dict[str, str]) -> Finding:
+    """Starts Python in a JVM, as the plugin does: no other check can tell that it will."""
+    check = "start"
+    home = session.spark_home()
+    temporary = [
+        option
+        for option in defaults.get("spark.driver.extraJavaOptions", "").split()
+        if option.startswith("-Djava.io.tmpdir=")
+    ]
+    command = [
+        str(java.executable),
+        f"-Xss{session.STACK_SIZE}",
+        "-XX:+SuppressFatalErrorMessage",
+        *temporary,
+        "-cp",
+        os.pathsep.join([session.jar_path(), f"{home}/jars/*"]),
+        "io.pyflow.execution.PythonStart",
+        str(python["executable"]),
+    ]
+    try:
+        start = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env={**os.environ, "SPARK_HOME": str(home)},
+        )
+    except subprocess.TimeoutExpired:
+        return Finding(check, "Python did not start in a JVM within 120 s", AT_START)
+    if start.returncode == 0:
+        return Finding(check, f"Python {start.stdout.split()[-1]} starts in a JVM")
+    if start.returncode == 1:
+        fault = (start.stdout or start.stderr).strip().splitlines()[-1]
+        found, _, advice = fault.partition(". ")
+        return Finding(check, found, advice or "reinstall pyflow")
+    return Finding(check, f"the JVM crashed ({start.returncode}) while Python started", AT_START)
 
 
 def _is_free_threaded(python: dict[str, Any]) -> bool:

@@ -11,9 +11,19 @@ import zipfile
 import pytest
 
 import pyflow
+from jars import without_code
 from pyflow import session
 
-CHECKS = ["JDK", "Spark", "Python", "libpython", "stack size", "plugin jar", "interpreters"]
+CHECKS = [
+    "JDK",
+    "Spark",
+    "Python",
+    "libpython",
+    "stack size",
+    "plugin jar",
+    "interpreters",
+    "start",
+]
 
 
 @pytest.fixture
@@ -219,7 +229,7 @@ def test_a_free_threaded_python(doctor, package, python_with):
 
     findings = doctor(package, PYSPARK_PYTHON=python)
 
-    assert faults(findings) == []
+    assert faults(findings) == ["start"]  # of this jar, which is none
     assert ", free-threaded (" in findings["Python"]["found"]
     assert findings["interpreters"]["found"].startswith("shared, without a GIL")
     assert "PYTHON_GIL=0" in findings["interpreters"]["found"]
@@ -230,3 +240,32 @@ def test_settings_of_conf_satisfy_doctor(doctor, tmp_path):
     (tmp_path / "spark-defaults.conf").write_text("".join(lines))
 
     assert doctor()["stack size"]["found"] == "8 MiB per JVM thread"
+
+
+def test_python_starts_in_a_jvm(doctor):
+    version = ".".join(map(str, sys.version_info[:3]))
+
+    assert doctor()["start"]["found"] == f"Python {version} starts in a JVM"
+
+
+def test_python_that_crashes_a_jvm_when_it_starts(doctor, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os\nif os.path.realpath('/proc/self/exe').endswith('java'): os.abort()\n"
+    )
+
+    findings = doctor(package=tmp_path)
+
+    assert faults(findings) == ["start"]
+    assert "the JVM crashed" in findings["start"]["found"]
+    assert "sitecustomize" in findings["start"]["advice"]
+
+
+def test_native_library_that_cannot_be_loaded(doctor, package, root):
+    jar = package / "pyflow" / "jars" / f"pyflow-{pyflow.__version__}.jar"
+    without_code(root / "pyflow" / "jars" / jar.name, jar)
+
+    findings = doctor(package)
+
+    assert faults(findings) == ["start"]
+    assert "libpyflow-loader.so cannot be loaded" in findings["start"]["found"]
+    assert findings["start"]["advice"] == "Reinstall PyFlow, or build it on this machine"

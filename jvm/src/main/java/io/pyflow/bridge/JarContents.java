@@ -2,24 +2,20 @@ package io.pyflow.bridge;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.Comparator;
 import java.util.Enumeration;
 import java.util.HexFormat;
 import java.util.Properties;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
-import java.util.stream.Stream;
 
 /**
- * The native libraries and the Python code that the plugin jar carries, unpacked to a directory
- * only this user can read and that goes when the JVM exits.
+ * The native libraries and the Python code that the plugin jar carries, unpacked to a {@link
+ * PrivateDirectory}.
  */
 final class JarContents {
   private static final String PYTHON = "python/";
@@ -51,11 +47,7 @@ final class JarContents {
                 + ". Use a Python it was built for, build it again with that Python "
                 + "installed, or set spark.pyflow.execution-mode=process.");
       }
-      Path directory =
-          Files.createTempDirectory(
-              "pyflow-",
-              PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-      Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(directory), "pyflow-cleanup"));
+      Path directory = PrivateDirectory.create();
       for (Enumeration<JarEntry> entries = jar.entries(); entries.hasMoreElements(); ) {
         JarEntry entry = entries.nextElement();
         boolean wanted =
@@ -132,17 +124,6 @@ final class JarContents {
       throw new IOException("PyFlow's classes do not come from a jar but from " + location);
     } catch (URISyntaxException e) {
       throw new IOException(e);
-    }
-  }
-
-  private static void delete(Path directory) {
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : (Iterable<Path>) files.sorted(Comparator.reverseOrder())::iterator) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException | UncheckedIOException e) {
-      // A file that is in use or already gone stays to the system's own cleaning of temporary
-      // files.
     }
   }
 

@@ -18,6 +18,8 @@ final class NativeBridge {
 
   static native void endApplication(byte[] identifier);
 
+  static native void takeGil();
+
   static native long acquireSlot(boolean isolated);
 
   static native void releaseSlot(long slot);

@@ -1,6 +1,7 @@
 package io.pyflow.bridge;
 
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -34,7 +35,7 @@ public final class PythonRuntime {
     }
     PythonInstallation installation = PythonInstallation.inspect(pythonExec, environment);
     JarContents contents = JarContents.unpack(installation.minorVersion());
-    System.load(contents.loader().toString());
+    load(contents.loader());
     String linkError = NativeLoader.loadGlobally(installation.sharedLibrary());
     if (linkError != null) {
       throw new PythonUnavailableException(
@@ -43,7 +44,7 @@ public final class PythonRuntime {
               + "' cannot be loaded: "
               + linkError);
     }
-    System.load(contents.bridge().toString());
+    load(contents.bridge());
 
     List<String> options = new ArrayList<>(installation.startOptions());
     options.add(environment.getOrDefault("PYTHONHASHSEED", "0"));
@@ -54,6 +55,35 @@ public final class PythonRuntime {
     NativeBridge.start(
         options.stream().map(each -> each.getBytes(StandardCharsets.UTF_8)).toArray(byte[][]::new));
     running = installation;
+  }
+
+  private static void load(Path library) {
+    try {
+      System.load(library.toString());
+    } catch (UnsatisfiedLinkError e) {
+      throw new PythonUnavailableException(
+          "The native library "
+              + library.getFileName()
+              + " cannot be loaded ("
+              + e.getMessage()
+              + "). "
+              + cure(e.getMessage()),
+          e);
+    }
+  }
+
+  private static String cure(String message) {
+    if (message.contains("GLIBC")) {
+      return "The PyFlow jar was built on a newer system than this one: build it here, or on a"
+          + " system as old as the oldest that it is to run on.";
+    }
+    if (message.contains("failed to map segment") || message.contains("Operation not permitted")) {
+      return "The directory "
+          + System.getProperty("java.io.tmpdir")
+          + " may be mounted noexec: set -Djava.io.tmpdir to another directory in"
+          + " spark.driver.extraJavaOptions and spark.executor.extraJavaOptions.";
+    }
+    return "Reinstall PyFlow, or build it on this machine.";
   }
 
   public static synchronized boolean isStarted() {
@@ -89,6 +119,11 @@ public final class PythonRuntime {
     if (isStarted()) {
       NativeBridge.endApplication(identifier.getBytes(StandardCharsets.UTF_8));
     }
+  }
+
+  /** Takes the GIL of the shared interpreter and gives it back; returns when that was possible. */
+  public static void takeGil() {
+    NativeBridge.takeGil();
   }
 
   /** Makes interpreters ahead of the tasks that will lease them; takes about 0.1 s for each. */

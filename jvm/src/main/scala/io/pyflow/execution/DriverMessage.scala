@@ -15,6 +15,9 @@ object DriverMessage {
   private[execution] val Announced = "announced"
   private[execution] val Withdrawn = "withdrawn"
   private[execution] val Contended = "contended"
+  private[execution] val Held = "held"
+  private[execution] val StartBegun = "start begun"
+  private[execution] val StartDone = "start done"
 
   def decoded(message: Array[String]): DriverMessage = message match {
     case Array(Announced, executor, id, task, stage, partition, auto, functions @ _*) =>
@@ -29,6 +32,9 @@ object DriverMessage {
     case Array(Withdrawn, task, id) => Withdrawal(task.toLong, id.toLong)
     case Array(Contended, waitPercent, functions @ _*) =>
       Contention(waitPercent.toInt, identities(functions))
+    case Array(Held, executor, reason @ _*) => GilHeld(executor, reason.headOption)
+    case Array(StartBegun, executor) => StartBegins(executor)
+    case Array(StartDone, executor, failure @ _*) => StartEnded(executor, failure.headOption)
     case other => throw SparkException.internalError(s"${other.length} strings are no message")
   }
 
@@ -86,4 +92,27 @@ object Withdrawal {
 case class Contention(waitPercent: Int, functions: Seq[FunctionIdentity]) extends DriverMessage {
   override def encoded: Array[String] =
     Array(DriverMessage.Contended, waitPercent.toString) ++ DriverMessage.strings(functions)
+}
+
+/** CPython is about to start in an executor. */
+case class StartBegins(executor: String) extends DriverMessage {
+  override def encoded: Array[String] = Array(DriverMessage.StartBegun, executor)
+}
+
+/**
+ * It runs, or could not be started.
+ *
+ * @param failure the reason for process mode
+ */
+case class StartEnded(executor: String, failure: Option[String]) extends DriverMessage {
+  override def encoded: Array[String] = Array(DriverMessage.StartDone, executor) ++ failure
+}
+
+/**
+ * C code in an executor holds the GIL of the shared interpreter, or has given it up.
+ *
+ * @param reason for process mode, as long as it does
+ */
+case class GilHeld(executor: String, reason: Option[String]) extends DriverMessage {
+  override def encoded: Array[String] = Array(DriverMessage.Held, executor) ++ reason
 }

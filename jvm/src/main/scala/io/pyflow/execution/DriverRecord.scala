@@ -14,6 +14,10 @@ import org.apache.spark.sql.pyflow.{FunctionIdentity, FunctionsSpec}
  * has ended. In local mode there is no driver that would outlive the crash, and no record.
  */
 object DriverRecord {
+
+  /** Where there is no driver beside the executor. */
+  private val Local = "driver"
+
   @volatile private var driver = Option.empty[PluginContext]
   private val announcements = new AtomicLong
 
@@ -36,8 +40,11 @@ object DriverRecord {
       settings: ThreadModeSettings)(inThread: (TaskContext, Option[GilContention.Meter]) => T)(
       inProcess: TaskContext => T): T = {
     val task = TaskContext.get()
-    val contended = GilContention.reasonAgainst(settings.auto, identities)
-    contended.orElse(announce(task, identities, settings.auto)) match {
+    GilContention
+      .reasonAgainst(settings.auto, identities)
+      .orElse(PythonStart.failure(settings.python, spec.environment))
+      .orElse(GilWatch.reasonAgainst(spec, settings, task))
+      .orElse(announce(task, identities, settings.auto)) match {
       case None => inThread(task, Option.when(settings.auto)(new GilContention.Meter(identities)))
       case Some(_) if settings.fallback => inProcess(task)
       case Some(reason) =>
@@ -50,6 +57,12 @@ object DriverRecord {
 
   /** Tells the driver something that it does not answer. */
   def send(message: DriverMessage): Unit = driver.foreach(_.send(message.encoded))
+
+  def executor: String = driver.fold(Local)(_.executorID)
+
+  /** Tells the driver that Python is about to start here; why it must not. */
+  def announceStart(): Option[String] =
+    driver.flatMap(context => ask(context, StartBegins(context.executorID)))
 
   private def announce(
       task: TaskContext,
@@ -64,13 +77,19 @@ object DriverRecord {
         task.partitionId(),
         functions,
         auto)
-      context.ask(announcement.encoded) match {
-        case "" =>
-          val withdrawal = Withdrawal(announcement.task, announcement.id)
-          task.addTaskCompletionListener[Unit](_ => send(withdrawal))
-          None
-        case reason: String => Some(reason)
-        case other => throw SparkException.internalError(s"unexpected answer $other")
+      val reason = ask(context, announcement)
+      if (reason.isEmpty) {
+        val withdrawal = Withdrawal(announcement.task, announcement.id)
+        task.addTaskCompletionListener[Unit](_ => send(withdrawal))
       }
+      reason
+    }
+
+  /** The driver's reason for process mode, if it has one. */
+  private def ask(context: PluginContext, message: DriverMessage): Option[String] =
+    context.ask(message.encoded) match {
+      case "" => None
+      case reason: String => Some(reason)
+      case other => throw SparkException.internalError(s"unexpected answer $other")
     }
 }

@@ -8,9 +8,8 @@ import io.pyflow.bridge.{Interpreter, PythonFunctionException, PythonRuntime}
 /** Gets functions into an interpreter, or says why not. */
 private[execution] object FunctionLoading {
 
-  /** Starts Python if it does not run yet, and makes sure that it is the functions'. */
+  /** Makes sure that the Python that runs is the functions'. */
   def prepare(spec: FunctionsSpec, settings: ThreadModeSettings): Unit = {
-    PythonStart.now(settings.python, spec.environment)
     // Functions are pickled byte code, which fits one minor version of Python only. Free-threaded
     // and other builds of a version have the same byte code: a function may come from either.
     val embedded = PythonRuntime.version

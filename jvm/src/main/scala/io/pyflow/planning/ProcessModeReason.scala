@@ -6,8 +6,9 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.pyflow.PythonFunctions
 import org.apache.spark.sql.types._
 
-import io.pyflow.execution.{GilContention, InterpreterChoice}
-import io.pyflow.plugin.{EmbeddedPython, Permission, PyFlowConf, Quarantine}
+import io.pyflow.bridge.Interpreter
+import io.pyflow.execution.{GilContention, GilWatch, InterpreterChoice, PythonStart}
+import io.pyflow.plugin.{EmbeddedPython, ExecutorStarts, HeldGils, Permission, PyFlowConf, Quarantine}
 
 /** Why functions have to stay in process mode. */
 object ProcessModeReason {
@@ -20,6 +21,8 @@ object ProcessModeReason {
       conf: SQLConf,
       sparkConf: SparkConf): Option[String] =
     ofSession(evalType, conf, sparkConf)
+      .orElse(ofStart(sparkConf))
+      .orElse(ofSharedInterpreter(udfs.head, evalType, conf))
       .orElse(first(udfs) { udf =>
         val reason = ofFunction(udf, conf, sparkConf).orElse(ofValues(udf, evalType))
         if (udfs.length > 1) reason.map(text => s"${udf.name}: $text") else reason
@@ -53,6 +56,27 @@ object ProcessModeReason {
       None
     }
   }
+
+  /** Found in executors, of which the driver is one in local mode. */
+  private def ofStart(sparkConf: SparkConf): Option[String] =
+    ExecutorStarts.reason.orElse(PythonStart.knownFailure(EmbeddedPython.executable(sparkConf)))
+
+  /** A session that rules process mode out waits. */
+  private def ofSharedInterpreter(
+      udf: PythonFuncExpression,
+      evalType: Int,
+      conf: SQLConf): Option[String] = {
+    val choice = InterpreterChoice
+      .of(PyFlowConf.INTERPRETER.in(conf), PythonFunctions.versions(udf).head)
+      .getOrElse(Interpreter.SHARED)
+    val isolated = choice == Interpreter.ISOLATED && takesSlot(evalType)
+    if (isolated || !PyFlowConf.mayFallBack(conf)) None
+    else HeldGils.reason.orElse(GilWatch.reason)
+  }
+
+  /** Whether functions run in the interpreter of their task's choice, not in the shared one. */
+  private def takesSlot(evalType: Int): Boolean =
+    PythonFunctions.takesRows(evalType) && evalType != PythonFunctions.ConsumerEvalType
 
   private def ofFunction(
       udf: PythonFuncExpression,

@@ -2,7 +2,7 @@ package io.pyflow.plugin
 
 import org.apache.spark.{SparkContext, SparkException}
 
-import io.pyflow.execution.{Announcement, Contention, DriverMessage, GilContention, Withdrawal}
+import io.pyflow.execution._
 
 /** The driver's ear: what executors tell of the functions that they run. */
 object ExecutorMessages {
@@ -11,9 +11,14 @@ object ExecutorMessages {
   def begin(sc: SparkContext): Unit = {
     GilContention.clear()
     Quarantine.begin(sc)
+    ExecutorStarts.begin(sc)
+    HeldGils.begin(sc)
   }
 
-  def end(): Unit = Quarantine.end()
+  def end(): Unit = {
+    Quarantine.end()
+    ExecutorStarts.end()
+  }
 
   /** Answers an executor: the empty string or a reason for process mode, if it waits for one. */
   def receive(message: AnyRef): AnyRef = message match {
@@ -25,6 +30,13 @@ object ExecutorMessages {
           None.orNull
         case contention: Contention =>
           GilContention.add(contention)
+          None.orNull
+        case held: GilHeld =>
+          HeldGils.add(held)
+          None.orNull
+        case StartBegins(executor) => ExecutorStarts.begins(executor).getOrElse("")
+        case StartEnded(executor, failure) =>
+          ExecutorStarts.ended(executor, failure)
           None.orNull
       }
     case other => throw SparkException.internalError(s"unexpected message $other")

@@ -1,0 +1,111 @@
+"""C code that holds the GIL of the shared interpreter: others go to Spark's workers meanwhile."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from pyspark.sql import functions as F
+from pyspark.sql.functions import PandasUDFType, pandas_udf, udf
+
+from comparison import executed_plan, settings
+from sessions import FALLBACK, FREE_THREADED, INTERPRETER, MODE
+
+REASON = "C code has held the GIL of the shared interpreter"
+
+SHARED = {MODE: "thread", INTERPRETER: "shared"}
+
+
+@pytest.fixture
+def held(spark, tmp_path):
+    """Has a task hold the GIL in C until the fixture's function is called."""
+    pipe, begun = str(tmp_path / "pipe"), str(tmp_path / "begun")
+    os.mkfifo(pipe)
+
+    def hold(n):
+        Path(begun).touch()
+        # Opening the pipe waits for its other end; a PyDLL keeps the GIL in its functions.
+        ctypes.PyDLL(None).open(pipe.encode(), os.O_RDONLY)
+        return n
+
+    with settings(spark, SHARED):
+        frame = spark.range(1, numPartitions=1).select(udf(hold, "long")("id"))
+        executed_plan(frame)
+    thread = threading.Thread(target=frame.collect)
+    thread.start()
+    while not os.path.exists(begun):
+        time.sleep(0.01)
+    ends = []
+
+    def let_go():
+        if not ends:
+            ends.append(os.open(pipe, os.O_RDWR))
+            thread.join()
+
+    let_go.thread = thread
+    yield let_go
+    let_go()
+    os.close(ends[0])
+
+
+def place(n):
+    return "java" if os.path.realpath("/proc/self/exe").endswith("java") else "worker"
+
+
+KINDS = {
+    "plain": lambda: udf(place),
+    "pandas": lambda: pandas_udf(lambda n: n.map(place), "string", PandasUDFType.SCALAR),
+}
+
+
+@pytest.mark.skipif(FREE_THREADED, reason="there is no GIL")
+def test_functions_leave_and_come_back(spark, held):
+    def query(kind):
+        frame = spark.range(2, numPartitions=1).select(KINDS[kind]()("id").alias("place"))
+        plan = executed_plan(frame)
+        return {row.place for row in frame.collect()}, plan
+
+    with settings(spark, SHARED):
+        # Planned when nobody knows yet.
+        where, plan = query("plain")
+        assert where == {"worker"}
+        assert REASON not in plan
+        for kind in KINDS:
+            where, plan = query(kind)
+            assert where == {"worker"}
+            assert REASON in plan
+        assert held.thread.is_alive()
+        held()
+        for kind in KINDS:
+            where, plan = query(kind)
+            assert where == {"java"}
+            assert REASON not in plan
+
+
+@pytest.mark.skipif(FREE_THREADED, reason="there is no GIL")
+def test_a_task_that_may_not_leave_can_be_cancelled(spark, held):
+    errors = []
+
+    def collect(frame):
+        spark.sparkContext.setJobGroup("waits", "waits")
+        try:
+            frame.collect()
+        except Exception as error:
+            errors.append(str(error))
+
+    with settings(spark, {**SHARED, FALLBACK: "false"}):
+        frame = spark.range(1).select(udf(place)(F.col("id")))
+        assert "Thread" in executed_plan(frame)
+        waiting = threading.Thread(target=collect, args=(frame,))
+        waiting.start()
+        waiting.join(7)
+        assert waiting.is_alive()
+        spark.sparkContext.cancelJobGroup("waits")
+        waiting.join(60)
+    assert not waiting.is_alive()
+    assert "cancelled" in errors[0]
+    assert held.thread.is_alive()

@@ -1,0 +1,119 @@
+"""Python that cannot be started in the JVM: no executor is lost over it for good, functions run in
+process mode, and plan, log and error say why.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import pyflow
+from deployments import PROGRAMS, SPARK, environment, run
+from jars import without_code
+from sessions import MODE
+
+IN_JVM = "import ctypes, os\nif os.path.realpath('/proc/self/exe').endswith('java'):\n    "
+
+
+def failed_start(master, where, *conf):
+    """What the program says of a start that failed: in the plan, and as an error; and its log."""
+    output = run([sys.executable, PROGRAMS / "start.py", master, *conf], where)
+    plan = output.split("REASON ", 1)[1].split("WITHOUT FALLBACK", 1)[0]
+    return plan, output.split("WITHOUT FALLBACK ", 1)[1], output
+
+
+# Executors start Python ahead of tasks if the application's mode says so, otherwise for the first.
+@pytest.mark.parametrize(
+    ("master", "mode"),
+    [("local[2]", "process"), ("local-cluster[1,2,1024]", "thread")],
+)
+def test_a_library_that_cannot_be_loaded(tmp_path, master, mode):
+    jar = without_code(pyflow.jar_path(), tmp_path / "pyflow.jar")
+    plan, error, log = failed_start(master, tmp_path, f"spark.jars={jar}", f"{MODE}={mode}")
+    for told in (plan, error, log):
+        assert "the embedded Python could not be started" in told
+        assert "libpyflow-loader.so cannot be loaded" in told
+    assert "Lost executor" not in log
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
+def test_a_temporary_directory_without_programs(tmp_path):
+    directory = tmp_path / "noexec"
+    directory.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "noexec", "tmpfs", directory]
+    if subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("mounting is not allowed here")
+    try:
+        plan, error, _ = failed_start(
+            "local[2]",
+            tmp_path,
+            f"spark.driver.extraJavaOptions=-Djava.io.tmpdir={directory}",
+        )
+    finally:
+        subprocess.run(["umount", directory], check=True)
+    for told in (plan, error):
+        assert f"{directory} may be mounted noexec: set -Djava.io.tmpdir" in told
+
+
+@pytest.mark.parametrize("mode", ["process", pytest.param("thread", marks=pytest.mark.complete)])
+def test_a_crash(tmp_path, mode):
+    (tmp_path / "sitecustomize.py").write_text(IN_JVM + "ctypes.string_at(0)\n")
+    plan, error, log = failed_start(
+        "local-cluster[2,1,1024]",
+        tmp_path,
+        f"{MODE}={mode}",
+        f"spark.executorEnv.PYTHONPATH={tmp_path}",
+    )
+    for told in (plan, error, log):
+        assert "was lost while the embedded Python started" in told
+        assert "sitecustomize" in told
+
+
+def start_alone(where, **variables):
+    """A JVM that starts Python and ends."""
+    return subprocess.Popen(
+        [
+            "java",
+            "-XX:+SuppressFatalErrorMessage",
+            f"-Djava.io.tmpdir={where}",
+            "-cp",
+            os.pathsep.join([pyflow.jar_path(), f"{SPARK}/jars/*"]),
+            "io.pyflow.execution.PythonStart",
+            sys.executable,
+        ],
+        env={**environment(), "SPARK_HOME": str(SPARK), **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def test_directories_of_jvms_that_crashed_are_removed(tmp_path):
+    where = tmp_path / "temporary"
+    where.mkdir()
+    (tmp_path / "sitecustomize.py").write_text(
+        f"{IN_JVM}import time\n    open({str(tmp_path / 'up')!r}, 'w').close()\n"
+        "    while True: time.sleep(0.1)\n"
+    )
+    living = start_alone(where, PYTHONPATH=str(tmp_path))
+    while not (tmp_path / "up").exists():
+        assert living.poll() is None
+        time.sleep(0.1)
+    (left,) = where.iterdir()
+    foreign = where / "pyflow-of-somebody-else"
+    foreign.mkdir()
+
+    output, _ = start_alone(where).communicate(timeout=120)
+    assert output.strip().endswith(sys.version.split()[0]), output
+    assert {*where.iterdir()} == {left, foreign}
+
+    living.send_signal(signal.SIGKILL)
+    living.wait(60)
+    assert left.exists()
+    start_alone(where).communicate(timeout=120)
+    assert {*where.iterdir()} == {foreign}
