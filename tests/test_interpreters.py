@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql.functions import udf
 
 from comparison import executed_plan, settings, thread_modes
+from deployments import run
 from sessions import FALLBACK, FREE_THREADED, INTERPRETER, MODE, OWN_GIL
 
 pytestmark = pytest.mark.core
@@ -217,3 +218,10 @@ def test_functions_that_need_the_shared_interpreter_move_there_once(tmp_path):
         ]
         # One line per function: the Arrow and the pickled one are two.
         assert len(moved) in ((1, 2) if OWN_GIL else (0,)), moved
+
+
+@pytest.mark.parametrize("master", ["local[2]", "local-cluster[2,2,768]"])
+def test_functions_that_import_late_do_nothing_twice(tmp_path, master):
+    program = PROGRAM.parent / "late_imports.py"
+    output = run([sys.executable, program, master], tmp_path, seconds=170)
+    assert "\nENDED" in output, output[-6000:]

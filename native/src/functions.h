@@ -13,7 +13,7 @@ namespace pyflow {
 enum class Outcome : int32_t {
   kDone = 0,
   kFailed = 1,        // a Python exception; error() tells
-  kMoveToShared = 2,  // an import refuses the isolated interpreter; the shared one will do
+  kMoveToShared = 2,  // imports refuse the isolated interpreter; error() names them
   kInterrupted = 3,   // Slot::interrupt() was called
   kSourceFailed = 4,  // the input could not be had; whoever provides it knows why
 };

@@ -33,6 +33,18 @@ int64_t clock_cost() {
   return cost;
 }
 
+// What refused the interpreter after the first `known` that did.
+std::string refused_imports(const InterpreterState& state, Py_ssize_t known) {
+  std::string names;
+  for (Py_ssize_t i = known; i < PyList_GET_SIZE(state.refused_imports.get()); ++i) {
+    const char* name = PyUnicode_AsUTF8(PyList_GET_ITEM(state.refused_imports.get(), i));
+    if (name == nullptr) PyErr_Clear();
+    if (!names.empty()) names += ", ";
+    names += name != nullptr ? name : "?";
+  }
+  return names;
+}
+
 constexpr size_t kFrameBytes = 8;  // int32 row size, int32 number of deferred columns
 
 Region row_at(const Buffer& output, size_t frame) {
@@ -85,6 +97,7 @@ std::unique_ptr<Program> Program::load(Slot& slot, const std::string& specificat
     slot.end_python();
     if (PyList_GET_SIZE(state.refused_imports.get()) != refused_before) {
       PyErr_Clear();
+      error = refused_imports(state, refused_before);
       needs_shared = true;
       return;
     }
@@ -103,11 +116,13 @@ std::unique_ptr<Program> Program::load(Slot& slot, const std::string& specificat
 }
 
 void Program::close(std::unique_ptr<Program> program) {
-  Interpreter& interpreter = program->slot_.interpreter();
+  Slot& slot = program->slot_;
   // Destructors of the functions' objects are Python code too.
-  const std::string refused = program->slot_.run([&] {
-    Attached attached(interpreter);
+  const std::string refused = slot.run([&] {
+    Attached attached(slot.interpreter());
+    slot.begin_python();
     program.reset();
+    slot.end_python();
   });
   if (!refused.empty()) static_cast<void>(program.release());
 }
@@ -200,6 +215,8 @@ Outcome Program::evaluate_attached(const uint8_t* input, int row_count, bool end
   inexact_.clear();
   evaluation.conversion_nanos = 0;
   Outcome outcome = Outcome::kDone;
+  const InterpreterState& state = *slot_.interpreter().state;
+  const Py_ssize_t refused_before = PyList_GET_SIZE(state.refused_imports.get());
   const uint8_t* cursor = input;
   int row = 0;
   if (!enter()) outcome = Outcome::kFailed;
@@ -213,6 +230,7 @@ Outcome Program::evaluate_attached(const uint8_t* input, int row_count, bool end
     const RowOutcome row_outcome = evaluate_row(input_row, evaluation.conversion_nanos);
     if (row_outcome == RowOutcome::kRefusedImport) {
       PyErr_Clear();
+      error_ = refused_imports(state, refused_before);
       outcome = Outcome::kMoveToShared;
       break;
     }
@@ -222,9 +240,8 @@ Outcome Program::evaluate_attached(const uint8_t* input, int row_count, bool end
     }
     cursor = input_row.data + input_row.size;
   }
-  if ((outcome == Outcome::kDone || outcome == Outcome::kMoveToShared) &&
-      exchange_ == Exchange::kArrow &&
-      !(settle_columns(attached) && (!ends_batch || row < row_count || end_batch()))) {
+  if (outcome == Outcome::kDone && exchange_ == Exchange::kArrow &&
+      !(settle_columns(attached) && (!ends_batch || end_batch()))) {
     outcome = Outcome::kFailed;
   }
   inexact_.clear();

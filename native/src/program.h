@@ -26,8 +26,8 @@ struct Evaluation {
 class Program : public Functions {
  public:
   // Loads the functions that `specification` (JSON, see program.py) describes. Null on failure,
-  // with either `error` set, or `needs_shared` when a function's imports refuse the slot's
-  // interpreter.
+  // with `error` set; or `needs_shared` when the functions' imports refuse the slot's interpreter,
+  // which `error` then names.
   static std::unique_ptr<Program> load(Slot& slot, const std::string& specification,
                                        std::string& error, bool& needs_shared);
 

@@ -10,16 +10,21 @@ from typing import Any
 
 from pyflow.thread_mode import containment
 
-__all__ = ["prepare", "refused_imports"]
+__all__ = ["is_isolated", "is_refused", "prepare", "refused_imports"]
 
-#: Names of the extension modules that refused this interpreter, in the order of the attempts. The
-#: native bridge compares its length before and after it runs a function.
+#: What functions needed the shared interpreter for, mostly names of extension modules that refused
+#: this one, in the order of the attempts. The native bridge compares its length before and after it
+#: loads or runs a function.
 refused_imports: list[str] = []
 
 #: Extension modules of the standard library with single-phase initialisation.
 _SINGLE_PHASE = {"_curses", "_curses_panel", "_tkinter", "readline"}
 
+_STANDARD_EXTENSIONS = os.path.join(os.path.dirname(os.__file__), "lib-dynload") + os.sep
+
 _SLEEP_SLICE_SECONDS = 0.1
+
+_isolated = False
 
 
 def prepare(
@@ -38,6 +43,8 @@ def prepare(
     write_session_log : callable
         Writes to what a session sees of its functions' logs; see `session_log`.
     """
+    global _isolated
+    _isolated = isolated
     containment.install()
     os.environ["SPARK_PYTHON_RUNTIME"] = "PYTHON_WORKER"
     if isolated:
@@ -71,21 +78,33 @@ def prepare(
     connections.install()
 
 
+def is_isolated() -> bool:
+    """Whether the current interpreter has a GIL of its own."""
+    return _isolated
+
+
+def is_refused(extension: importlib.machinery.ModuleSpec) -> bool:
+    """Whether an extension module may not run in isolated interpreters."""
+    return (
+        not str(extension.origin).startswith(_STANDARD_EXTENSIONS)
+        or extension.name in _SINGLE_PHASE
+    )
+
+
 def _refuse_unsafe_extensions() -> None:
     """Keep extension modules out of this interpreter that may not run in it, and note them.
 
     CPython finds out that a module does not support interpreters with their own GIL after the
     module's init has run, and by then some have corrupted the heap (numpy 2.2 on 3.13.0). So only
     the standard library's are let through. A function may catch the ImportError and go on with
-    less; the note in `refused_imports` makes the bridge run it in the shared interpreter all the
-    same, where the import works as in a worker process.
+    less; the note in `refused_imports` makes the bridge refuse its results all the same. It runs in
+    the shared interpreter from then on, where the import works as in a worker process.
     """
     loader: Any = importlib.machinery.ExtensionFileLoader
     create_module = loader.create_module
-    standard = os.path.join(os.path.dirname(os.__file__), "lib-dynload") + os.sep
 
     def create_safe_module(self: Any, spec: importlib.machinery.ModuleSpec) -> Any:
-        if not str(spec.origin).startswith(standard) or spec.name in _SINGLE_PHASE:
+        if is_refused(spec):
             refused_imports.append(spec.name)
             raise ImportError(
                 f"module {spec.name} does not support loading in subinterpreters",

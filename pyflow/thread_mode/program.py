@@ -17,7 +17,7 @@ from pyspark.sql.types import (
 )
 from pyspark.util import PythonEvalType
 
-from pyflow.thread_mode import current_task, payload, results, table_function
+from pyflow.thread_mode import bootstrap, current_task, imports, payload, results, table_function
 from pyflow.thread_mode.errors import ErrorOptions
 from pyflow.thread_mode.task_start import begin_task, log_for_session
 from pyflow.thread_mode.types import describe
@@ -112,7 +112,8 @@ def load(specification: bytes) -> tuple[Any, ...]:
         null]; ``table_function``, see :func:`~pyflow.thread_mode.table_function.load`),
         ``output`` (columns as [0, input ordinal, variable length] or [1, function, 0]),
         ``runner_conf``, ``binary_as_bytes``, ``hide_traceback``,
-        ``simplified_traceback``, ``traceback_with_locals``, ``session_log``, and what
+        ``simplified_traceback``, ``traceback_with_locals``, ``session_log``, ``commands_digest``
+        (equal for the same functions), ``tried_again`` (whether a task that fails is), and what
         :func:`~pyflow.thread_mode.task_start.begin_task` needs.
 
     Returns
@@ -133,6 +134,12 @@ def _load_for(task: current_task.CurrentTask, spec: dict[str, Any]) -> tuple[Any
     schema = _parse_datatype_json_string(spec["input_schema"])
     assert isinstance(schema, StructType)
     arguments = [_arguments(function, schema) for function in spec["functions"]]
+    if bootstrap.is_isolated():
+        imports.refuse_early(
+            str((spec["application"], spec["commands_digest"], spec["broadcasts"])),
+            (loaded, [schema[ordinal] for each in arguments for ordinal, _ in each]),
+            may_fail_late=spec["tried_again"],
+        )
     error_options = ErrorOptions.of(spec)
     program = Program(
         task,

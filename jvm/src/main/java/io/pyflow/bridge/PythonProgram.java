@@ -14,7 +14,7 @@ public final class PythonProgram implements LoadedFunctions {
   /** Python raised; see {@link #error()}. */
   public static final int ERROR = 1;
 
-  /** The row after the last one done needs the shared interpreter. */
+  /** The row after the last one done needs the shared interpreter; {@link #error()} says for what. */
   public static final int MOVE_TO_SHARED = 2;
 
   /** {@link PythonSlot#interrupt()} stopped the evaluation. */
@@ -81,7 +81,7 @@ public final class PythonProgram implements LoadedFunctions {
     return Platform.getLong(null, evaluation + CONVERSION_NANOS);
   }
 
-  /** The traceback of the last evaluation that ended in {@link #ERROR}. */
+  /** The traceback of the last evaluation that ended in {@link #ERROR}, or what it imported. */
   public String error() {
     return new String(NativeBridge.error(handle), StandardCharsets.UTF_8);
   }

@@ -12,8 +12,8 @@ interface PythonSide {
   void throwIfKilled();
 
   /**
-   * Evaluates rows that lie in memory as {@code InputBundle} writes them: all of them or, if their
-   * results get large or the interpreter has to change, the first ones.
+   * Evaluates rows that lie in memory as {@code InputBundle} writes them: all of them or the first
+   * ones.
    *
    * @param endsBatch whether they are the last of an Arrow batch
    */

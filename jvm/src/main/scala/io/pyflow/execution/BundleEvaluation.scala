@@ -1,7 +1,5 @@
 package io.pyflow.execution
 
-import scala.collection.mutable.ArrayBuffer
-
 import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
@@ -32,9 +30,6 @@ private[execution] class BundleEvaluation(
   }
 
   @volatile private var loaded: Option[Loaded] = None
-  private var moveBeforeNext = false
-  private var rowsSeen = false
-  private val accumulatorUpdates = ArrayBuffer.empty[Array[Byte]]
   private var accumulatorsDone = false
   private lazy val deferred = new DeferredColumns(outputTypes)
 
@@ -78,10 +73,6 @@ private[execution] class BundleEvaluation(
   override def throwIfKilled(): Unit = RunningTask.throwIfKilled(context)
 
   override def evaluate(address: Long, rows: Int, endsBatch: Boolean): Unit = {
-    if (moveBeforeNext) {
-      retire()
-      moveBeforeNext = false
-    }
     val current = loaded.getOrElse(load())
     val program = current.program
     val outcome = current.slot.run(spec.functionNames)(program.evaluate(address, rows, endsBatch))
@@ -91,18 +82,14 @@ private[execution] class BundleEvaluation(
     metrics.gilWaitTime.add(program.times.gilWaitNanos)
     meter.foreach(_.add(program.times))
     PythonMemory.sample(metrics.pythonMemory)
-    rowsSeen ||= program.rowsDone > 0
     outcome match {
       case PythonProgram.DONE =>
         if (program.rowsDone == 0) {
           throw SparkException.internalError(s"none of $rows rows was evaluated")
         }
       case PythonProgram.MOVE_TO_SHARED if current.slot.interpreter != Interpreter.SHARED =>
-        SharedOnlyFunctions.add(spec)
-        if (spec.isTableFunction && rowsSeen) {
-          throw BundleEvaluation.movedTooLate(spec.functionNames)
-        }
-        moveBeforeNext = true
+        SharedOnlyFunctions.add(spec, program.error)
+        throw BundleEvaluation.movedTooLate(spec.functionNames, program.error)
       case PythonProgram.INTERRUPTED => current.slot.throwInterrupted(spec.functionNames)
       case PythonProgram.ERROR => throw PythonErrors.raisedByFunction(program.error)
       case other => throw SparkException.internalError(s"unexpected outcome $other")
@@ -124,8 +111,10 @@ private[execution] class BundleEvaluation(
   override def inputExhausted(): Unit =
     if (!accumulatorsDone) {
       accumulatorsDone = true
-      loaded.foreach(collectAccumulatorUpdates)
-      spec.addAccumulatorUpdates(accumulatorUpdates)
+      loaded.foreach { functions =>
+        val updates = functions.slot.run(spec.functionNames)(functions.program.accumulatorUpdates)
+        spec.addAccumulatorUpdates(updates.toSeq)
+      }
     }
 
   override def interrupt(): Unit = loaded.foreach(_.slot.interrupt())
@@ -148,14 +137,16 @@ private[execution] class BundleEvaluation(
 
   private def load(): Loaded = {
     FunctionLoading.prepare(spec, settings)
+    // Another attempt may be there because the one before has met such an import in another JVM.
+    val sharedOnly = SharedOnlyFunctions.contains(spec) || context.attemptNumber() > 0
     val interpreter =
-      if (SharedOnlyFunctions.contains(spec)) Interpreter.SHARED
+      if (sharedOnly) Interpreter.SHARED
       else FunctionLoading.interpreter(spec, settings)
     val current =
       try loadInto(interpreter)
       catch {
-        case _: SharedInterpreterRequiredException if interpreter != Interpreter.SHARED =>
-          SharedOnlyFunctions.add(spec)
+        case refused: SharedInterpreterRequiredException if interpreter != Interpreter.SHARED =>
+          SharedOnlyFunctions.add(spec, refused.getMessage)
           loadInto(Interpreter.SHARED)
       }
     loaded = Some(current)
@@ -167,24 +158,16 @@ private[execution] class BundleEvaluation(
     new Loaded(slot, FunctionLoading.into(slot, spec, context)(slot.load))
   }
 
-  private def retire(): Unit = {
-    loaded.foreach { old =>
-      collectAccumulatorUpdates(old)
-      old.close()
-    }
-    loaded = None
-  }
-
-  private def collectAccumulatorUpdates(from: Loaded): Unit =
-    accumulatorUpdates ++= from.slot.run(spec.functionNames)(from.program.accumulatorUpdates)
 }
 
 private[execution] object BundleEvaluation {
 
-  /** What a table function has kept of the rows before would be lost. */
-  private def movedTooLate(functionNames: String): SparkException = new SparkException(
-    s"Table function $functionNames needs a module that isolated interpreters refuse, and asked " +
-      "for it only after it had been given rows. Import the module at the top of the function's " +
-      "module or in its __init__, or set spark.pyflow.interpreter=shared. From now on this " +
-      "executor runs the function in the shared interpreter, so that another attempt succeeds.")
+  /** What the functions have done would be done twice, and what they have kept would be lost. */
+  private def movedTooLate(functionNames: String, imports: String): SparkException =
+    new SparkException(
+      s"Python function $functionNames needs the shared interpreter, which only showed when it ran " +
+        s"and imported $imports: isolated interpreters take no extension modules but the standard " +
+        "library's. Another attempt runs it in the shared interpreter and succeeds. To have it " +
+        "start there, import the module where the function is defined, or set " +
+        "spark.pyflow.interpreter=shared.")
 }

@@ -18,10 +18,13 @@ private[pyflow] object SharedOnlyFunctions {
   /** Forgets everything, when an application begins: its large functions are the ids of broadcasts. */
   def clear(): Unit = digests.clear()
 
-  def add(spec: ProgramSpec): Unit =
+  /** @param imports what the functions need the shared interpreter for */
+  def add(spec: ProgramSpec, imports: String): Unit =
     if (digests.add(spec.commandsDigest)) {
       log.warn(
-        "{} moves to the shared interpreter: it needs a module that isolated interpreters refuse",
-        spec.functionNames)
+        "{} moves to the shared interpreter: it imports {}, and isolated interpreters take no " +
+          "extension modules but the standard library's",
+        spec.functionNames: Any,
+        imports: Any)
     }
 }

@@ -80,6 +80,7 @@ abstract class FunctionsSpec extends Serializable {
       "traceback_with_locals" -> JBool(settings.tracebackWithLocals),
       "application" -> JString(RunningTask.applicationId),
       "task" -> RunningTask.toJson(context),
+      "tried_again" -> JBool(RunningTask.isTriedAgain(context)),
       "broadcasts" -> JArray(broadcastsJson.toList),
       "files_dir" -> JString(filesDirectory),
       "files_of_session" -> JBool(settings.jobArtifactUUID.isDefined),

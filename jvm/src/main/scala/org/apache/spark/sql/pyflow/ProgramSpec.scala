@@ -41,13 +41,12 @@ class ProgramSpec(
 
   override val functionNames: String = calls.map(_.name).mkString(", ")
 
-  def isTableFunction: Boolean = calls.head.table.isDefined
-
   /** How many rows process mode would convert at a time. */
   def arrowBatchRows: Int =
     if (settings.arrowMaxRecordsPerBatch > 0) settings.arrowMaxRecordsPerBatch else Int.MaxValue
 
   override protected def kindJson: List[JField] = List(
+    "commands_digest" -> JString(commandsDigest),
     "input_schema" -> JString(inputSchema.json),
     "functions" -> JArray(calls.map(callJson).toList),
     "output" -> JArray(output.map(outputJson).toList),

@@ -7,6 +7,8 @@ import scala.math.BigDecimal.RoundingMode
 
 import org.apache.spark.{BarrierTaskContext, SparkEnv, TaskContext}
 import org.apache.spark.api.python.PythonWorkerUtils
+import org.apache.spark.internal.config.TASK_MAX_FAILURES
+import org.apache.spark.sql.execution.streaming.continuous.ContinuousExecution
 import org.json4s.JsonAST.{JNull, JValue}
 import org.json4s.jackson.JsonMethods.parse
 
@@ -59,6 +61,21 @@ object RunningTask {
       finally if (before == null) TaskContext.unset() else TaskContext.setTaskContext(before)
     }
   }
+
+  /** Whether Spark makes another attempt at a task when this one fails. */
+  def isTriedAgain(context: TaskContext): Boolean = {
+    val conf = SparkEnv.get.conf
+    val attempts = conf.get("spark.master", "") match {
+      case LocalWithAttempts(count) => count.toInt
+      case "local" | LocalOnce() => 1
+      case _ => conf.get(TASK_MAX_FAILURES)
+    }
+    val continuous = context.getLocalProperty(ContinuousExecution.START_EPOCH_KEY) != null
+    context.attemptNumber() + 1 < attempts && !continuous
+  }
+
+  private val LocalWithAttempts = """local\[.+,\s*(\d+)\s*]""".r
+  private val LocalOnce = """local\[[^,]+]""".r
 
   /** Ends a task that has been killed, in the way Spark wants it to end. */
   def throwIfKilled(context: TaskContext): Unit = context.killTaskIfInterrupted()
