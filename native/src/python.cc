@@ -29,6 +29,15 @@ namespace {
 constexpr size_t kRequiredStackBytes = 7u << 20;
 constexpr size_t kLargeStackBytes = 16u << 20;
 
+// How long code that is interrupted may take to unwind before it is insisted upon, and an import to
+// come to its end.
+constexpr int64_t kUnwindingNanos = 1000000000;
+constexpr int64_t kImportPatienceNanos = 20000000000;
+
+// Code that is often inside what must not be interrupted is caught outside by some more attempts.
+constexpr int kAttemptsAtOnce = 8;
+constexpr useconds_t kBetweenAttemptsMicros = 1000;
+
 Interpreter* main_interpreter = nullptr;
 Log log_to_jvm = nullptr;
 Log session_log_to_jvm = nullptr;
@@ -628,7 +637,7 @@ void Slot::begin_python() {
     std::lock_guard<GilMutex> lock(running_mutex_);
     running_thread_ = PyThreadState_Get();
   }
-  repeat_interruptions(&interrupted_);
+  repeat_interruptions(&insisting_);
 }
 
 void Slot::end_python() {
@@ -640,11 +649,19 @@ void Slot::end_python() {
 }
 
 void Slot::interrupt() {
-  interrupted_.store(true, std::memory_order_relaxed);
-  Attached attached(interpreter_);
-  std::lock_guard<GilMutex> lock(running_mutex_);
-  if (running_thread_ != nullptr) {
-    raise_interruption(running_thread_, interpreter_.state->interruption.get());
+  const int64_t now = monotonic_nanos();
+  if (!interrupted_.exchange(true, std::memory_order_relaxed)) interrupted_since_ = now;
+  const int64_t passed = now - interrupted_since_;
+  if (passed > kUnwindingNanos) insisting_.store(true, std::memory_order_relaxed);
+  for (int attempt = 0; attempt < kAttemptsAtOnce; ++attempt) {
+    if (attempt > 0) usleep(kBetweenAttemptsMicros);
+    Attached attached(interpreter_);
+    std::lock_guard<GilMutex> lock(running_mutex_);
+    if (running_thread_ == nullptr ||
+        raise_interruption(running_thread_, interpreter_.state->interruption.get(),
+                           passed > kImportPatienceNanos)) {
+      return;
+    }
   }
 }
 

@@ -159,7 +159,8 @@ class Slot {
   void begin_python();
   void end_python();
 
-  // Stops the Python code now running in the slot, and any to come. Waits for the GIL.
+  // Stops the Python code now running in the slot, and any to come; to be repeated until it has
+  // ended. Waits for the GIL. One call at a time.
   void interrupt();
   bool interrupted() const { return interrupted_.load(std::memory_order_relaxed); }
 
@@ -172,6 +173,8 @@ class Slot {
   Interpreter& interpreter_;
   const uint64_t lease_;  // 0 for the shared interpreter
   std::atomic<bool> interrupted_{false};
+  std::atomic<bool> insisting_{false};
+  int64_t interrupted_since_ = 0;
   GilMutex running_mutex_;
   PyThreadState* running_thread_ = nullptr;  // guarded by the GIL and running_mutex_
   StackThread* stack_thread_ = nullptr;

@@ -22,8 +22,10 @@ namespace pyflow {
 // module that does not declare its support turns the GIL on when it is imported, for good.
 #ifdef Py_GIL_DISABLED
 #define PYFLOW_FREE_THREADED 1
+#define PYFLOW_ABI_FLAGS "t"
 #else
 #define PYFLOW_FREE_THREADED 0
+#define PYFLOW_ABI_FLAGS ""
 #endif
 
 // Interpreters with a GIL of their own (PEP 684) exist since 3.12. 3.12 corrupts its heap when an
@@ -143,6 +145,18 @@ inline PyObject* dict_item(PyObject* dict, PyObject* key) {
   return Py_XNewRef(PyDict_GetItemWithError(dict, key));
 #endif
 }
+
+#if PYFLOW_FREE_THREADED
+// The frame that called another; null if none did. As PyFrame_GetBack, but allocates nothing.
+inline _PyInterpreterFrame* previous_frame(_PyInterpreterFrame* frame) {
+  // How the struct _PyInterpreterFrame of 3.13 begins.
+  struct Frame {
+    PyObject* executable;
+    _PyInterpreterFrame* previous;
+  };
+  return reinterpret_cast<Frame*>(frame)->previous;
+}
+#endif
 
 // The digits of an int, the least significant one first.
 inline digit* long_digits(PyObject* number) {

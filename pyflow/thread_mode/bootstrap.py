@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import importlib.machinery
 import os
-import time
 from collections.abc import Callable
 from typing import Any
 
-from pyflow.thread_mode import containment
+from pyflow.thread_mode import containment, slices, waiting
 
 __all__ = ["is_isolated", "is_refused", "prepare", "refused_imports"]
 
@@ -21,8 +20,6 @@ refused_imports: list[str] = []
 _SINGLE_PHASE = {"_curses", "_curses_panel", "_tkinter", "readline"}
 
 _STANDARD_EXTENSIONS = os.path.join(os.path.dirname(os.__file__), "lib-dynload") + os.sep
-
-_SLEEP_SLICE_SECONDS = 0.1
 
 _isolated = False
 
@@ -53,7 +50,8 @@ def prepare(
         # Static types of datetime must be initialised in the main interpreter before any other
         # interpreter imports them (CPython 3.13.0).
         import datetime  # noqa: F401
-    time.sleep = _interruptible(time.sleep)
+    slices.install()
+    waiting.install()
 
     from pyflow.thread_mode import (
         connections,
@@ -126,20 +124,3 @@ def _refuse_unsafe_extensions() -> None:
             raise
 
     builtin.create_module = note_refusal
-
-
-def _interruptible(sleep: Callable[[Any], None]) -> Callable[[Any], None]:
-    """`time.sleep` in slices, so that an interruption of the task does not wait for its end."""
-
-    def sliced(seconds: Any, /) -> None:
-        if not seconds > _SLEEP_SLICE_SECONDS:
-            sleep(seconds)
-            return
-        end = time.monotonic() + seconds
-        while (rest := end - time.monotonic()) > 0:
-            sleep(min(rest, _SLEEP_SLICE_SECONDS))
-
-    sliced.__name__ = sliced.__qualname__ = "sleep"
-    sliced.__module__ = "time"
-    sliced.__doc__ = sleep.__doc__
-    return sliced

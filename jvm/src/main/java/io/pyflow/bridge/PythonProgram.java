@@ -14,7 +14,9 @@ public final class PythonProgram implements LoadedFunctions {
   /** Python raised; see {@link #error()}. */
   public static final int ERROR = 1;
 
-  /** The row after the last one done needs the shared interpreter; {@link #error()} says for what. */
+  /**
+   * The row after the last one done needs the shared interpreter; {@link #error()} says for what.
+   */
   public static final int MOVE_TO_SHARED = 2;
 
   /** {@link PythonSlot#interrupt()} stopped the evaluation. */

@@ -1,0 +1,213 @@
+"""Functions that are interrupted where locks are taken, modules imported and generators closed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "modules"))
+
+from pyspark import TaskContext
+from pyspark.sql import functions as F
+from pyspark.sql.functions import udf
+
+import comparison
+import sessions
+import shared_locks
+
+TIMEOUT = "spark.pyflow.python.timeout"
+ATTEMPTS = 6
+CASES = {}
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+def ended_after(run, seconds, expected):
+    """Runs a query that fails in time."""
+    before = time.monotonic()
+    try:
+        run()
+    except Exception as error:
+        assert expected in str(error), error  # noqa: PT017
+    else:
+        raise AssertionError("no error")
+    assert time.monotonic() - before < seconds
+
+
+@case
+def synchronisers(spark):
+    """Interrupted at any moment, each is as usable as before."""
+    for kind in [each.__name__ for each in shared_locks.KINDS]:
+
+        def interrupted(n, kind=kind):
+            thing = shared_locks.shared(kind)
+            attempt = TaskContext.get().attemptNumber()
+            while attempt < ATTEMPTS - 2:
+                thing.use()
+            if attempt == ATTEMPTS - 2:
+                thing.wait()
+            return True
+
+        def uses(n, kind=kind):
+            thing = shared_locks.shared(kind)
+            done = threading.Event()
+
+            def use_often():
+                for _ in range(100):
+                    thing.use()
+                done.set()
+
+            threading.Thread(target=use_often, daemon=True).start()
+            return done.wait(20)
+
+        with comparison.settings(spark, {TIMEOUT: "100ms"}):
+            frame = spark.range(1, numPartitions=1).select(udf(interrupted, "boolean")("id"))
+            assert frame.collect() == [(True,)], kind
+        rows = spark.range(1, numPartitions=1).select(udf(uses, "boolean")("id")).collect()
+        assert rows == [(True,)], f"{kind} cannot be used any more"
+        print("USABLE", kind, flush=True)
+
+
+@case
+def imports(spark):
+    """A package is imported whole, however often the import is interrupted."""
+
+    def imported(n):
+        import sys
+
+        for name in [each for each in sys.modules if each.partition(".")[0] == "slow_package"]:
+            del sys.modules[name]
+        import slow_package
+
+        assert slow_package.whole
+        return True
+
+    where = Path("modules").resolve() / "slow_package"
+    where.mkdir(parents=True)
+    (where / "__init__.py").write_text(
+        "import time\nfrom . import inner\ntime.sleep(0.3)\nwhole = inner.whole\n"
+    )
+    (where / "inner.py").write_text(
+        "import sys, time\n"
+        "end = time.monotonic() + 0.3\n"
+        "try:\n    while time.monotonic() < end:\n        pass\n"
+        "except BaseException:\n    sys.interrupted_import = True\n    raise\n"
+        "whole = True\n"
+    )
+    spark.sparkContext.addPyFile(str(make_zip(where)))
+    f = udf(imported, "boolean")
+    with comparison.settings(spark, {TIMEOUT: "100ms"}):
+        ended_after(lambda: spark.range(1).select(f("id")).collect(), 120, "had not returned")
+    asks = udf(lambda n: hasattr(__import__("sys"), "interrupted_import"), "boolean")
+    assert spark.range(1).select(asks("id")).collect() == [(False,)]
+
+
+@case
+def endless_import(spark):
+    """It ends, although not at once."""
+    where = Path("endless_module.py")
+    where.write_text("while True:\n    pass\n")
+    spark.sparkContext.addPyFile(str(where))
+    f = udf(lambda n: __import__("endless_module") is None, "boolean")
+    with comparison.settings(spark, {TIMEOUT: "100ms"}):
+        ended_after(lambda: spark.range(1).select(f("id")).collect(), 120, "had not returned")
+
+
+def make_zip(package):
+    import shutil
+
+    return shutil.make_archive(str(package), "zip", package.parent, package.name)
+
+
+@case
+def closing(spark):
+    """A generator that does not end when it is closed neither keeps the task nor the slot."""
+
+    def batches(iterator):
+        try:
+            yield from iterator
+        finally:
+            while True:
+                pass
+
+    def pool(iterator):
+        import time
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(1) as executor:
+            executor.submit(time.sleep, 3600)
+            yield from iterator
+
+    class Destroyed:
+        def __del__(self):
+            while True:
+                pass
+
+    def keeps():
+        kept = Destroyed()
+        return lambda n: n if kept else 0
+
+    with comparison.settings(spark, {TIMEOUT: "1s"}):
+        for function in (batches, pool):
+            frame = spark.range(100, numPartitions=1).mapInArrow(function, "id long").limit(1)
+            assert frame.collect() == [(0,)], function
+            print("CLOSED", function.__name__, flush=True)
+        frame = spark.range(10, numPartitions=1).select(udf(keeps(), "long")("id"))
+        assert len(frame.collect()) == 10
+        print("CLOSED destroyed", flush=True)
+
+
+@case
+def dying_threads(spark):
+    """Threads whose Python objects call the JVM when they die are detached from it."""
+
+    def keeps_input(batches):
+        import sys
+        import threading
+
+        if not hasattr(sys, "local_of_this_test"):
+            sys.local_of_this_test = threading.local()
+        sys.local_of_this_test.batches = batches
+        print("logged, which asks for the thread's JVM environment")
+        yield from batches
+
+    def threads():
+        spark._jvm.System.gc()
+        return spark._jvm.Thread.getAllStackTraces().size()
+
+    frame = spark.range(10, numPartitions=1).mapInArrow(keeps_input, "id long")
+    counts = []
+    for _ in range(4):
+        for _ in range(10):
+            assert frame.rdd.map(tuple).count() == 10
+        time.sleep(1)
+        counts.append(threads())
+    print("THREADS", counts, flush=True)
+    assert counts[-1] - counts[1] < 10, counts
+
+
+def main():
+    master = f"local[2,{ATTEMPTS}]" if sys.argv[1] == "synchronisers" else "local[2]"
+    spark = sessions.start(master)
+    spark.sparkContext.setLogLevel("ERROR")
+    mode = {sessions.MODE: "thread", sessions.FALLBACK: "false", sessions.INTERPRETER: "shared"}
+    with comparison.settings(spark, mode):
+        for name in sys.argv[1:]:
+            CASES[name](spark)
+            assert spark.range(100).select(F.sum(udf(lambda n: n, "long")("id"))).collect() == [
+                (4950,)
+            ]
+            print("SURVIVED", name, flush=True)
+    spark.stop()
+    print("ENDED", os.getpid(), flush=True)
+
+
+if __name__ == "__main__":
+    main()
