@@ -5,6 +5,7 @@
 // quite that.
 
 #include <jni.h>
+#include <pthread.h>
 
 #include <cstring>
 #include <memory>
@@ -60,23 +61,21 @@ void throw_with_text(JNIEnv* env, const char* class_name, const std::string& tex
   if (exception != nullptr) env->Throw(static_cast<jthrowable>(exception));
 }
 
-// Detaches a thread that is not the JVM's own when it ends.
-class AttachedThread {
- public:
-  ~AttachedThread() {
-    if (vm_ != nullptr) vm_->DetachCurrentThread();
-  }
-  // Null when the JVM takes no more threads, as when it ends.
-  JNIEnv* attach(JavaVM* vm) {
-    void* env = nullptr;
-    if (vm->AttachCurrentThreadAsDaemon(&env, nullptr) != JNI_OK) return nullptr;
-    vm_ = vm;
-    return static_cast<JNIEnv*>(env);
-  }
-
- private:
-  JavaVM* vm_ = nullptr;
-};
+// Attaches the current thread to the JVM until it ends; null when the JVM takes no more threads, as
+// when it ends. A thread-local object would be too early to detach it: the destructors of others
+// run after its own, and with Python's thread states go objects that call the JVM. Keys come last.
+JNIEnv* attach_until_its_end(JavaVM* vm) {
+  static const pthread_key_t key = [] {
+    pthread_key_t made;
+    pthread_key_create(
+        &made, [](void* attached_to) { static_cast<JavaVM*>(attached_to)->DetachCurrentThread(); });
+    return made;
+  }();
+  void* env = nullptr;
+  if (vm->AttachCurrentThreadAsDaemon(&env, nullptr) != JNI_OK) return nullptr;
+  pthread_setspecific(key, vm);
+  return static_cast<JNIEnv*>(env);
+}
 
 // NativeBridge.log(int, byte[]) and sessionLog(long, byte[]) as threads find them that have no
 // class loader.
@@ -89,10 +88,9 @@ struct JavaLogs {
 JavaLogs java_logs;
 
 JNIEnv* current_env() {
-  static thread_local AttachedThread attached;
   void* env = nullptr;
   if (java_logs.vm->GetEnv(&env, JNI_VERSION_10) == JNI_OK) return static_cast<JNIEnv*>(env);
-  return attached.attach(java_logs.vm);
+  return attach_until_its_end(java_logs.vm);
 }
 
 // A message that cannot be logged is no reason to fail.
