@@ -40,7 +40,9 @@ bool Functions::accumulator_updates(std::vector<std::string>& updates) {
   bool complete = false;
   const std::string refused = slot_.run([&] {
     Attached attached(slot_.interpreter());
+    slot_.begin_python();
     PyRef list = PyRef::steal(PyObject_CallMethod(runtime_.get(), "accumulator_updates", nullptr));
+    slot_.end_python();
     if (!list) {
       error_ = take_error_text(slot_.interpreter().state.get(), error_options_.get());
       return;

@@ -121,8 +121,8 @@ void Stream::close(std::unique_ptr<Stream> stream) {
       PyRef closed = PyRef::steal(PyObject_CallMethod(stream->runtime_.get(), "close", nullptr));
       if (!closed) PyErr_Clear();
     }
-    slot.end_python();
     stream.reset();
+    slot.end_python();
   });
   if (!refused.empty()) static_cast<void>(stream.release());
 }

@@ -2,16 +2,11 @@ package io.pyflow.execution;
 
 import io.pyflow.bridge.InputBundle;
 import java.util.NoSuchElementException;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.unsafe.Platform;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
 
@@ -24,18 +19,9 @@ import scala.collection.Iterator;
  * Spark's own operators.
  *
  * <p>The iterator may be driven by another thread than the task's, and the task may end while it
- * is. {@link #close} then only asks: whoever is inside frees the memory on leaving.
+ * is: see {@link SingleEntry}.
  */
 final class BundleIterator extends AbstractIterator<InternalRow> {
-  private static final Logger LOG = LoggerFactory.getLogger(BundleIterator.class);
-
-  private static final int IDLE = 0;
-  private static final int INSIDE = 1;
-  private static final int CLOSED = 2;
-
-  /** How long the end of a task waits for another thread that is still inside. */
-  private static final long CLOSE_WAIT_SECONDS = 10;
-
   private final Iterator<InternalRow> input;
   private final BatchEnds batches;
   private final boolean projectAll;
@@ -46,10 +32,7 @@ final class BundleIterator extends AbstractIterator<InternalRow> {
   private final UnsafeRow row;
   private UnsafeProjection projection;
 
-  private final AtomicInteger state = new AtomicInteger(IDLE);
-  private final CountDownLatch released = new CountDownLatch(1);
-  private volatile boolean closed;
-  private Thread inside;
+  private final SingleEntry entry;
 
   /** Address of the next output row, and how many of the last evaluation are not yet out. */
   private long next;
@@ -85,16 +68,17 @@ final class BundleIterator extends AbstractIterator<InternalRow> {
     this.python = python;
     this.bundleSize = bundleSize;
     this.row = new UnsafeRow(outputFields);
+    this.entry = new SingleEntry(python::interrupt, this::release);
   }
 
   @Override
   public boolean hasNext() {
-    return remaining > 0 ? !closed : evaluateNextBundle();
+    return remaining > 0 ? !entry.isClosed() : evaluateNextBundle();
   }
 
   @Override
   public InternalRow next() {
-    if (closed || (remaining == 0 && !evaluateNextBundle())) {
+    if (entry.isClosed() || (remaining == 0 && !evaluateNextBundle())) {
       throw new NoSuchElementException("there are no more rows, or the task has ended");
     }
     int size = Platform.getInt(null, next);
@@ -111,39 +95,29 @@ final class BundleIterator extends AbstractIterator<InternalRow> {
     return python.resolveDeferred(row, ordinals, deferredColumns);
   }
 
-  /**
-   * Ends the iterator when its task ends. Waits for another thread that is inside, after having
-   * Python stopped, but not for ever: a thread that comes back later does the cleaning up then.
-   */
+  /** Ends the iterator when its task ends. */
   void close() {
-    closed = true;
-    int before = state.getAndSet(CLOSED);
-    if (before == IDLE) {
-      release();
-    } else if (before == INSIDE && inside != Thread.currentThread()) {
-      python.interrupt();
-      awaitRelease();
-    }
+    entry.close();
   }
 
   private boolean evaluateNextBundle() {
-    if (!enter()) {
+    if (!entry.enter()) {
       return false;
     }
     try {
       countRowsOut();
-      while (remaining == 0 && !closed) {
+      while (remaining == 0 && !entry.isClosed()) {
         if (inputRowsDone == bundle.rows() && !gather()) {
-          if (!closed) {
+          if (!entry.isClosed()) {
             python.inputExhausted();
           }
           return false;
         }
         evaluate();
       }
-      return !closed;
+      return !entry.isClosed();
     } finally {
-      leave();
+      entry.leave();
     }
   }
 
@@ -157,12 +131,12 @@ final class BundleIterator extends AbstractIterator<InternalRow> {
     int limit = Math.min(bundleSize.rows(), batches.rowsLeft());
     while (bundle.rows() < limit
         && !bundleSize.isFull(bundle, bundleStart)
-        && !closed
+        && !entry.isClosed()
         && input.hasNext()) {
       bundle.add(unsafe(input.next()));
     }
     endsBatch = batches.endsAfter(bundle.rows());
-    return bundle.rows() > 0 && !closed;
+    return bundle.rows() > 0 && !entry.isClosed();
   }
 
   private UnsafeRow unsafe(InternalRow inputRow) {
@@ -192,44 +166,12 @@ final class BundleIterator extends AbstractIterator<InternalRow> {
     evaluated = remaining;
   }
 
-  private boolean enter() {
-    if (state.compareAndSet(IDLE, INSIDE)) {
-      inside = Thread.currentThread();
-      return true;
-    }
-    if (closed) {
-      return false;
-    }
-    throw new IllegalStateException("two threads pull rows from one Python operator at once");
-  }
-
-  private void leave() {
-    inside = null;
-    if (!state.compareAndSet(INSIDE, IDLE)) {
-      release();
-    }
-  }
-
   private void release() {
     try {
       countRowsOut();
       python.close();
     } finally {
       bundle.free();
-      released.countDown();
-    }
-  }
-
-  private void awaitRelease() {
-    try {
-      if (!released.await(CLOSE_WAIT_SECONDS, TimeUnit.SECONDS)) {
-        LOG.warn(
-            "A thread is still inside Python {} s after its task has ended; "
-                + "what it holds is freed when it comes back",
-            CLOSE_WAIT_SECONDS);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
     }
   }
 }

@@ -25,8 +25,7 @@ private[execution] class BundleEvaluation(
 
   /** Functions loaded into an interpreter that the task holds. */
   private class Loaded(val slot: TaskSlot, val program: PythonProgram) {
-    def close(): Unit = try program.close()
-    finally slot.close()
+    def close(): Unit = slot.close(spec.functionNames, program)
   }
 
   @volatile private var loaded: Option[Loaded] = None

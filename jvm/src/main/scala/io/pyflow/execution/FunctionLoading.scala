@@ -1,9 +1,9 @@
 package io.pyflow.execution
 
 import org.apache.spark.{SparkException, TaskContext}
-import org.apache.spark.sql.pyflow.{FunctionsSpec, PythonErrors, RunningTask}
+import org.apache.spark.sql.pyflow.FunctionsSpec
 
-import io.pyflow.bridge.{Interpreter, PythonFunctionException, PythonRuntime}
+import io.pyflow.bridge.{Interpreter, PythonRuntime}
 
 /** Gets functions into an interpreter, or says why not. */
 private[execution] object FunctionLoading {
@@ -38,12 +38,6 @@ private[execution] object FunctionLoading {
     } catch {
       case e: Throwable =>
         slot.close()
-        e match {
-          case raised: PythonFunctionException =>
-            RunningTask.throwIfKilled(context)
-            slot.throwIfExpired(spec.functionNames)
-            throw PythonErrors.raisedByFunction(raised.getMessage)
-          case other => throw other
-        }
+        throw e
     }
 }

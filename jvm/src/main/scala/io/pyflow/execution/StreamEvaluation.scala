@@ -1,12 +1,8 @@
 package io.pyflow.execution
 
-import java.util.concurrent.TimeUnit
-import java.util.concurrent.locks.ReentrantLock
-
 import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.sql.pyflow.{FunctionsSpec, PythonErrors, RunningTask}
 import org.apache.spark.sql.vectorized.ColumnarBatch
-import org.slf4j.LoggerFactory
 
 import io.pyflow.arrow.{ImportedBatches, TaskInput}
 import io.pyflow.bridge.{BatchSource, Interpreter, PythonProgram, PythonStream}
@@ -15,7 +11,8 @@ import io.pyflow.bridge.{BatchSource, Interpreter, PythonProgram, PythonStream}
  * The batches that the functions of one operator make in one task. Every batch is asked for: Python
  * then asks the source for as much input as it needs. A batch is valid until the next one.
  *
- * The iterator may be driven by another thread than the task's, and the task may end while it is.
+ * The iterator may be driven by another thread than the task's, and the task may end while it is:
+ * see [[SingleEntry]].
  */
 private[execution] class StreamEvaluation(
     spec: FunctionsSpec,
@@ -25,25 +22,24 @@ private[execution] class StreamEvaluation(
     metrics: StreamMetrics,
     meter: Option[GilContention.Meter])
   extends Iterator[ColumnarBatch] {
-  import StreamEvaluation._
 
-  private val inside = new ReentrantLock
+  private val entry = new SingleEntry(() => slot.foreach(_.interrupt()), () => release())
   private val imported = new ImportedBatches
   private var stream = Option.empty[PythonStream]
   private var upcoming = Option.empty[ColumnarBatch]
   private var ended = false
-  private var released = false
   @volatile private var slot = Option.empty[TaskSlot]
-  @volatile private var closed = false
 
-  context.addTaskCompletionListener[Unit](_ => close())
+  context.addTaskCompletionListener[Unit](_ => entry.close())
 
-  override def hasNext: Boolean = entered {
-    if (upcoming.isEmpty && !ended && !closed) {
-      upcoming = advance()
-      ended = upcoming.isEmpty
-    }
-    upcoming.isDefined && !closed
+  override def hasNext: Boolean = entry.enter() && {
+    try {
+      if (upcoming.isEmpty && !ended) {
+        upcoming = advance()
+        ended = upcoming.isEmpty
+      }
+      upcoming.isDefined && !entry.isClosed
+    } finally entry.leave()
   }
 
   override def next(): ColumnarBatch = {
@@ -99,46 +95,13 @@ private[execution] class StreamEvaluation(
     loaded
   }
 
-  private def entered[T](work: => T): T = {
-    inside.lock()
-    try work
-    finally {
-      if (closed) {
-        release()
-      }
-      inside.unlock()
-    }
-  }
-
-  /** Waits for another thread that is inside, after having Python stopped, but not for ever. */
-  private def close(): Unit = {
-    closed = true
-    if (!inside.tryLock()) {
-      slot.foreach(_.interrupt())
-      if (!inside.tryLock(CloseWaitSeconds, TimeUnit.SECONDS)) {
-        log.warn(
-          s"A thread is still inside Python $CloseWaitSeconds s after its task has ended; what it " +
-            "holds is freed when it comes back")
-        return
-      }
-    }
-    try release()
-    finally inside.unlock()
-  }
-
-  private def release(): Unit = if (!released) {
-    released = true
+  private def release(): Unit = {
     upcoming = None
-    try stream.foreach(_.close())
-    finally {
+    try {
+      for (leased <- slot; functions <- stream) leased.close(spec.functionNames, functions)
+    } finally {
       source.close()
       imported.close()
-      slot.foreach(_.close())
     }
   }
-}
-
-private[execution] object StreamEvaluation {
-  private val log = LoggerFactory.getLogger(classOf[StreamEvaluation])
-  private val CloseWaitSeconds = 10L
 }

@@ -4,10 +4,10 @@ import java.util.concurrent.{Future, ScheduledThreadPoolExecutor, TimeUnit}
 import java.util.concurrent.atomic.AtomicBoolean
 
 import org.apache.spark.{SparkException, TaskContext}
-import org.apache.spark.sql.pyflow.{RunningTask, SessionLog}
+import org.apache.spark.sql.pyflow.{PythonErrors, RunningTask, SessionLog}
 import org.slf4j.LoggerFactory
 
-import io.pyflow.bridge.{BatchSource, Interpreter, PythonProgram, PythonSlot, PythonStream}
+import io.pyflow.bridge._
 import io.pyflow.plugin.PyFlowConf
 
 /**
@@ -45,15 +45,21 @@ private[execution] class TaskSlot(
     slot.loadStream(specJson, source)
 
   /**
-   * Runs something that enters Python; until it returns, a cancelled task interrupts it, and so
-   * does the end of its time.
+   * Runs something that enters Python, as everything does that enters it: loading, evaluating,
+   * collecting and closing. Until it returns, a cancelled task interrupts it, and so does the end
+   * of its time.
    */
   def run[T](functions: String)(enterPython: => T): T = {
     val call = new Call(functions)
     running = Some(call)
     call.startClock()
     try enterPython
-    finally {
+    catch {
+      case raised: PythonFunctionException =>
+        RunningTask.throwIfKilled(context)
+        throwIfExpired(functions)
+        throw PythonErrors.raisedByFunction(raised.getMessage)
+    } finally {
       running = None
       call.stopClock()
     }
@@ -70,11 +76,13 @@ private[execution] class TaskSlot(
   /** Fails the task if Python was interrupted because its time was over. */
   def throwIfExpired(functions: String): Unit =
     if (expired) {
-      throw new SparkException(
-        s"Python function $functions was interrupted: it had not returned after " +
-          s"${timeoutMillis.mkString} ms (${PyFlowConf.PYTHON_TIMEOUT.key}). Raise the limit if " +
-          "the function is meant to take that long.")
+      throw new SparkException(expiry(functions))
     }
+
+  private def expiry(functions: String): String =
+    s"Python function $functions was interrupted: it had not returned after " +
+      s"${timeoutMillis.mkString} ms (${PyFlowConf.PYTHON_TIMEOUT.key}). Raise the limit if " +
+      "the function is meant to take that long."
 
   /** Ends a task whose Python code was interrupted, for the reason that it was. */
   def throwInterrupted(functions: String): Nothing = {
@@ -97,6 +105,19 @@ private[execution] class TaskSlot(
       thread.setDaemon(true)
       thread.start()
     }
+
+  /**
+   * Closes functions, which may run Python code: what generators and context managers do at their
+   * end.
+   */
+  def close(functions: String, loaded: LoadedFunctions): Unit =
+    try {
+      val wasExpired = expired
+      run(functions)(loaded.close())
+      if (expired && !wasExpired) {
+        log.warn(s"${expiry(functions)} It was being closed (task $task).")
+      }
+    } finally close()
 
   def close(): Unit = {
     closed = true
