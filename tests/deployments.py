@@ -46,13 +46,18 @@ def run(command, where, seconds=300, **variables):
 class Daemon:
     """A Spark daemon on the loopback device, and what it logs."""
 
-    def __init__(self, where, name, *command):
+    def __init__(self, where, name, *command, **variables):
         self.log = where / f"{name}.log"
         self._file = self.log.open("w")
         self._process = subprocess.Popen(
             [str(part) for part in command],
             cwd=where,
-            env={**environment(), "SPARK_NO_DAEMONIZE": "1", "SPARK_WORKER_DIR": str(where)},
+            env={
+                **environment(),
+                "SPARK_NO_DAEMONIZE": "1",
+                "SPARK_WORKER_DIR": str(where),
+                **variables,
+            },
             stdout=self._file,
             stderr=subprocess.STDOUT,
         )

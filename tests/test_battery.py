@@ -1,0 +1,157 @@
+"""What happens to executors on real deployments, and what functions make of it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import sys
+import time
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from pyspark.sql.functions import col, pandas_udf, udf
+
+import pyflow
+from comparison import executed_plan, in_thread, settings
+from deployments import PROGRAMS, SPARK, Daemon, run
+from sessions import MODE
+
+# Every kind of function, every kind of input and every moment, but not every combination.
+CRASHES = (
+    "pickled/parquet/later",
+    "arrow_optimised/cached/load",
+    "table_function/rows/close",
+    "map_in_arrow/parquet/import",
+    "groups_in_pandas/rows/first",
+)
+
+
+def battery(master, where, *cases, seconds=600):
+    output = run([sys.executable, PROGRAMS / "battery.py", master, *cases], where, seconds=seconds)
+    assert "ALL QUERIES FINISHED" in output
+    assert not set(cases) - set(re.findall(r"PASSED (\S+)", output)), output[-8000:]
+
+
+def test_crashes_at_every_moment(tmp_path):
+    battery("local-cluster[2,1,1024]", tmp_path, *CRASHES)
+
+
+@pytest.mark.complete
+@pytest.mark.parametrize("source", ["rows", "parquet", "cached"])
+def test_crashes_of_every_kind_at_every_moment(tmp_path, source):
+    kinds = re.findall(r"^def (\w+)\(rows:", (PROGRAMS / "function_kinds.py").read_text(), re.M)
+    moments = ("load", "import", "first", "later", "close")
+    cases = [f"{kind}/{source}/{moment}" for kind, moment in itertools.product(kinds, moments)]
+    assert len(cases) == 70
+    battery("local-cluster[2,1,1024]", tmp_path, *cases, seconds=6000)
+
+
+@pytest.mark.complete
+@pytest.mark.parametrize("case", ["dynamic_allocation", "decommission", "speculation"])
+def test_executors_come_and_go(tmp_path, case):
+    output = run([sys.executable, PROGRAMS / "elastic.py", case], tmp_path, seconds=900)
+    assert "THE ROWS ARE RIGHT" in output
+    assert "quarantined" not in output
+
+
+def submit(*options):
+    """The command of an application in thread mode on this machine alone."""
+    return [
+        SPARK / "bin" / "spark-submit",
+        "--master",
+        "local[2]",
+        "--jars",
+        pyflow.jar_path(),
+        "--conf",
+        "spark.plugins=io.pyflow.PyFlowPlugin",
+        "--conf",
+        "spark.pyflow.execution-mode=thread",
+        *options,
+        PROGRAMS / "application.py",
+    ]
+
+
+def test_few_file_descriptors(tmp_path):
+    command = " ".join(f"'{part}'" for part in submit())
+    output = run(["bash", "-c", f"ulimit -n 512; exec {command}"], tmp_path)
+    assert "places ['java']" in output
+
+
+@pytest.mark.complete
+def test_two_applications_at_once(tmp_path):
+    places = [tmp_path / name for name in ("one", "other")]
+    for place in places:
+        place.mkdir()
+    with ThreadPoolExecutor() as applications:
+        outputs = list(applications.map(lambda place: run(submit(), place), places))
+    assert all("places ['java']" in output for output in outputs)
+
+
+def test_the_event_log_is_read_without_the_jar(tmp_path):
+    """Spark's history server shows plans and metrics of thread mode without its classes."""
+    log = tmp_path / "events"
+    log.mkdir()
+    run(
+        submit(
+            "--conf",
+            "spark.eventLog.enabled=true",
+            "--conf",
+            f"spark.eventLog.dir=file:{log}",
+        ),
+        tmp_path,
+    )
+    server = Daemon(
+        tmp_path,
+        "history",
+        SPARK / "bin" / "spark-class",
+        "org.apache.spark.deploy.history.HistoryServer",
+        SPARK_HISTORY_OPTS=f"-Dspark.history.fs.logDirectory=file:{log} -Dspark.history.ui.port=0",
+    )
+    try:
+        port = server.wait_for(r"Bound HistoryServer to .*?:(\d+)|started at http://\S+?:(\d+)")
+        address = f"http://127.0.0.1:{port[1] or port[2]}/api/v1/applications"
+        application = until_there(address)[0]["id"]
+        queries = until_there(f"{address}/{application}/sql?length=100")
+        nodes = [node for query in queries for node in query["nodes"]]
+        (evaluation, *_) = [node for node in nodes if node["nodeName"] == "ThreadEvalPython"]
+        metrics = {metric["name"]: metric["value"] for metric in evaluation["metrics"]}
+        assert metrics["number of output rows"] != "0"
+        assert "time in Python" in metrics
+    finally:
+        server.stop()
+
+
+def until_there(address, seconds=60):
+    """What the server answers once it has read the log."""
+    end = time.monotonic() + seconds
+    while True:
+        with urllib.request.urlopen(address) as answer:
+            content = json.load(answer)
+        if content or time.monotonic() > end:
+            assert content, f"nothing at {address} within {seconds} s"
+            return content
+        time.sleep(0.5)
+
+
+@pytest.mark.parametrize("make", [udf, pandas_udf])
+def test_three_thousand_columns(spark, make):
+    columns = 3000
+    f = make(lambda n: n + 1, "long")
+    with settings(spark, {MODE: "thread"}):
+        wide = spark.range(5, numPartitions=2).select(
+            *(f(col("id") + number).alias(f"c{number}") for number in range(columns))
+        )
+        rows = wide.collect()
+        assert in_thread(executed_plan(wide))
+    assert rows == [tuple(row + number + 1 for number in range(columns)) for row in range(5)]
+
+
+@pytest.mark.complete
+def test_fifty_thousand_tasks(spark):
+    f = udf(lambda n: n + 1, "long")
+    with settings(spark, {MODE: "thread"}):
+        frame = spark.range(100_000, numPartitions=50_000).select(f("id").alias("n"))
+        assert in_thread(executed_plan(frame))
+        assert frame.selectExpr("sum(n)").collect() == [(sum(range(1, 100_001)),)]
