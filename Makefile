@@ -91,6 +91,8 @@ test-all: test
 	TZ=America/New_York $(python) $(pytest) --complete $(compared)
 	@for minor in $$(tail -n +2 build/pythons | cut -f 1); do \
 	  $(MAKE) test-on MINOR=$$minor MARK=core OPTIONS=--complete || exit; \
+	done
+	@for minor in $$(tail -n +2 build/pythons | cut -f 1); do \
 	  echo "PyFlow: complete comparison on Python $$minor"; \
 	  .venvs/$$minor/bin/python $(pytest) --complete $(compared) || exit; \
 	done
