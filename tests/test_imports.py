@@ -115,7 +115,6 @@ def tries(n):
         staticmethod(body),
         {"chain": (body,)},
     ],
-    ids=str,
 )
 def test_refused_before_it_runs(root):
     assert reason(root).partition(".")[0] in ("numpy", "pandas", "pyarrow")
