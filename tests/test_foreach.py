@@ -319,6 +319,19 @@ def test_time_limit_is_for_a_bundle_and_not_for_what_it_waits_for(spark, stored,
     assert f"had not returned after 1000 ms ({TIMEOUT})" in str(error)
 
 
+def test_idle_timeout(spark, stored):
+    def hang(row):
+        time.sleep(60)
+
+    idle = {
+        "spark.sql.execution.pyspark.udf.idleTimeoutSeconds": "1",
+        "spark.sql.execution.pyspark.udf.killOnIdleTimeout": "true",
+    }
+    for mode in (PROCESS, THREAD):
+        _, error = run(spark, stream(spark, stored)().where("n = 0"), hang, {**mode, **idle})
+        assert "terminated due to idle timeout (timeout: 1 seconds)" in str(error), mode
+
+
 def test_what_stays_in_process_mode(spark, tmp_path):
     path = str(tmp_path / "months")
     spark.sql("select interval '3' month as i").write.parquet(path)

@@ -153,7 +153,7 @@ private[execution] class BundleEvaluation(
   }
 
   private def loadInto(interpreter: Interpreter): Loaded = {
-    val slot = new TaskSlot(context, interpreter, settings.pythonTimeoutMillis)
+    val slot = new TaskSlot(context, interpreter, settings)
     new Loaded(slot, FunctionLoading.into(slot, spec, context)(slot.load))
   }
 

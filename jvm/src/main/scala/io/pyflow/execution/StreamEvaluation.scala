@@ -87,7 +87,7 @@ private[execution] class StreamEvaluation(
 
   private def load(): PythonStream = {
     FunctionLoading.prepare(spec, settings)
-    val leased = new TaskSlot(context, Interpreter.SHARED, settings.pythonTimeoutMillis)
+    val leased = new TaskSlot(context, Interpreter.SHARED, settings)
     val batches: BatchSource = array => leased.waiting(RunningTask.in(context)(source.next(array)))
     val loaded = FunctionLoading.into(leased, spec, context)(leased.loadStream(_, batches))
     slot = Some(leased)

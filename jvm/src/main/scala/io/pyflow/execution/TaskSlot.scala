@@ -12,20 +12,22 @@ import io.pyflow.plugin.PyFlowConf
 
 /**
  * The interpreter that one operator of a task holds. Stops the Python code in it when the task is
- * cancelled, or when a call takes longer than it may. One thread at a time enters Python; any may
- * interrupt.
+ * cancelled, when a call takes longer than it may, or when it neither takes nor returns data for too
+ * long. One thread at a time enters Python; any may interrupt.
  */
 private[execution] class TaskSlot(
     context: TaskContext,
     val interpreter: Interpreter,
-    timeoutMillis: Option[Long]) {
+    settings: ThreadModeSettings) {
   import TaskSlot._
 
   private val slot = PythonSlot.acquire(interpreter)
   private var sessionLog = Option.empty[SessionLog]
 
   @volatile private var running = Option.empty[Call]
-  @volatile private var expired = false
+
+  /** The error for a limit that has passed: Python is interrupted, although its task goes on. */
+  @volatile private var expired = Option.empty[() => SparkException]
   @volatile private var closed = false
   private val interrupting = new AtomicBoolean
 
@@ -47,9 +49,15 @@ private[execution] class TaskSlot(
   /**
    * Runs something that enters Python, as everything does that enters it: loading, evaluating,
    * collecting and closing. Until it returns, a cancelled task interrupts it, and so does the end
-   * of its time.
+   * of its time. After that nothing runs any more but closing, even if a function has caught the
+   * interruption and returned.
    */
   def run[T](functions: String)(enterPython: => T): T = {
+    throwIfExpired()
+    enter(functions)(enterPython)
+  }
+
+  private def enter[T](functions: String)(enterPython: => T): T = {
     val call = new Call(functions)
     running = Some(call)
     call.startClock()
@@ -57,7 +65,7 @@ private[execution] class TaskSlot(
     catch {
       case raised: PythonFunctionException =>
         RunningTask.throwIfKilled(context)
-        throwIfExpired(functions)
+        throwIfExpired()
         throw PythonErrors.raisedByFunction(raised.getMessage)
     } finally {
       running = None
@@ -74,20 +82,12 @@ private[execution] class TaskSlot(
   }
 
   /** Fails the task if Python was interrupted because its time was over. */
-  def throwIfExpired(functions: String): Unit =
-    if (expired) {
-      throw new SparkException(expiry(functions))
-    }
-
-  private def expiry(functions: String): String =
-    s"Python function $functions was interrupted: it had not returned after " +
-      s"${timeoutMillis.mkString} ms (${PyFlowConf.PYTHON_TIMEOUT.key}). Raise the limit if " +
-      "the function is meant to take that long."
+  private def throwIfExpired(): Unit = expired.foreach(error => throw error())
 
   /** Ends a task whose Python code was interrupted, for the reason that it was. */
   def throwInterrupted(functions: String): Nothing = {
     RunningTask.throwIfKilled(context)
-    throwIfExpired(functions)
+    throwIfExpired()
     throw new SparkException(s"Python function $functions was interrupted")
   }
 
@@ -112,10 +112,14 @@ private[execution] class TaskSlot(
    */
   def close(functions: String, loaded: LoadedFunctions): Unit =
     try {
-      val wasExpired = expired
-      run(functions)(loaded.close())
-      if (expired && !wasExpired) {
-        log.warn(s"${expiry(functions)} It was being closed (task $task).")
+      val expiredBefore = expired.isDefined
+      enter(functions)(loaded.close())
+      if (!expiredBefore) {
+        expired.foreach { error =>
+          log.warn(
+            s"Python function $functions was interrupted while it was being closed (task $task): " +
+              error().getMessage)
+        }
       }
     } finally close()
 
@@ -145,21 +149,45 @@ private[execution] class TaskSlot(
 
   /** What runs now, and the time it may take. */
   private class Call(val functions: String) {
-    private var expiry = Option.empty[Future[_]]
+    private var clocks = Seq.empty[Future[_]]
 
     def startClock(): Unit = synchronized {
       stopClock()
-      expiry = timeoutMillis.map(timer.schedule(expire, _, TimeUnit.MILLISECONDS))
+      val timeout = settings.pythonTimeoutMillis.map { millis =>
+        timer.schedule(timedOut(millis), millis, TimeUnit.MILLISECONDS)
+      }
+      val idleTimeout = settings.idleTimeout.map { limit =>
+        timer.scheduleAtFixedRate(idle(limit), limit.seconds, limit.seconds, TimeUnit.SECONDS)
+      }
+      clocks = timeout.toSeq ++ idleTimeout
     }
 
     def stopClock(): Unit = synchronized {
-      expiry.foreach(_.cancel(false))
-      expiry = None
+      clocks.foreach(_.cancel(false))
+      clocks = Nil
     }
 
-    private def expire: Runnable = () =>
+    private def timedOut(millis: Long): Runnable = () =>
+      expire {
+        new SparkException(
+          s"Python function $functions was interrupted: it had not returned after " +
+            s"$millis ms (${PyFlowConf.PYTHON_TIMEOUT.key}). Raise the limit if " +
+            "the function is meant to take that long.")
+      }
+
+    private def idle(limit: IdleTimeout): Runnable = () =>
       if (running.exists(_ eq this)) {
-        expired = true
+        log.warn(
+          s"Idle timeout reached for Python function $functions (timeout: ${limit.seconds} " +
+            s"seconds). No data taken or returned by the function (task $task)")
+        if (limit.kills) {
+          expire(PythonErrors.idle(limit.seconds))
+        }
+      }
+
+    private def expire(error: => SparkException): Unit =
+      if (running.exists(_ eq this)) {
+        expired = expired.orElse(Some(() => error))
         interrupt("its time was over")
       }
   }

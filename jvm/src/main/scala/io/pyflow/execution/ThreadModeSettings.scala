@@ -1,5 +1,6 @@
 package io.pyflow.execution
 
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.pyflow.WorkerSettings
 
 import io.pyflow.bridge.Interpreter
@@ -19,6 +20,20 @@ case class ThreadModeSettings(
     bundleRows: Int,
     bundleMillis: Long,
     pythonTimeoutMillis: Option[Long],
+    idleTimeout: Option[IdleTimeout],
     auto: Boolean,
     fallback: Boolean,
     worker: WorkerSettings)
+
+/**
+ * Spark's limit for functions that neither take nor return data.
+ *
+ * @param kills whether it ends their task; otherwise only a warning is logged
+ */
+case class IdleTimeout(seconds: Long, kills: Boolean)
+
+object IdleTimeout {
+  def in(conf: SQLConf): Option[IdleTimeout] =
+    Option.when(conf.pythonUDFWorkerIdleTimeoutSeconds > 0)(
+      IdleTimeout(conf.pythonUDFWorkerIdleTimeoutSeconds, conf.pythonUDFWorkerKillOnIdleTimeout))
+}

@@ -215,6 +215,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
       PyFlowConf.BUNDLE_SIZE.in(conf),
       PyFlowConf.BUNDLE_TIME.in(conf),
       PyFlowConf.PYTHON_TIMEOUT.in(conf),
+      IdleTimeout.in(conf),
       PyFlowConf.isAuto(conf),
       PyFlowConf.mayFallBack(conf),
       WorkerSettings(

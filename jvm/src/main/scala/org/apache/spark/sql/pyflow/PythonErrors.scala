@@ -1,6 +1,7 @@
 package org.apache.spark.sql.pyflow
 
-import org.apache.spark.api.python.PythonException
+import org.apache.spark.SparkException
+import org.apache.spark.api.python.{PythonException, PythonWorkerException}
 import org.apache.spark.sql.errors.QueryExecutionErrors
 
 object PythonErrors {
@@ -10,6 +11,10 @@ object PythonErrors {
     errorClass = "PYTHON_EXCEPTION",
     messageParameters =
       Map("msg" -> "An exception was thrown from the Python worker", "traceback" -> traceback))
+
+  /** The error that process mode raises when it has killed a worker that was idle for too long. */
+  def idle(timeoutSeconds: Long): SparkException = new PythonWorkerException(
+    s"Python worker process terminated due to idle timeout (timeout: $timeoutSeconds seconds)")
 
   /** A writer of a Python data source has to return one message. */
   def invalidCommitMessage(details: String): Throwable =
