@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Enumeration;
@@ -47,7 +48,7 @@ final class JarContents {
                 + ". Use a Python it was built for, build it again with that Python "
                 + "installed, or set spark.pyflow.execution-mode=process.");
       }
-      Path directory = PrivateDirectory.create();
+      Path directory = PrivateDirectory.ofThisJvm();
       for (Enumeration<JarEntry> entries = jar.entries(); entries.hasMoreElements(); ) {
         JarEntry entry = entries.nextElement();
         boolean wanted =
@@ -61,7 +62,8 @@ final class JarContents {
           }
           Files.createDirectories(target.getParent());
           try (InputStream content = jar.getInputStream(entry)) {
-            Files.copy(content, target);
+            // A start that has failed may have unpacked it before.
+            Files.copy(content, target, StandardCopyOption.REPLACE_EXISTING);
           }
         }
       }

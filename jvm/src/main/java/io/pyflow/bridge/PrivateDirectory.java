@@ -14,22 +14,37 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.Comparator;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A temporary directory that only this user can read and that goes when the JVM exits. A JVM that
- * crashes leaves its own behind; the next one that makes such a directory removes it.
+ * crashes leaves its own behind; the next one that makes such a directory removes it, and logs what
+ * a {@link CrashNote} in it tells.
  *
  * <p>Each holds a file that its JVM keeps locked: whoever gets the lock knows that the JVM is gone.
  * The system's locks belong to the process and end when it closes any descriptor of the file, so no
  * process opens its own: the name tells whose it is.
  */
 final class PrivateDirectory {
+  private static final Logger log = LoggerFactory.getLogger(PrivateDirectory.class);
+
   private static final String PREFIX = "pyflow-";
   private static final String LOCK = "lock";
 
+  private static Path ofThisJvm;
+
   private PrivateDirectory() {}
 
-  static Path create() throws IOException {
+  /** The directory of this JVM, made when it is first asked for. */
+  static synchronized Path ofThisJvm() throws IOException {
+    if (ofThisJvm == null) {
+      ofThisJvm = create();
+    }
+    return ofThisJvm;
+  }
+
+  private static Path create() throws IOException {
     String ofThisProcess = PREFIX + ProcessHandle.current().pid() + "-";
     Path directory =
         Files.createTempDirectory(
@@ -77,6 +92,7 @@ final class PrivateDirectory {
     try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.WRITE);
         FileLock ended = channel.tryLock()) {
       if (ended != null) {
+        tell(directory);
         delete(directory);
       }
     } catch (IOException e) {
@@ -84,7 +100,17 @@ final class PrivateDirectory {
     }
   }
 
+  /** Whatever is in it, the directory is removed. */
+  private static void tell(Path abandoned) {
+    try {
+      CrashNote.leftIn(abandoned).ifPresent(log::warn);
+    } catch (IOException | RuntimeException e) {
+      log.debug("{} does not tell what ran", abandoned, e);
+    }
+  }
+
   private static void remove(Path directory, FileChannel lock) {
+    CrashNote.end();
     delete(directory);
     try {
       lock.close();

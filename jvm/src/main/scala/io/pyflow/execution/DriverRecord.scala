@@ -2,16 +2,22 @@ package io.pyflow.execution
 
 import java.util.concurrent.atomic.AtomicLong
 
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
 import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.api.plugin.PluginContext
 import org.apache.spark.sql.pyflow.{FunctionIdentity, FunctionsSpec}
+
+import io.pyflow.bridge.CrashNote
 
 /**
  * Keeps the driver's record of the functions that run in this executor. A crash in native code
  * takes the executor with it, so that only what the driver already knows can tell what ran there.
  *
  * One round trip before an operator's functions first run in a task, and a message when the task
- * has ended. In local mode there is no driver that would outlive the crash, and no record.
+ * has ended. In local mode there is no driver that would outlive the crash; notes that stay behind
+ * tell the user what ran.
  */
 object DriverRecord {
 
@@ -64,25 +70,35 @@ object DriverRecord {
   def announceStart(): Option[String] =
     driver.flatMap(context => ask(context, StartBegins(context.executorID)))
 
+  /** Runs the start of Python, noted where there is no driver to tell. */
+  def noteStart(start: => Unit): Unit =
+    if (driver.isDefined) start
+    else Using.resource(CrashNote.of(Seq("the start of Python").asJava))(_ => start)
+
   private def announce(
       task: TaskContext,
       functions: Seq[FunctionIdentity],
       auto: Boolean): Option[String] =
-    driver.flatMap { context =>
-      val announcement = Announcement(
-        context.executorID,
-        announcements.incrementAndGet(),
-        task.taskAttemptId(),
-        task.stageId(),
-        task.partitionId(),
-        functions,
-        auto)
-      val reason = ask(context, announcement)
-      if (reason.isEmpty) {
-        val withdrawal = Withdrawal(announcement.task, announcement.id)
-        task.addTaskCompletionListener[Unit](_ => send(withdrawal))
-      }
-      reason
+    driver match {
+      case None =>
+        val note = CrashNote.of(functions.map(_.name).asJava)
+        task.addTaskCompletionListener[Unit](_ => note.close())
+        None
+      case Some(context) =>
+        val announcement = Announcement(
+          context.executorID,
+          announcements.incrementAndGet(),
+          task.taskAttemptId(),
+          task.stageId(),
+          task.partitionId(),
+          functions,
+          auto)
+        val reason = ask(context, announcement)
+        if (reason.isEmpty) {
+          val withdrawal = Withdrawal(announcement.task, announcement.id)
+          task.addTaskCompletionListener[Unit](_ => send(withdrawal))
+        }
+        reason
     }
 
   /** The driver's reason for process mode, if it has one. */

@@ -62,7 +62,8 @@ object PythonStart {
       executable, {
         val outcome = new CompletableFuture[Outcome]
         val variables = threadsOfLibraries ++ environment
-        val work: Runnable = () => start(executable, variables, outcome, prewarm)
+        val work: Runnable =
+          () => DriverRecord.noteStart(start(executable, variables, outcome, prewarm))
         val thread = new Thread(work, "pyflow-start")
         thread.setDaemon(true)
         thread.start()
