@@ -41,6 +41,13 @@ def test_a_library_that_cannot_be_loaded(tmp_path, master, mode):
     assert "Lost executor" not in log
 
 
+def unmount(directory):
+    """Unmounts a file system as soon as what the JVM has started has let go of it."""
+    end = time.monotonic() + 60
+    while subprocess.run(["umount", directory], check=time.monotonic() > end).returncode != 0:
+        time.sleep(0.1)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
 def test_a_temporary_directory_without_programs(tmp_path):
     directory = tmp_path / "noexec"
@@ -55,7 +62,7 @@ def test_a_temporary_directory_without_programs(tmp_path):
             f"spark.driver.extraJavaOptions=-Djava.io.tmpdir={directory}",
         )
     finally:
-        subprocess.run(["umount", directory], check=True)
+        unmount(directory)
     for told in (plan, error):
         assert f"{directory} may be mounted noexec: set -Djava.io.tmpdir" in told
 
