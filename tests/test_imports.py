@@ -6,6 +6,7 @@ import importlib
 import itertools
 import pickle
 import sys
+import types
 from functools import partial
 
 import pytest
@@ -118,6 +119,19 @@ def tries(n):
 )
 def test_refused_before_it_runs(root):
     assert reason(root).partition(".")[0] in ("numpy", "pandas", "pyarrow")
+
+
+def limited(n):
+    import only_constants
+
+    return min(n, only_constants.LIMIT)
+
+
+def test_a_constant_of_a_module_ends_the_search(monkeypatch):
+    module = types.ModuleType("only_constants")
+    module.LIMIT = 3
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    assert reason(limited) is None
 
 
 def dynamic(n):

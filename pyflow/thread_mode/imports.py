@@ -48,7 +48,15 @@ _DYNAMIC_BUILTINS = {name for module, name in _DYNAMIC if module == "builtins"}
 _DYNAMIC_NAMES = {*_DYNAMIC_BUILTINS, "import_module"}
 
 #: Modules of the standard library that import one with single-phase initialisation.
-_REFUSED_STANDARD = {"curses", "pdb", "readline", "rlcompleter", "tkinter", "turtle"}
+_REFUSED_STANDARD = {
+    "curses",
+    "pdb",
+    "readline",
+    "rlcompleter",
+    "tkinter",
+    "tracemalloc",
+    "turtle",
+}
 
 #: Packages whose functions import nothing that is refused, other than the modules that they belong
 #: to: what an isolated interpreter has of them works there.
@@ -127,6 +135,7 @@ class _Search:
         self._kept: list[Any] = []  # so that no other object gets the identity of one seen
         self._names: set[str] = set()
         self._modules: dict[str, types.ModuleType] = {}
+        self._mentioned: set[tuple[str, str]] = set()  # names of modules that have been looked up
         self._possible: str | None = None
 
     def answer(self, roots: Iterable[Any]) -> tuple[str | None, str | None]:
@@ -147,9 +156,13 @@ class _Search:
         """What code that knows a module gets from it, by the names that it mentions."""
         contents = vars(module)
         for name in self._names & contents.keys():
-            if (module.__name__, name) in _DYNAMIC:
+            mention = (module.__name__, name)
+            if mention in self._mentioned:
+                continue
+            self._mentioned.add(mention)
+            if mention in _DYNAMIC:
                 self._note_dynamic(f"{module.__name__}.{name}")
-            elif not _is_standard(module.__name__) and id(contents[name]) not in self._seen:
+            elif not _is_standard(module.__name__):
                 pending.append(contents[name])
 
     def _visit(self, thing: Any, pending: list[Any]) -> None:
