@@ -214,9 +214,21 @@ final class ImportedColumn extends ColumnVector {
         : others().getDouble(row);
   }
 
-  /** Whether the bytes of a value are the column's; Arrow's own vectors refuse others. */
-  private boolean isWithinData(int start, int end) {
-    return 0 <= start && start <= end && end <= dataBytes;
+  /** Spark's own vectors would read whatever lies there, or crash. */
+  private void checkWithinData(int row, int start, int end) {
+    if (start < 0 || start > end || end > dataBytes) {
+      throw new IllegalStateException(
+          "Python returned an invalid Arrow array in column "
+              + vector.getName()
+              + ": value "
+              + row
+              + " lies from byte "
+              + start
+              + " to "
+              + end
+              + " of "
+              + dataBytes);
+    }
   }
 
   @Override
@@ -226,9 +238,7 @@ final class ImportedColumn extends ColumnVector {
     }
     int start = Platform.getInt(null, offsets + ((long) row << 2));
     int end = Platform.getInt(null, offsets + ((long) (row + 1) << 2));
-    if (!isWithinData(start, end)) {
-      return others().getUTF8String(row);
-    }
+    checkWithinData(row, start, end);
     return UTF8String.fromAddress(null, data + start, end - start);
   }
 
@@ -239,9 +249,7 @@ final class ImportedColumn extends ColumnVector {
     }
     int start = Platform.getInt(null, offsets + ((long) row << 2));
     int end = Platform.getInt(null, offsets + ((long) (row + 1) << 2));
-    if (!isWithinData(start, end)) {
-      return others().getBinary(row);
-    }
+    checkWithinData(row, start, end);
     byte[] bytes = new byte[end - start];
     Platform.copyMemory(null, data + start, bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length);
     return bytes;
