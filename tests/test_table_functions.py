@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 import pytest
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import Row
 from pyspark.sql import functions as F
 from pyspark.sql.functions import col, lit, udtf
@@ -24,7 +23,7 @@ from pyspark.sql.udtf import (
 )
 
 from comparison import executed_plan, settings
-from sessions import INTERPRETER, MODE, OWN_GIL
+from sessions import MODE
 
 
 class Words:
@@ -496,16 +495,9 @@ class ImportsLate(ImportsNumpy):
 
 
 @pytest.mark.core
-def test_moving_to_the_shared_interpreter_keeps_what_the_function_kept(both_modes):
+@pytest.mark.parametrize("function", [ImportsAtOnce, ImportsLate])
+def test_a_function_that_imports_numpy_keeps_what_it_has_been_given(both_modes, function):
+    """It is in the shared interpreter before its first row."""
     both_modes(
-        lambda spark: lateral(spark, udtf(ImportsAtOnce, returnType=LABELS, useArrow=False), "id")
+        lambda spark: lateral(spark, udtf(function, returnType=LABELS, useArrow=False), "id")
     )
-
-
-@pytest.mark.skipif(not OWN_GIL, reason="there are no isolated interpreters")
-def test_moving_too_late_is_an_error_and_then_works(spark):
-    with settings(spark, {MODE: "thread", INTERPRETER: "isolated"}):
-        frame = lateral(spark, udtf(ImportsLate, returnType=LABELS, useArrow=False), "id")
-        with pytest.raises(Py4JJavaError, match=r"f needs a module that isolated interpreters"):
-            frame.collect()
-        assert frame.count() == 42
