@@ -16,7 +16,9 @@ import zipimport
 from collections import OrderedDict
 from typing import Any
 
-from pyspark.core.broadcast import Broadcast
+from pyspark import Broadcast
+
+from pyflow.thread_mode import pyspark_worker
 
 __all__ = ["Application", "current", "end"]
 
@@ -134,7 +136,7 @@ class SharedBroadcast(Broadcast[Any]):
     @property
     def value(self) -> Any:
         """The value."""
-        if not hasattr(self, "_value"):
+        if not pyspark_worker.is_read(self):
             # In slices, so that a task which waits for another can be interrupted.
             while not self._reading.acquire(timeout=0.1):
                 pass
@@ -142,7 +144,7 @@ class SharedBroadcast(Broadcast[Any]):
                 return super().value
             finally:
                 self._reading.release()
-        return self._value
+        return super().value
 
 
 def current(identifier: str) -> Application:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.machinery
 import os
+import pkgutil
 from collections.abc import Callable
 from typing import Any
 
+import pyflow
 from pyflow.thread_mode import containment, slices, waiting
 
 __all__ = ["is_isolated", "is_refused", "prepare", "refused_imports"]
@@ -42,6 +44,8 @@ def prepare(
     """
     global _isolated
     _isolated = isolated
+    # The jar has only what runs here; modules of functions may import what is installed, too.
+    pyflow.__path__ = pkgutil.extend_path(pyflow.__path__, pyflow.__name__)
     containment.install()
     os.environ["SPARK_PYTHON_RUNTIME"] = "PYTHON_WORKER"
     if isolated:

@@ -18,10 +18,9 @@ from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from pyspark import accumulators
-from pyspark.cloudpickle import cloudpickle
-from pyspark.core import broadcast, files
-from pyspark.taskcontext import TaskContext
+from pyspark import Accumulator, Broadcast, TaskContext
+
+from pyflow.thread_mode import pyspark_worker
 
 if TYPE_CHECKING:
     from pyflow.thread_mode.session_log import SessionLog
@@ -95,8 +94,8 @@ class CurrentTask:
         self.variables = dict(_variables.process)
         self.session_log: SessionLog | None = None
         self.files_root: str | None = None
-        self.broadcasts: dict[int, broadcast.Broadcast[Any]] = {}
-        self.accumulators: dict[int, accumulators.Accumulator[Any]] = {}
+        self.broadcasts: dict[int, Broadcast[Any]] = {}
+        self.accumulators: dict[int, Accumulator[Any]] = {}
         self.classes: MutableMapping[str, Any] = weakref.WeakValueDictionary()
         self.class_ids: MutableMapping[Any, str] = weakref.WeakKeyDictionary()
         self.ended = False
@@ -158,23 +157,7 @@ def call_out(task: CurrentTask, work: Callable[[T], R], argument: T) -> R:
 
 def install() -> None:
     """Make PySpark, ``os.environ`` and new threads look up the current thread's task."""
-    task_context: Any = TaskContext
-    task_context._taskContext = _AttributeOfTask("context")
-    task_context.__new__ = staticmethod(_new_context)
-    task_context._setTaskContext = classmethod(lambda cls, context: _set_context(context))
-
-    spark_files: Any = files.SparkFiles
-    spark_files._root_directory = _AttributeOfTask("files_root")
-    spark_files._is_running_on_worker = True
-
-    registries: list[tuple[Any, str, str]] = [
-        (broadcast, "_broadcastRegistry", "broadcasts"),
-        (accumulators, "_accumulatorRegistry", "accumulators"),
-        (cloudpickle, "_DYNAMIC_CLASS_TRACKER_BY_ID", "classes"),
-        (cloudpickle, "_DYNAMIC_CLASS_TRACKER_BY_CLASS", "class_ids"),
-    ]
-    for module, name, attribute in registries:
-        setattr(module, name, _MappingOfTask(attribute, getattr(module, name)))
+    pyspark_worker.keep_by_task(_AttributeOfTask, _MappingOfTask, _new_context, _set_context)
 
     environments: list[Any] = [os.environ, os.environb]
     for environment in environments:

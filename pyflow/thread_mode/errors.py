@@ -8,7 +8,8 @@ from types import TracebackType
 from typing import Any
 
 from pyspark.errors import PySparkRuntimeError
-from pyspark.util import try_simplify_traceback
+
+from pyflow.thread_mode import pyspark_worker
 
 __all__ = ["ErrorOptions", "FormattedError", "format_as_it_is", "format_exception"]
 
@@ -65,7 +66,7 @@ def format_as_it_is(error: BaseException, options: ErrorOptions | None) -> str:
     trace = error.__traceback__
     if options is not None and options.simplified_traceback:
         beyond = _beyond_own_frames(trace)
-        simplified = try_simplify_traceback(beyond) if beyond is not None else None
+        simplified = pyspark_worker.simplified_traceback(beyond) if beyond is not None else None
         if simplified is not None:
             trace = simplified
             error.__cause__ = None

@@ -17,7 +17,7 @@ from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from inspect import CO_OPTIMIZED
 from typing import Any, ClassVar, NamedTuple
 
-from pyspark.core.broadcast import Broadcast
+from pyspark import Broadcast
 
 from pyflow.thread_mode import bootstrap
 

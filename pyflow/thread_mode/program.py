@@ -13,11 +13,16 @@ from pyspark.sql.types import (
     DataType,
     MapType,
     StructType,
-    _parse_datatype_json_string,
 )
-from pyspark.util import PythonEvalType
 
-from pyflow.thread_mode import bootstrap, current_task, imports, payload, results, table_function
+from pyflow.thread_mode import (
+    bootstrap,
+    current_task,
+    imports,
+    pyspark_worker,
+    results,
+    table_function,
+)
 from pyflow.thread_mode.errors import ErrorOptions
 from pyflow.thread_mode.task_start import begin_task, log_for_session
 from pyflow.thread_mode.types import describe
@@ -72,8 +77,7 @@ class Program:
         return_type = self._return_types[function]
         if return_type.needConversion():
             value = return_type.toInternal(value)
-        pickled: bytes = payload.serializer.dumps([value])
-        return pickled
+        return pyspark_worker.pickle_batch([value])
 
     def begin_batch(self) -> None:
         """Begin the next Arrow batch: what the functions returned before does not matter to it."""
@@ -98,7 +102,7 @@ class Program:
 
     def accumulator_updates(self) -> list[bytes]:
         """The updates of this task."""
-        return payload.accumulator_updates(self._task.accumulators)
+        return pyspark_worker.accumulator_updates(self._task.accumulators)
 
 
 def load(specification: bytes) -> tuple[Any, ...]:
@@ -131,7 +135,7 @@ def load(specification: bytes) -> tuple[Any, ...]:
 
 def _load_for(task: current_task.CurrentTask, spec: dict[str, Any]) -> tuple[Any, ...]:
     loaded = [_load(function, spec["runner_conf"]) for function in spec["functions"]]
-    schema = _parse_datatype_json_string(spec["input_schema"])
+    schema = pyspark_worker.data_type_of(spec["input_schema"])
     assert isinstance(schema, StructType)
     arguments = [_arguments(function, schema) for function in spec["functions"]]
     if bootstrap.is_isolated():
@@ -148,7 +152,7 @@ def _load_for(task: current_task.CurrentTask, spec: dict[str, Any]) -> tuple[Any
         error_options,
     )
     log_for_session(task, spec)
-    arrow = spec["eval_type"] == PythonEvalType.SQL_ARROW_BATCHED_UDF
+    arrow = pyspark_worker.is_arrow_optimised(spec["eval_type"])
     return (
         _ARROW_EXCHANGE if arrow else _PICKLE_EXCHANGE,
         spec["binary_as_bytes"],
@@ -170,7 +174,7 @@ def _load(
     if function["table_function"]:
         evaluate, return_type = table_function.load(function, runner_conf)
         return [evaluate], return_type
-    return payload.load_chain(function["commands"])
+    return pyspark_worker.load_chain(function["commands"])
 
 
 def _arguments(function: dict[str, Any], schema: StructType) -> list[list[Any]]:

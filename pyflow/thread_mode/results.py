@@ -11,10 +11,8 @@ import datetime
 import io
 import pickle
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pyspark import cloudpickle
-from pyspark.sql.conversion import LocalDataToArrowConversion
 from pyspark.sql.types import (
     ArrayType,
     DataType,
@@ -30,18 +28,14 @@ from pyspark.sql.types import (
     VariantVal,
 )
 
+from pyflow.thread_mode import pyspark_worker
 from pyflow.thread_mode.errors import ErrorOptions, FormattedError, format_exception
 from pyflow.thread_mode.types import with_values
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 __all__ = ["ArrowOptions", "Column", "convert_packed", "unpack"]
 
 # Values that PySpark has converted, how many of them are examples, and how Arrow has to read them.
 _Prepared = tuple[list[Any], int, DataType, "ArrowOptions"]
-
-_CloudPickler: Any = cloudpickle.CloudPickler
 
 
 class ArrowOptions:
@@ -122,11 +116,7 @@ class Column:
     def _prepare(self, values: list[Any]) -> _Prepared:
         examples = list(self._examples.values())
         self.add_examples(values)
-        converter = LocalDataToArrowConversion._create_converter(
-            self._data_type,
-            none_on_identity=True,
-            int_to_decimal_coercion_enabled=self._options.int_to_decimal,
-        )
+        converter = pyspark_worker.result_converter(self._data_type, self._options.int_to_decimal)
         values = examples + values
         if converter is not None:
             values = [converter(value) for value in values]
@@ -139,7 +129,7 @@ def _through_arrow(
     """Have pyarrow convert the column, without the examples that it begins with."""
     import pyarrow as pa
 
-    arrow_type = _arrow_type(data_type, options)
+    arrow_type = pyspark_worker.arrow_type(data_type, options.large_var_types)
     try:
         array = pa.array(values, type=arrow_type)
     except pa.lib.ArrowInvalid:
@@ -147,15 +137,9 @@ def _through_arrow(
         array = pa.array(values).cast(target_type=arrow_type, safe=options.safe_check)
     stored_type = with_values(data_type, _as_stored)
     if stored_type != data_type:
-        array = array.view(_arrow_type(stored_type, options))
+        array = array.view(pyspark_worker.arrow_type(stored_type, options.large_var_types))
     read = _reader(stored_type)
     return [read(value) for value in array[examples:].to_pylist()]
-
-
-def _arrow_type(data_type: DataType, options: ArrowOptions) -> pa.DataType:
-    from pyspark.sql.pandas.types import to_arrow_type
-
-    return to_arrow_type(data_type, timezone="UTC", prefers_large_types=options.large_var_types)
 
 
 def _check_depth(value: Any) -> None:
@@ -168,7 +152,7 @@ def _check_depth(value: Any) -> None:
         _check_depth(each)
 
 
-class _Packer(_CloudPickler):  # type: ignore[misc]
+class _Packer(pyspark_worker.ByValuePickler):  # type: ignore[misc]
     """Keeps the qualified names of classes, which messages of errors show."""
 
     def reducer_override(self, obj: Any) -> Any:

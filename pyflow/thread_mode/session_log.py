@@ -13,17 +13,12 @@ from collections.abc import Callable, Iterator, MutableSequence
 from types import FrameType
 from typing import Any
 
-from pyspark.logger.worker_io import JSONFormatterWithMarker
-
-from pyflow.thread_mode import current_task
+from pyflow.thread_mode import current_task, pyspark_worker
 
 __all__ = ["SessionLog", "current", "install"]
 
 #: Writes a record, JSON in UTF-8, to the log of a number.
 Write = Callable[[int, bytes], None]
-
-# What the formatter puts in front of a record if marker and number of the worker are empty.
-_PREFIX = "::"
 
 _write: Write
 
@@ -56,7 +51,7 @@ class SessionLog:
 
     def __init__(self, number: int) -> None:
         self._number = number
-        self._formatter = JSONFormatterWithMarker("", "", _function_that_logs)
+        self._formatter = pyspark_worker.log_formatter(_function_that_logs)
         # What a PySparkLogger looks for, in order not to make a handler of its own.
         self.handler: logging.Handler | None = logging.StreamHandler(self)
         self.handler.setFormatter(self._formatter)
@@ -66,7 +61,7 @@ class SessionLog:
 
     def write(self, record: str) -> None:
         """Write a record as the formatter makes it; a stream's method."""
-        _write(self._number, record.removeprefix(_PREFIX).rstrip("\n").encode())
+        _write(self._number, record.removeprefix(pyspark_worker.LOG_PREFIX).rstrip("\n").encode())
 
     def flush(self) -> None:
         """Do nothing: every record is written at once; a stream's method."""

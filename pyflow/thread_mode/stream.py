@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.types import Row, _parse_datatype_json_string
-from pyspark.worker_message import UDFInfo
+from pyspark.sql.types import Row
 
-from pyflow.thread_mode import current_task, payload
+from pyflow.thread_mode import current_task, pyspark_worker
 from pyflow.thread_mode.errors import ErrorOptions, FormattedError, format_as_it_is
+from pyflow.thread_mode.pyspark_worker import Run
 from pyflow.thread_mode.task_start import begin_task, log_for_session
 from pyflow.thread_mode.types import describe
 
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["Stream", "load"]
-
-#: A function over all input of a task: of the number of its partition and the input.
-Run = Callable[[int, Iterator[Any]], Iterator[Any]]
 
 #: Has the JVM lend its next input in an ``ArrowArray``, and returns what a function makes of the
 #: array at this address; an int if there is none.
@@ -116,7 +113,7 @@ class Stream:
 
     def accumulator_updates(self) -> list[bytes]:
         """The updates of this task."""
-        return payload.accumulator_updates(self._task.accumulators)
+        return pyspark_worker.accumulator_updates(self._task.accumulators)
 
     def close(self) -> None:
         """End the functions, wherever they are, and let go of all batches."""
@@ -145,7 +142,8 @@ def load(
         first); ``split_index``. Of functions over rows also ``input_schema`` (JSON) and
         ``binary_as_bytes``; of the others ``schemas`` (IPC messages in base64, one per input),
         of each function ``args``, ``kwargs``, ``result_id`` and ``table_function`` (see
-        :func:`~pyflow.thread_mode.payload.udtf_info`), ``runner_conf`` and ``eval_conf``.
+        :func:`~pyflow.thread_mode.pyspark_worker.row_table_function`), ``runner_conf`` and
+        ``eval_conf``.
     pull : callable
         Of a function: its result for the address of an ``ArrowArray``, which holds the next input
         until the function returns unless it has moved it; -1 at the end of a group, -2 at the end
@@ -169,10 +167,12 @@ def _load_for(
     pull = partial(current_task.call_out, task, pull)
     if spec["input"] == "rows":
         run = _consumer(spec, options)
-        schema = describe(_parse_datatype_json_string(spec["input_schema"]))
+        schema = describe(pyspark_worker.data_type_of(spec["input_schema"]))
         source = _rows(pull, row_reader(schema, spec["binary_as_bytes"]))
     else:
-        run = _read(spec)
+        run = pyspark_worker.batch_function(
+            spec["functions"], spec["eval_type"], spec["runner_conf"], spec["eval_conf"]
+        )
         source = _INPUTS[spec["input"]](_Input(pull, _schemas(spec)))
     log_for_session(task, spec)
     return Stream(task, iter(run(spec["split_index"], source))), options
@@ -180,7 +180,7 @@ def _load_for(
 
 def _consumer(spec: dict[str, Any], options: ErrorOptions) -> Run:
     """A function that returns nothing, called when the first output is asked for."""
-    function, *_ = payload.load_command(spec["functions"][0]["commands"][0])
+    function, *_ = pyspark_worker.load_command(spec["functions"][0]["commands"][0])
 
     def run(split_index: int, rows: Iterator[Any]) -> Iterator[Any]:
         try:
@@ -189,31 +189,6 @@ def _consumer(spec: dict[str, Any], options: ErrorOptions) -> Run:
             raise FormattedError(format_as_it_is(error, options)) from None
 
     return run
-
-
-def _read(spec: dict[str, Any]) -> Run:
-    """PySpark's function over the whole input."""
-    from pyspark import worker
-
-    confs = worker.RunnerConf(spec["runner_conf"]), worker.EvalConf(spec["eval_conf"])
-    functions = spec["functions"]
-    run: Run
-    if functions[0]["table_function"]:
-        function = payload.udtf_info(functions[0])
-        run, *_ = worker.read_udtf(payload.serializer, function, spec["eval_type"], *confs)
-    else:
-        infos = [_udf_info(function) for function in functions]
-        run, *_ = worker.read_udfs(payload.serializer, infos, spec["eval_type"], *confs)
-    return run
-
-
-def _udf_info(function: dict[str, Any]) -> UDFInfo:
-    return UDFInfo(
-        udfs=[memoryview(b64decode(command)) for command in function["commands"]],
-        args=function["args"],
-        kwargs=function["kwargs"],
-        result_id=function["result_id"],
-    )
 
 
 def _schemas(spec: dict[str, Any]) -> list[pa.Schema]:

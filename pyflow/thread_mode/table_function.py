@@ -12,18 +12,15 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pyspark.serializers import CPickleSerializer
 from pyspark.sql.types import (
     ArrayType,
     DataType,
     MapType,
     StringType,
     StructType,
-    _parse_datatype_json_string,
 )
-from pyspark.util import PythonEvalType
 
-from pyflow.thread_mode import payload
+from pyflow.thread_mode import pyspark_worker
 from pyflow.thread_mode.types import with_values
 
 __all__ = ["load"]
@@ -39,7 +36,7 @@ def load(
     function : dict
         ``args`` as [ordinal, keyword or null], not counting the first input column, which tells
         whether the rows have come to an end; the rest as
-        :func:`~pyflow.thread_mode.payload.udtf_info` has it.
+        :func:`~pyflow.thread_mode.pyspark_worker.row_table_function` has it.
     runner_conf : dict
 
     Returns
@@ -48,13 +45,14 @@ def load(
         A function of all input columns that returns a sequence of rows, or None after the last;
         and its return type, an array of structs.
     """
-    from pyspark import worker
-
     arguments = function["args"]
     table_function = function["table_function"]
-    element_type = _parse_datatype_json_string(table_function["return_type"])
+    element_type = pyspark_worker.data_type_of(table_function["return_type"])
     assert isinstance(element_type, StructType)
-    info = payload.udtf_info(
+    shortcut = _Shortcut(element_type)
+    # A partition's end and the next one's beginning come with one row: PySpark puts them together.
+    direct = not table_function["partition_child_indexes"] and _may_all_be_none(element_type)
+    run = pyspark_worker.row_table_function(
         {
             **function,
             "args": [ordinal for ordinal, keyword in arguments if keyword is None],
@@ -64,17 +62,9 @@ def load(
                 # Strings are what PySpark leaves to the codec.
                 "return_type": with_values(element_type, lambda _: StringType()).json(),
             },
-        }
-    )
-    shortcut = _Shortcut(element_type)
-    # A partition's end and the next one's beginning come with one row: PySpark puts them together.
-    direct = not info.partition_child_indexes and _may_all_be_none(element_type)
-    run, *_ = worker.read_udtf(
-        _HandlerSerializer(shortcut) if direct else payload.serializer,
-        info,
-        PythonEvalType.SQL_TABLE_UDF,
-        worker.RunnerConf(runner_conf),
-        worker.EvalConf({}),
+        },
+        runner_conf,
+        shortcut.subclass if direct else None,
     )
     return _by_row(run, shortcut), ArrayType(element_type)
 
@@ -132,17 +122,6 @@ def _replayed(rows: list[Any], error: BaseException) -> Iterator[Any]:
     """What a generator has yielded before it raised."""
     yield from rows
     raise error
-
-
-class _HandlerSerializer(CPickleSerializer):
-    """Unpickles the class of a table function as one that takes a shortcut."""
-
-    def __init__(self, shortcut: _Shortcut) -> None:
-        self._shortcut = shortcut
-
-    def loads(self, *args: Any, **kwargs: Any) -> Any:
-        loaded = super().loads(*args, **kwargs)  # type: ignore[no-untyped-call]
-        return self._shortcut.subclass(loaded) if isinstance(loaded, type) else loaded
 
 
 def _may_all_be_none(data_type: DataType) -> bool:

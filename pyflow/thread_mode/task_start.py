@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from decimal import Decimal
 from typing import Any
 
-from pyspark.worker_message import TaskContextInfo
-
-from pyflow.thread_mode import application, current_task, task_globals
+from pyflow.thread_mode import application, current_task, pyspark_worker, task_globals
 from pyflow.thread_mode.session_log import SessionLog
 
 __all__ = ["begin_task", "log_for_session"]
@@ -38,7 +35,7 @@ def begin_task(spec: dict[str, Any]) -> Iterator[current_task.CurrentTask]:
             of_task.add_files(spec["files_dir"], spec["python_includes"])
         task.files_root = spec["files_dir"]
         task.broadcasts = of_task.broadcasts(spec["task"]["taskAttemptId"], spec["broadcasts"])
-        task.context = _task_context(spec["task"])
+        task.context = pyspark_worker.task_context(spec["task"])
         yield task
     except BaseException:
         task.end()
@@ -65,22 +62,3 @@ def _label(spec: dict[str, Any]) -> str:
         f"{names}, task {task['partitionId']}.{task['attemptNumber']} in stage {task['stageId']} "
         f"(TID {task['taskAttemptId']})"
     )
-
-
-def _task_context(task: dict[str, Any]) -> Any:
-    return TaskContextInfo(
-        is_barrier=task["isBarrier"],
-        conn_info=task["connInfo"],
-        secret=task["secret"],
-        stage_id=task["stageId"],
-        partition_id=task["partitionId"],
-        attempt_number=task["attemptNumber"],
-        task_attempt_id=task["taskAttemptId"],
-        cpus=task["cpus"],
-        cpu_amount=Decimal(task["cpuAmount"]),
-        resources={
-            name: TaskContextInfo.ResourceInfo(name=each["name"], addresses=each["addresses"])
-            for name, each in task["resources"].items()
-        },
-        local_properties=task["localProperties"],
-    ).to_task_context()

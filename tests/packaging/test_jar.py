@@ -52,11 +52,13 @@ def test_properties_say_what_the_jar_is_for(jar, pythons):
     }
 
 
-def test_whole_python_package_without_the_jar_itself(jar, root):
+def test_the_python_code_that_runs_on_executors(jar, root):
     packed = {name for name in jar.namelist() if name.startswith("python/") and name[-1] != "/"}
 
-    sources = (root / "pyflow").rglob("*.py")
-    assert packed == {f"python/{path.relative_to(root)}" for path in sources}
+    package = root / "pyflow"
+    modules = [package / "__init__.py", package / "libpython.py"]
+    modules += (package / "thread_mode").rglob("*.py")
+    assert packed == {f"python/{path.relative_to(root)}" for path in modules}
 
 
 def test_licence(jar):

@@ -78,6 +78,9 @@ spark = pyflow.configure(builder).getOrCreate()
 double = udf(lambda x: 2 * x, "long")
 result = spark.range(3).select(double("id").alias("double"))
 print("RESULT", [row.double for row in result.collect()])
+# A function may import all of the installed package.
+jar = spark.range(1).select(udf(lambda _: __import__("pyflow").jar_path())("id")).first()[0]
+print("JAR", jar == pyflow.jar_path())
 print("PLAN", "ThreadEvalPython" in result._jdf.queryExecution().executedPlan().toString())
 """
     )
@@ -86,3 +89,4 @@ print("PLAN", "ThreadEvalPython" in result._jdf.queryExecution().executedPlan().
 
     assert "RESULT [0, 2, 4]" in result.stdout, result.stderr
     assert "PLAN True" in result.stdout
+    assert "JAR True" in result.stdout

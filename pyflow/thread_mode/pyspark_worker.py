@@ -1,0 +1,319 @@
+"""PySpark's worker: the only module that uses what PySpark keeps to itself.
+
+It is bound to Spark 4.3. The other modules import PySpark's public interface alone: ``pyspark``,
+``pyspark.errors`` and ``pyspark.sql.types``.
+"""
+
+from __future__ import annotations
+
+import logging
+from base64 import b64decode
+from collections.abc import Callable, Iterator, MutableMapping
+from decimal import Decimal
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from pyspark import Broadcast, SparkFiles, TaskContext, accumulators, cloudpickle
+from pyspark.cloudpickle import cloudpickle as cloudpickle_module
+from pyspark.core import broadcast
+from pyspark.logger.worker_io import JSONFormatterWithMarker
+from pyspark.serializers import CPickleSerializer
+from pyspark.sql.conversion import LocalDataToArrowConversion
+from pyspark.sql.types import DataType, _parse_datatype_json_string
+from pyspark.util import PythonEvalType, try_simplify_traceback
+from pyspark.worker_message import TaskContextInfo, UDFInfo, UDTFInfo
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "LOG_PREFIX",
+    "ByValuePickler",
+    "Run",
+    "accumulator_updates",
+    "arrow_type",
+    "batch_function",
+    "data_type_of",
+    "is_arrow_optimised",
+    "is_read",
+    "keep_by_task",
+    "load_chain",
+    "load_command",
+    "log_formatter",
+    "pickle_batch",
+    "result_converter",
+    "row_table_function",
+    "simplified_traceback",
+    "task_context",
+]
+
+#: A function over all input of a task: of the number of its partition and the input.
+Run = Callable[[int, Iterator[Any]], Iterator[Any]]
+
+#: Pickles the classes of the main program by value.
+ByValuePickler: Any = cloudpickle.CloudPickler
+
+#: What `log_formatter` puts in front of a record: marker and number of a worker, which are empty.
+LOG_PREFIX = "::"
+
+_serializer = CPickleSerializer()
+
+
+# What the driver sends with a function
+
+
+def load_chain(commands: list[str]) -> tuple[list[Callable[..., Any]], DataType]:
+    """Unpickle the commands of a function.
+
+    Parameters
+    ----------
+    commands : list of str
+        In base64, innermost first.
+
+    Returns
+    -------
+    tuple
+        The callables, innermost first, and the return type of the outermost.
+    """
+    loaded = [load_command(command) for command in commands]
+    return [function for function, _ in loaded], loaded[-1][1]
+
+
+def load_command(command: str) -> tuple[Any, ...]:
+    """Unpickle one command.
+
+    Parameters
+    ----------
+    command : str
+        In base64.
+
+    Returns
+    -------
+    tuple
+        The function and its return type; of functions over an iterator of rows the function, the
+        profiler, and the serializers of input and output.
+    """
+    loaded = _serializer.loads(b64decode(command))
+    if isinstance(loaded, Broadcast):  # a command too large to be sent with every task
+        loaded = _serializer.loads(loaded.value)
+    assert isinstance(loaded, tuple)
+    return loaded
+
+
+def data_type_of(json: str) -> DataType:
+    """The data type that the JVM describes."""
+    return _parse_datatype_json_string(json)
+
+
+def is_arrow_optimised(eval_type: int) -> bool:
+    """Whether an evaluation type is that of plain functions whose values travel through Arrow."""
+    return eval_type == PythonEvalType.SQL_ARROW_BATCHED_UDF
+
+
+# What evaluates functions over the whole input of a task
+
+
+def batch_function(
+    functions: list[dict[str, Any]],
+    eval_type: int,
+    runner_conf: dict[str, str],
+    eval_conf: dict[str, str],
+) -> Run:
+    """Make one function over Arrow batches of the functions of an operator.
+
+    Parameters
+    ----------
+    functions : list of dict
+        ``commands`` (in base64, innermost first), ``args``, ``kwargs``, ``result_id``, and
+        ``table_function``, which is None or as `row_table_function` has it.
+    eval_type : int
+    runner_conf, eval_conf : dict
+        What the JVM sends to a worker under these names.
+    """
+    from pyspark import worker
+
+    confs = worker.RunnerConf(runner_conf), worker.EvalConf(eval_conf)
+    run: Run
+    if functions[0]["table_function"]:
+        run, *_ = worker.read_udtf(_serializer, _udtf_info(functions[0]), eval_type, *confs)
+    else:
+        infos = [_udf_info(function) for function in functions]
+        run, *_ = worker.read_udfs(_serializer, infos, eval_type, *confs)
+    return run
+
+
+def row_table_function(
+    function: dict[str, Any],
+    runner_conf: dict[str, str],
+    replace_handler: Callable[[type], type] | None,
+) -> Run:
+    """Make a function over rows of a plain table function.
+
+    Parameters
+    ----------
+    function : dict
+        ``name``, ``commands`` (one, in base64), ``args``, ``kwargs``, and ``table_function``:
+        ``partition_child_indexes``, ``analyze_result`` (pickled, in base64, or null) and
+        ``return_type`` (JSON).
+    runner_conf : dict
+    replace_handler : callable or None
+        Makes the class that is used in place of the user's.
+    """
+    from pyspark import worker
+
+    run: Run
+    run, *_ = worker.read_udtf(
+        _HandlerSerializer(replace_handler) if replace_handler else _serializer,
+        _udtf_info(function),
+        PythonEvalType.SQL_TABLE_UDF,
+        worker.RunnerConf(runner_conf),
+        worker.EvalConf({}),
+    )
+    return run
+
+
+class _HandlerSerializer(CPickleSerializer):
+    """Unpickles another class in place of that of a table function."""
+
+    def __init__(self, replace: Callable[[type], type]) -> None:
+        self._replace = replace
+
+    def loads(self, *args: Any, **kwargs: Any) -> Any:
+        loaded = super().loads(*args, **kwargs)  # type: ignore[no-untyped-call]
+        return self._replace(loaded) if isinstance(loaded, type) else loaded
+
+
+def _udf_info(function: dict[str, Any]) -> UDFInfo:
+    return UDFInfo(
+        udfs=[memoryview(b64decode(command)) for command in function["commands"]],
+        args=function["args"],
+        kwargs=function["kwargs"],
+        result_id=function["result_id"],
+    )
+
+
+def _udtf_info(function: dict[str, Any]) -> UDTFInfo:
+    table_function = function["table_function"]
+    analyze_result = table_function["analyze_result"]
+    return UDTFInfo(
+        args=function["args"],
+        kwargs=function["kwargs"],
+        partition_child_indexes=table_function["partition_child_indexes"],
+        pickled_analyze_result=memoryview(b64decode(analyze_result)) if analyze_result else None,
+        handler=memoryview(b64decode(function["commands"][0])),
+        return_type=table_function["return_type"],
+        name=function["name"],
+    )
+
+
+# What functions return
+
+
+def pickle_batch(values: list[Any]) -> bytes:
+    """Pickle results as a worker sends them."""
+    pickled: bytes = _serializer.dumps(values)
+    return pickled
+
+
+def result_converter(data_type: DataType, int_to_decimal: bool) -> Callable[[Any], Any] | None:
+    """The converter of results that are given to Arrow, None if there is nothing to convert."""
+    converter: Callable[[Any], Any] | None = LocalDataToArrowConversion._create_converter(
+        data_type, none_on_identity=True, int_to_decimal_coercion_enabled=int_to_decimal
+    )
+    return converter
+
+
+def arrow_type(data_type: DataType, large_var_types: bool) -> pa.DataType:
+    """The Arrow type of results."""
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    return to_arrow_type(data_type, timezone="UTC", prefers_large_types=large_var_types)
+
+
+def accumulator_updates(of_task: dict[int, accumulators.Accumulator[Any]]) -> list[bytes]:
+    """The updates of a task, as a worker sends them."""
+    return [
+        _serializer.dumps((accumulator_id, accumulator._value))
+        for accumulator_id, accumulator in of_task.items()
+    ]
+
+
+def simplified_traceback(trace: TracebackType) -> TracebackType | None:
+    """A traceback without PySpark's frames, None if they cannot be left out."""
+    return try_simplify_traceback(trace)
+
+
+def log_formatter(context: Callable[[], dict[str, str]]) -> logging.Formatter:
+    """The formatter of the records that a session sees; `context` names the function that logs."""
+    return JSONFormatterWithMarker("", "", context)
+
+
+# What functions find around them
+
+
+def task_context(task: dict[str, Any]) -> TaskContext:
+    """Make the context of a task and set it as the current one.
+
+    Parameters
+    ----------
+    task : dict
+        What the JVM sends to a worker, under the names that Spark's Scala code has for it.
+    """
+    context: TaskContext = TaskContextInfo(
+        is_barrier=task["isBarrier"],
+        conn_info=task["connInfo"],
+        secret=task["secret"],
+        stage_id=task["stageId"],
+        partition_id=task["partitionId"],
+        attempt_number=task["attemptNumber"],
+        task_attempt_id=task["taskAttemptId"],
+        cpus=task["cpus"],
+        cpu_amount=Decimal(task["cpuAmount"]),
+        resources={
+            name: TaskContextInfo.ResourceInfo(name=each["name"], addresses=each["addresses"])
+            for name, each in task["resources"].items()
+        },
+        local_properties=task["localProperties"],
+    ).to_task_context()
+    return context
+
+
+def is_read(variable: Broadcast[Any]) -> bool:
+    """Whether the value of a broadcast variable has been read from its file."""
+    return hasattr(variable, "_value")
+
+
+def keep_by_task(
+    attribute: Callable[[str], Any],
+    mapping: Callable[[str, MutableMapping[Any, Any]], MutableMapping[Any, Any]],
+    new_context: Callable[..., Any],
+    set_context: Callable[[TaskContext | None], None],
+) -> None:
+    """Have PySpark look up in the current task what it keeps once per worker process.
+
+    Parameters
+    ----------
+    attribute : callable
+        Of the name of an attribute of ``CurrentTask``: a descriptor that reads it.
+    mapping : callable
+        Of such a name and of the mapping of the process: a mapping in its place.
+    new_context, set_context : callable
+        ``TaskContext.__new__``, and what sets the current context.
+    """
+    context: Any = TaskContext
+    context._taskContext = attribute("context")
+    context.__new__ = staticmethod(new_context)
+    context._setTaskContext = classmethod(lambda cls, context: set_context(context))
+
+    files: Any = SparkFiles
+    files._root_directory = attribute("files_root")
+    files._is_running_on_worker = True
+
+    registries: list[tuple[Any, str, str]] = [
+        (broadcast, "_broadcastRegistry", "broadcasts"),
+        (accumulators, "_accumulatorRegistry", "accumulators"),
+        (cloudpickle_module, "_DYNAMIC_CLASS_TRACKER_BY_ID", "classes"),
+        (cloudpickle_module, "_DYNAMIC_CLASS_TRACKER_BY_CLASS", "class_ids"),
+    ]
+    for module, name, of_task in registries:
+        setattr(module, name, mapping(of_task, getattr(module, name)))
