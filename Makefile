@@ -40,7 +40,7 @@ sanitized := build/native-sanitize
 generated := -m generated --hypothesis-show-statistics
 data := build/data/flights-3m.parquet build/data/airports.csv
 
-sources := $(shell find native jvm/src/main pyflow -type f -not -name '*.pyc' -not -name '*.jar') \
+sources := $(shell find native jvm/src pyflow -type f -not -name '*.pyc' -not -name '*.jar') \
   build.gradle settings.gradle scripts/find_pythons.py LICENSE NOTICE
 
 # A test file stays in one process, whose Spark session its tests share.

@@ -16,7 +16,7 @@ END = "<!-- end -->\n"
 def settings():
     """Return the Markdown table of all settings."""
     spark_jars = Path(pyspark.__file__).parent / "jars" / "*"
-    command = ["java", "-cp", f"{pyflow.jar_path()}:{spark_jars}", "io.pyflow.plugin.PyFlowConf"]
+    command = ["java", "-cp", f"{pyflow.jar_path()}:{spark_jars}", "io.pyflow.config.PyFlowConf"]
     return subprocess.run(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True
     ).stdout

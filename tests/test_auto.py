@@ -151,4 +151,4 @@ def test_executors_tell_the_driver(tmp_path):
     output = run([sys.executable, PROGRAMS / "auto.py", "local-cluster[1,2,1024]"], tmp_path)
     assert "LEFT FOR PROCESS MODE" in output
     assert REASON in output
-    assert "GilContention" in output
+    assert "ContendedFunctions" in output

@@ -82,10 +82,10 @@ def leaving(spark, commands, tmp_path):
     """Runs something whose functions leave after the first of its tasks have begun."""
     folder = tmp_path / "gate"
     folder.mkdir()
-    packages = spark._jvm.io.pyflow.execution
+    packages = spark._jvm.io.pyflow.admission
 
     def contention():
-        identity = spark._jvm.org.apache.spark.sql.pyflow.FunctionIdentity
+        identity = packages.FunctionIdentity
         functions = [identity("f", hashlib.sha256(command).hexdigest()) for command in commands]
         sequence = spark._jvm.scala.jdk.javaapi.CollectionConverters.asScala(functions).toSeq()
         return packages.Contention(50, sequence)
@@ -95,7 +95,7 @@ def leaving(spark, commands, tmp_path):
             if Path(folder, "given up").exists():
                 return
             time.sleep(0.01)
-        packages.GilContention.add(contention())
+        packages.ContendedFunctions.add(contention())
         Path(folder, "open").touch()
 
     def run(program):
@@ -108,7 +108,7 @@ def leaving(spark, commands, tmp_path):
             Path(folder, "given up").touch()
             Path(folder, "open").touch()
             thread.join()
-            packages.GilContention.clear()
+            packages.ContendedFunctions.clear()
         assert sorted(os.listdir(folder)) == ["given up", "java", "open", "worker"]
         return result
 

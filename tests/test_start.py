@@ -90,7 +90,7 @@ def start_alone(where, **variables):
             f"-Djava.io.tmpdir={where}",
             "-cp",
             os.pathsep.join([pyflow.jar_path(), f"{SPARK}/jars/*"]),
-            "io.pyflow.execution.PythonStart",
+            "io.pyflow.admission.PythonStart",
             sys.executable,
         ],
         env={**environment(), "SPARK_HOME": str(SPARK), **variables},

@@ -1,4 +1,4 @@
-import io.pyflow.bridge.Interpreter;
+import io.pyflow.bridge.InterpreterKind;
 import io.pyflow.bridge.PythonProgram;
 import io.pyflow.bridge.PythonRuntime;
 import io.pyflow.bridge.PythonSlot;
@@ -19,7 +19,7 @@ public final class PyFlowCalls {
   private PyFlowCalls() {}
 
   public static void main(String[] arguments) throws Exception {
-    Interpreter interpreter = Interpreter.valueOf(arguments[1]);
+    InterpreterKind interpreter = InterpreterKind.valueOf(arguments[1]);
     byte[] spec = Files.readAllBytes(Paths.get(arguments[2]));
     String caseName = arguments[3];
     int length = Integer.parseInt(arguments[4]);

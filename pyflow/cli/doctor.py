@@ -285,7 +285,7 @@ def check_start(java: Java, python: dict[str, Any], defaults: dict[str, str]) ->
         *temporary,
         "-cp",
         os.pathsep.join([session.jar_path(), f"{home}/jars/*"]),
-        "io.pyflow.execution.PythonStart",
+        "io.pyflow.admission.PythonStart",
         str(python["executable"]),
     ]
     try:

@@ -1,6 +1,7 @@
 package io.pyflow;
 
-import io.pyflow.plugin.ExecutorMessages;
+import io.pyflow.admission.AdmissionEndpoint;
+import io.pyflow.config.SparkCompatibility;
 import io.pyflow.plugin.RddFunctions;
 import io.pyflow.plugin.ThreadModeSetup;
 import java.util.Collections;
@@ -35,7 +36,7 @@ public final class PyFlowPlugin implements SparkPlugin {
       if (!SparkCompatibility.check(sc.version())) {
         return Collections.emptyMap();
       }
-      ExecutorMessages.begin(sc);
+      AdmissionEndpoint.begin(sc);
       RddFunctions.watch(sc);
       // The configuration that executors and sessions are made from; sc.getConf is a copy of it.
       return ThreadModeSetup.onDriver(SparkEnv.get().conf());
@@ -43,12 +44,12 @@ public final class PyFlowPlugin implements SparkPlugin {
 
     @Override
     public Object receive(Object message) {
-      return ExecutorMessages.receive(message);
+      return AdmissionEndpoint.receive(message);
     }
 
     @Override
     public void shutdown() {
-      ExecutorMessages.end();
+      AdmissionEndpoint.end();
     }
   }
 

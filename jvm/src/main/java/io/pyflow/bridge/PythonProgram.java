@@ -24,7 +24,6 @@ public final class PythonProgram implements LoadedFunctions {
 
   // The layout of pyflow::Evaluation in native/src/program.h.
   private static final int OUTPUT = 0;
-  private static final int OUTPUT_BYTES = 8;
   private static final int ROWS_DONE = 16;
   private static final int INPUT_BYTES_DONE = 24;
   private static final int TIMES = 32;
@@ -60,10 +59,6 @@ public final class PythonProgram implements LoadedFunctions {
   /** Off-heap address of the output rows. */
   public long outputAddress() {
     return Platform.getLong(null, evaluation + OUTPUT);
-  }
-
-  public long outputBytes() {
-    return Platform.getLong(null, evaluation + OUTPUT_BYTES);
   }
 
   public int rowsDone() {

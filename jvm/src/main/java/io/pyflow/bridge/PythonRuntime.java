@@ -127,8 +127,8 @@ public final class PythonRuntime {
   }
 
   /** Makes interpreters ahead of the tasks that will lease them; takes about 0.1 s for each. */
-  public static void prewarm(Interpreter mode, int slots) {
-    if (mode == Interpreter.ISOLATED) {
+  public static void prewarm(InterpreterKind interpreter, int slots) {
+    if (interpreter == InterpreterKind.ISOLATED) {
       NativeBridge.prewarm(slots);
     }
   }

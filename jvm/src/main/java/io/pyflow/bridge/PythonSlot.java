@@ -5,13 +5,11 @@ import java.util.List;
 
 /** The lease of an interpreter by one operator of one task. */
 public final class PythonSlot implements AutoCloseable {
-  private final Interpreter mode;
   private final long handle;
   private final List<LoadedFunctions> loaded = new ArrayList<>();
   private boolean closed;
 
-  private PythonSlot(Interpreter mode, long handle) {
-    this.mode = mode;
+  private PythonSlot(long handle) {
     this.handle = handle;
   }
 
@@ -20,12 +18,8 @@ public final class PythonSlot implements AutoCloseable {
    *
    * @throws PythonUnavailableException if none can be made
    */
-  public static PythonSlot acquire(Interpreter mode) {
-    return new PythonSlot(mode, NativeBridge.acquireSlot(mode == Interpreter.ISOLATED));
-  }
-
-  public Interpreter mode() {
-    return mode;
+  public static PythonSlot acquire(InterpreterKind interpreter) {
+    return new PythonSlot(NativeBridge.acquireSlot(interpreter == InterpreterKind.ISOLATED));
   }
 
   /**

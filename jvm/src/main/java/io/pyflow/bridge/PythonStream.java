@@ -8,9 +8,6 @@ import org.apache.spark.unsafe.Platform;
  * input from a {@link BatchSource}; calls come one at a time, from any thread.
  */
 public final class PythonStream implements LoadedFunctions {
-  /** An ArrowArray of the C data interface takes so many bytes. */
-  public static final int ARRAY_BYTES = 80;
-
   /** What {@link #rows()} is after the last batch. */
   public static final long END = -1;
 

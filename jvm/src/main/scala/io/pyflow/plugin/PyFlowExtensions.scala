@@ -3,8 +3,8 @@ package io.pyflow.plugin
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSessionExtensions
 
-import io.pyflow.SparkCompatibility
-import io.pyflow.planning.{ColumnarInput, OtherPythonOperators, ThreadModeStrategy}
+import io.pyflow.config.{PyFlowConf, SparkCompatibility}
+import io.pyflow.planning.{ColumnarInput, SourceAndStateOperators, ThreadModeStrategy}
 
 /**
  * Adds thread mode's planning to every session of an application. The plugin registers it; where
@@ -15,10 +15,10 @@ final class PyFlowExtensions extends (SparkSessionExtensions => Unit) {
     if (SparkCompatibility.check(SPARK_VERSION)) {
       PyFlowConf.register()
       extensions.injectPlannerStrategy(_ => ThreadModeStrategy)
-      extensions.injectColumnar(_ => OtherPythonOperators)
+      extensions.injectColumnar(_ => SourceAndStateOperators)
       // Plans that are executed adaptively come there stage by stage, when they run; EXPLAIN comes
       // before that.
-      extensions.injectQueryStagePrepRule(_ => OtherPythonOperators.preColumnarTransitions)
+      extensions.injectQueryStagePrepRule(_ => SourceAndStateOperators.preColumnarTransitions)
       extensions.injectColumnar(_ => ColumnarInput)
     }
 }

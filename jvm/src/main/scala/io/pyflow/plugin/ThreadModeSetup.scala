@@ -11,8 +11,9 @@ import org.apache.spark.sql.internal.StaticSQLConf.SPARK_SESSION_EXTENSIONS
 import org.apache.spark.sql.pyflow.Executors
 import org.slf4j.LoggerFactory
 
+import io.pyflow.admission.{ContentionMeter, DriverConnection, PythonStart, SharedOnlyFunctions}
 import io.pyflow.bridge.{LentMemory, PythonRuntime}
-import io.pyflow.execution.{DriverRecord, PythonStart, SharedOnlyFunctions}
+import io.pyflow.config.{EmbeddedPython, PyFlowConf}
 
 /** What the plugin does when a driver and its executors start, on the Spark it was built for. */
 object ThreadModeSetup {
@@ -64,8 +65,9 @@ object ThreadModeSetup {
     val lent: Gauge[Long] = () => LentMemory.bytesOfAllTasks
     context.metricRegistry.register(LentMemoryGauge, lent)
     SharedOnlyFunctions.clear()
+    ContentionMeter.clear()
     if (!Executors.isDriver(context.executorID)) {
-      DriverRecord.sendTo(context)
+      DriverConnection.open(context)
     }
     if (PyFlowConf.EXECUTION_MODE.in(conf) != PyFlowConf.ProcessMode) {
       PythonStart.inBackground(

@@ -1,0 +1,86 @@
+package io.pyflow.admission
+
+import java.util.{LinkedHashMap, Map => JavaMap}
+
+import io.pyflow.bridge.CallTimes
+
+/**
+ * Measures in an executor how long the tasks of an operator's functions wait for the GIL of the
+ * interpreter that they share. One meter belongs to one task, and one thread at a time uses it; what
+ * all of them measure counts together.
+ *
+ * A task waits in Python when it is inside and spends no processor time: for the GIL, or for
+ * something that would make it wait in a process of its own too. So only as much of the waiting is
+ * counted as other tasks have held the interpreter meanwhile. How long they have can be told from
+ * the processor time that they have spent there, even where processors are scarce: an interpreter
+ * that is busy most of the time is taken to be busy all of it.
+ */
+class ContentionMeter(functions: Seq[FunctionIdentity]) {
+  private var last = Option.empty[Long]
+
+  /** Takes the times of a call that has just returned. */
+  def add(times: CallTimes): Unit = {
+    val now = System.nanoTime
+    val start = last.getOrElse(now - times.gilWaitNanos - times.pythonNanos)
+    last = Some(now)
+    ContentionMeter.found(functions, now - start, times).foreach { contention =>
+      // Holds in this executor at once, and everywhere as soon as the driver has got the message.
+      ContendedFunctions.add(contention)
+      DriverConnection.send(contention)
+    }
+  }
+}
+
+object ContentionMeter {
+
+  /** In percent. Less than this is not worth the detour over a worker. */
+  private val TooMuch = 33
+
+  /** Of all tasks together. Shorter, the imports of the first batches would count too much. */
+  private val EnoughNanos = 2000000000L
+
+  /** What was measured longer ago loses its weight. */
+  private val MemoryNanos = 10 * EnoughNanos
+
+  private val Remembered = 1000
+
+  private class Measured {
+    private var elapsed = 0.0
+    private var inside = 0.0
+    private var cpu = 0.0
+    private var othersCpu = 0.0
+
+    def add(elapsedNanos: Long, times: CallTimes): Unit = {
+      val weight = if (elapsed > MemoryNanos) 0.5 else 1.0
+      elapsed = weight * elapsed + elapsedNanos
+      inside = weight * inside + times.gilWaitNanos + times.pythonNanos
+      cpu = weight * cpu + times.cpuNanos
+      othersCpu = weight * othersCpu + times.othersCpuNanos
+    }
+
+    def waitPercent: Option[Int] = Option.when(elapsed >= EnoughNanos) {
+      val heldByOthers = othersCpu * inside / (cpu + othersCpu).max(inside / 2).max(1)
+      (100 * (inside - cpu).min(heldByOthers) / elapsed).toInt
+    }
+  }
+
+  /** Of the functions that ran last; an application may define new ones without end. */
+  private val measured =
+    new LinkedHashMap[Seq[FunctionIdentity], Measured](16, 0.75f, true) {
+      override protected def removeEldestEntry(
+          eldest: JavaMap.Entry[Seq[FunctionIdentity], Measured]): Boolean = size > Remembered
+    }
+
+  /** Forgets everything, when an application begins. */
+  def clear(): Unit = synchronized(measured.clear())
+
+  private def found(
+      functions: Seq[FunctionIdentity],
+      elapsedNanos: Long,
+      times: CallTimes): Option[Contention] = synchronized {
+    val ofFunctions = measured.computeIfAbsent(functions, _ => new Measured)
+    ofFunctions.add(elapsedNanos, times)
+    def known = ContendedFunctions.reasonAgainst(auto = true, functions).isDefined
+    ofFunctions.waitPercent.filter(_ >= TooMuch && !known).map(Contention(_, functions))
+  }
+}

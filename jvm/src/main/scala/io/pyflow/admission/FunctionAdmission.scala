@@ -1,0 +1,74 @@
+package io.pyflow.admission
+
+import java.util.concurrent.atomic.AtomicLong
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.{SparkException, TaskContext}
+
+import io.pyflow.bridge.CrashNote
+import io.pyflow.config.ThreadModeSettings
+import io.pyflow.spec.FunctionsSpec
+
+/**
+ * Decides whether the functions of a task run in this JVM, and has the driver know of those that do.
+ * A crash in native code takes the executor with it, so that only what the driver already knows can
+ * tell what ran there.
+ *
+ * One round trip before an operator's functions first run in a task, and a message when the task
+ * has ended. In local mode there is no driver that would outlive the crash; notes that stay behind
+ * tell the user what ran.
+ */
+object FunctionAdmission {
+  private val announcements = new AtomicLong
+
+  /**
+   * Runs functions of a task in this JVM, announced until the task ends, or in process mode if there
+   * is a reason for that which was not known when the query was planned.
+   */
+  def evaluate[T](
+      spec: FunctionsSpec,
+      identities: Seq[FunctionIdentity],
+      settings: ThreadModeSettings)(inThread: (TaskContext, Option[ContentionMeter]) => T)(
+      inProcess: TaskContext => T): T = {
+    val task = TaskContext.get()
+    ContendedFunctions
+      .reasonAgainst(settings.auto, identities)
+      .orElse(PythonStart.failure(settings.python, spec.environment))
+      .orElse(GilWatch.reasonAgainst(spec, settings, task))
+      .orElse(announce(task, identities, settings.auto)) match {
+      case None => inThread(task, Option.when(settings.auto)(new ContentionMeter(identities)))
+      case Some(_) if settings.fallback => inProcess(task)
+      case Some(reason) =>
+        throw new SparkException(
+          s"${spec.functionNames} cannot run in thread mode any more: $reason. Set " +
+            "spark.pyflow.fallback=true to run such functions in process mode, or " +
+            "spark.pyflow.execution-mode=process for this query.")
+    }
+  }
+
+  private def announce(
+      task: TaskContext,
+      functions: Seq[FunctionIdentity],
+      auto: Boolean): Option[String] =
+    if (DriverConnection.isOpen) {
+      val announcement = Announcement(
+        DriverConnection.executor,
+        announcements.incrementAndGet(),
+        task.taskAttemptId(),
+        task.stageId(),
+        task.partitionId(),
+        functions,
+        auto)
+      val reason = DriverConnection.ask(announcement)
+      if (reason.isEmpty) {
+        val withdrawal = Withdrawal(announcement.task, announcement.id)
+        task.addTaskCompletionListener[Unit](_ => DriverConnection.send(withdrawal))
+      }
+      reason
+    } else {
+      val note = CrashNote.of(functions.map(_.name).asJava)
+      task.addTaskCompletionListener[Unit](_ => note.close())
+      None
+    }
+}

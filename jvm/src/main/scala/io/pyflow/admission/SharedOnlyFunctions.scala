@@ -1,0 +1,31 @@
+package io.pyflow.admission
+
+import java.util.concurrent.ConcurrentHashMap
+
+import org.slf4j.LoggerFactory
+
+import io.pyflow.spec.ProgramSpec
+
+/**
+ * Functions of the running application that were seen in this JVM to need a module which refuses
+ * isolated interpreters; they go to the shared interpreter right away.
+ */
+private[pyflow] object SharedOnlyFunctions {
+  private val log = LoggerFactory.getLogger(getClass)
+  private val digests = ConcurrentHashMap.newKeySet[String]()
+
+  def contains(spec: ProgramSpec): Boolean = digests.contains(spec.commandsDigest)
+
+  /** Forgets everything, when an application begins: its large functions are the ids of broadcasts. */
+  def clear(): Unit = digests.clear()
+
+  /** @param imports what the functions need the shared interpreter for */
+  def add(spec: ProgramSpec, imports: String): Unit =
+    if (digests.add(spec.commandsDigest)) {
+      log.warn(
+        "{} moves to the shared interpreter: it imports {}, and isolated interpreters take no " +
+          "extension modules but the standard library's",
+        spec.functionNames: Any,
+        imports: Any)
+    }
+}

@@ -1,0 +1,38 @@
+package io.pyflow.config
+
+import org.apache.spark.sql.internal.SQLConf
+
+import io.pyflow.bridge.InterpreterKind
+
+/**
+ * What a session had configured for thread mode when a query was planned.
+ *
+ * @param interpreter where functions over rows run, by their Python version
+ * @param isolatedRequired whether the session asks for isolated interpreters by name
+ * @param auto whether functions may leave for process mode where that is faster
+ * @param fallback whether functions may leave for process mode where they must
+ */
+case class ThreadModeSettings(
+    python: String,
+    interpreter: InterpreterKind,
+    isolatedRequired: Boolean,
+    bundleRows: Int,
+    bundleMillis: Long,
+    pythonTimeoutMillis: Option[Long],
+    idleTimeout: Option[IdleTimeout],
+    auto: Boolean,
+    fallback: Boolean,
+    worker: WorkerSettings)
+
+/**
+ * Spark's limit for functions that neither take nor return data.
+ *
+ * @param kills whether it ends their task; otherwise only a warning is logged
+ */
+case class IdleTimeout(seconds: Long, kills: Boolean)
+
+object IdleTimeout {
+  def in(conf: SQLConf): Option[IdleTimeout] =
+    Option.when(conf.pythonUDFWorkerIdleTimeoutSeconds > 0)(
+      IdleTimeout(conf.pythonUDFWorkerIdleTimeoutSeconds, conf.pythonUDFWorkerKillOnIdleTimeout))
+}

@@ -1,0 +1,44 @@
+package io.pyflow.execution.batches
+
+import org.apache.spark.SparkContext
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+
+import io.pyflow.execution.task.PythonMemory
+
+/** An operator's metrics, as a task adds to them. Times in nanoseconds. */
+case class StreamMetrics(
+    outputRows: SQLMetric,
+    batches: SQLMetric,
+    pythonTime: SQLMetric,
+    gilWaitTime: SQLMetric,
+    pythonMemory: SQLMetric,
+    lentMemory: SQLMetric)
+
+object StreamMetrics {
+
+  /** What operators of the Arrow lane measure beside what Spark's Python operators do. */
+  def create(sparkContext: SparkContext): Map[String, SQLMetric] = Map(
+    "batches" -> SQLMetrics.createMetric(sparkContext, "number of batches"),
+    "pythonTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time in Python"),
+    "gilWaitTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time waiting for the GIL"),
+    PythonMemory.metric(sparkContext),
+    "lentMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory lent to Python"))
+
+  /** For operators of Spark's, which show what they know of. */
+  def notShown(sparkContext: SparkContext): StreamMetrics =
+    StreamMetrics(create(sparkContext) + received(sparkContext))
+
+  /** What Spark's Python operators have themselves. */
+  def received(sparkContext: SparkContext): (String, SQLMetric) =
+    Received -> SQLMetrics.createMetric(sparkContext, "number of output rows")
+
+  private val Received = "pythonNumRowsReceived"
+
+  def apply(metrics: Map[String, SQLMetric]): StreamMetrics = StreamMetrics(
+    metrics(Received),
+    metrics("batches"),
+    metrics("pythonTime"),
+    metrics("gilWaitTime"),
+    metrics(PythonMemory.Key),
+    metrics("lentMemory"))
+}

@@ -1,0 +1,62 @@
+package io.pyflow.execution.rows
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.{PartitionEvaluator, PartitionEvaluatorFactory}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.vectorized.ColumnarBatch
+
+import io.pyflow.admission.{FunctionAdmission, FunctionIdentity}
+import io.pyflow.config.ThreadModeSettings
+import io.pyflow.execution.fallback.WorkerEvaluation
+import io.pyflow.spec.{ProgramSpec, RowBinding}
+
+/**
+ * What a task needs to evaluate the functions of [[ThreadEvalPythonExec]] over a partition: in this
+ * JVM or, if the driver says so, in Spark's Python workers.
+ */
+class ThreadEvalPythonEvaluatorFactory(
+    lane: RowBinding,
+    spec: ProgramSpec,
+    outputTypes: Seq[DataType],
+    settings: ThreadModeSettings,
+    metrics: EvaluationMetrics,
+    functions: Seq[FunctionIdentity],
+    inProcess: WorkerEvaluation)
+  extends PartitionEvaluatorFactory[InternalRow, InternalRow] {
+
+  override def createEvaluator(): PartitionEvaluator[InternalRow, InternalRow] =
+    new Evaluator[InternalRow](_.results(_, lane.projection.isDefined, _), identity)
+
+  /** The same over the batches of a columnar child. */
+  def ofBatches: PartitionEvaluatorFactory[ColumnarBatch, InternalRow] =
+    new PartitionEvaluatorFactory[ColumnarBatch, InternalRow] {
+      override def createEvaluator(): PartitionEvaluator[ColumnarBatch, InternalRow] =
+        new Evaluator[ColumnarBatch](_.resultsOfBatches(_, _), _.flatMap(_.rowIterator().asScala))
+    }
+
+  /**
+   * @param inThread the results of functions for their input, projected as Python gets it
+   * @param rows of the input
+   */
+  private class Evaluator[T](
+      inThread: (BundleEvaluation, Iterator[T], () => UnsafeProjection) => Iterator[InternalRow],
+      rows: Iterator[T] => Iterator[InternalRow])
+    extends PartitionEvaluator[T, InternalRow] {
+
+    override def eval(partitionIndex: Int, inputs: Iterator[T]*): Iterator[InternalRow] =
+      FunctionAdmission.evaluate(spec, functions, settings) { (context, meter) =>
+        val python = new BundleEvaluation(spec, settings, outputTypes, context, metrics, meter)
+        inThread(python, inputs.head, () => newProjection(partitionIndex))
+      } { _ => inProcess.eval(partitionIndex, rows(inputs.head)) }
+  }
+
+  private def newProjection(partitionIndex: Int): UnsafeProjection = {
+    val expressions = lane.projection.getOrElse(lane.childOutput)
+    val projection = UnsafeProjection.create(expressions, lane.childOutput)
+    projection.initialize(partitionIndex)
+    projection
+  }
+}

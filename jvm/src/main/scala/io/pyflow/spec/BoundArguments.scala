@@ -1,0 +1,35 @@
+package io.pyflow.spec
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, NamedArgumentExpression, PythonFuncExpression}
+import org.apache.spark.sql.pyflow.PythonFunctions
+import org.apache.spark.sql.types.{StructField, StructType}
+
+/**
+ * What the functions of an operator get.
+ *
+ * @param values all of them, each once
+ * @param ofFunctions which of them each function gets
+ */
+case class BoundArguments(values: Seq[Expression], ofFunctions: Seq[Seq[Argument]]) {
+
+  def schema: StructType = StructType(values.zipWithIndex.map { case (value, i) =>
+    StructField(s"_$i", value.dataType)
+  })
+}
+
+object BoundArguments {
+  def apply(functions: Seq[PythonFuncExpression]): BoundArguments = {
+    val all = functions.map(PythonFunctions.unchain(_)._2.map {
+      case NamedArgumentExpression(keyword, value) => (Some(keyword), value)
+      case value => (None, value)
+    })
+    val distinct = all.flatten.map(_._2).foldLeft(Vector.empty[Expression]) { (kept, value) =>
+      if (kept.exists(_.semanticEquals(value))) kept else kept :+ value
+    }
+    BoundArguments(
+      distinct,
+      all.map(_.map { case (keyword, value) =>
+        Argument(distinct.indexWhere(_.semanticEquals(value)), keyword)
+      }))
+  }
+}

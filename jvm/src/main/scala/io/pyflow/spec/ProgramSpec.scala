@@ -1,0 +1,92 @@
+package io.pyflow.spec
+
+import org.apache.spark.sql.catalyst.expressions.PythonUDTF
+import org.apache.spark.sql.pyflow.PickledFunction
+import org.apache.spark.sql.types.StructType
+import org.json4s.JsonAST._
+
+import io.pyflow.config.WorkerSettings
+
+/**
+ * A value that a Python function gets: a column of the input row, by position or by keyword.
+ *
+ * @param isTable whether it is the row of a table, which some table functions take as such
+ */
+case class Argument(column: Int, keyword: Option[String], isTable: Boolean = false)
+
+/**
+ * One call per row; of a chain `g(f(x))` the functions are listed innermost first.
+ *
+ * @param table set for a table function: the only function then, whose arguments leave out the
+ *     first column, which tells whether the rows have come to an end
+ */
+case class PythonCall(
+    name: String,
+    chain: Seq[PickledFunction],
+    arguments: Seq[Argument],
+    table: Option[TableFunction] = None)
+
+/** Where a column of the output row comes from. */
+sealed trait OutputColumn
+case class PassThrough(column: Int, variableLength: Boolean) extends OutputColumn
+case class CallResult(call: Int) extends OutputColumn
+
+/** Functions of a row each. */
+class ProgramSpec private[spec] (
+    val evalType: Int,
+    inputSchema: StructType,
+    calls: Seq[PythonCall],
+    output: Seq[OutputColumn],
+    protected val settings: WorkerSettings)
+  extends FunctionsSpec {
+
+  override protected def functions: Seq[PickledFunction] = calls.flatMap(_.chain)
+
+  override val functionNames: String = calls.map(_.name).mkString(", ")
+
+  /** How many rows process mode would convert at a time. */
+  def arrowBatchRows: Int =
+    if (settings.arrowMaxRecordsPerBatch > 0) settings.arrowMaxRecordsPerBatch else Int.MaxValue
+
+  override protected def kindJson: List[JField] = List(
+    "commands_digest" -> JString(commandsDigest),
+    "input_schema" -> JString(inputSchema.json),
+    "functions" -> JArray(calls.map(callJson).toList),
+    "output" -> JArray(output.map(outputJson).toList),
+    "binary_as_bytes" -> JBool(settings.binaryAsBytes))
+
+  private def callJson(call: PythonCall): JValue = {
+    val arguments = call.arguments.map { argument =>
+      JArray(List(JInt(argument.column), argument.keyword.fold[JValue](JNull)(JString(_))))
+    }
+    JObject(
+      "name" -> JString(call.name),
+      "commands" -> commandsJson(call.chain),
+      "args" -> JArray(arguments.toList),
+      "table_function" -> call.table.fold[JValue](JNull)(_.toJson))
+  }
+
+  private def outputJson(column: OutputColumn): JValue = column match {
+    case PassThrough(input, variableLength) =>
+      JArray(List(JInt(0), JInt(input), JInt(if (variableLength) 1 else 0)))
+    case CallResult(call) => JArray(List(JInt(1), JInt(call), JInt(0)))
+  }
+}
+
+object ProgramSpec {
+
+  /**
+   * A table function of a row each.
+   *
+   * @param schema of the input, in which a column that tells the end of the rows comes first
+   */
+  def apply(
+      udtf: PythonUDTF,
+      arguments: Seq[Argument],
+      schema: StructType,
+      settings: WorkerSettings): ProgramSpec = {
+    val function = new PickledFunction(udtf.func)
+    val call = PythonCall(udtf.name, Seq(function), arguments, Some(TableFunction(udtf)))
+    new ProgramSpec(udtf.evalType, schema, Seq(call), Seq(CallResult(0)), settings)
+  }
+}

@@ -1,0 +1,94 @@
+package io.pyflow.execution.rows
+
+import java.util.Locale
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.util.truncatedString
+import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.execution.python.{EvalPythonExec, EvalPythonUDTFExec}
+import org.apache.spark.sql.types.{BooleanType, StructField, StructType}
+
+import io.pyflow.admission.{ContentionMeter, FunctionAdmission, FunctionIdentity}
+import io.pyflow.config.ThreadModeSettings
+import io.pyflow.execution.fallback.WorkerTableOperator
+import io.pyflow.spec.{Argument, ProgramSpec}
+
+/**
+ * Evaluates a plain table function in the JVM of the executor, row by row: as a function that
+ * returns an array of rows. After the last row comes one that only tells that this was the last.
+ */
+case class ThreadEvalPythonUDTFExec(
+    udtf: PythonUDTF,
+    requiredChildOutput: Seq[Attribute],
+    resultAttrs: Seq[Attribute],
+    settings: ThreadModeSettings,
+    child: SparkPlan)
+  extends EvalPythonUDTFExec {
+
+  private val workerOperator =
+    new WorkerTableOperator(udtf, requiredChildOutput, resultAttrs, child)
+
+  override lazy val metrics: Map[String, SQLMetric] =
+    workerOperator.workerMetrics ++ EvaluationMetrics.create(sparkContext)
+
+  override protected def evaluate(
+      argMetas: Array[EvalPythonExec.ArgumentMetadata],
+      rows: Iterator[InternalRow],
+      schema: StructType,
+      context: TaskContext): Iterator[Iterator[InternalRow]] = {
+    val arguments = argMetas.map(each => Argument(each.offset, each.name)).toSeq
+    val input = StructType(StructField("_end", BooleanType, nullable = false) +: schema.fields)
+    val spec = ProgramSpec(udtf, arguments, input, settings.worker)
+    FunctionAdmission.evaluate(spec, FunctionIdentity.of(udtf), settings) {
+      inThread(spec, input, rows, _, _)
+    } { _ => workerOperator.evaluateInWorkers(argMetas, rows, schema, context) }
+  }
+
+  private def inThread(
+      spec: ProgramSpec,
+      input: StructType,
+      rows: Iterator[InternalRow],
+      context: TaskContext,
+      meter: Option[ContentionMeter]): Iterator[Iterator[InternalRow]] = {
+    val numOutputRows = longMetric("numOutputRows")
+    // What it counts are calls.
+    val measured = EvaluationMetrics(metrics).copy(outputRows = new SQLMetric(metricType = "sum"))
+    val python = new BundleEvaluation(spec, settings, Seq(udtf.dataType), context, measured, meter)
+    val joined = new JoinedRow
+    val notTheEnd = InternalRow(false)
+    val end = new JoinedRow(InternalRow(true), new GenericInternalRow(input.length - 1))
+    val marked = rows.map(joined(notTheEnd, _)) ++ Iterator.single(end)
+    val fields = resultAttrs.length
+    python
+      .results(marked, projectAll = true, () => UnsafeProjection.create(input))
+      .takeWhile(!_.isNullAt(0))
+      .map { row =>
+        val results = row.getArray(0)
+        numOutputRows.add(results.numElements())
+        Iterator.tabulate(results.numElements()) { i =>
+          if (results.isNullAt(i)) None.orNull else results.getStruct(i, fields)
+        }
+      }
+  }
+
+  private def interpreter: String = settings.interpreter.name.toLowerCase(Locale.ROOT)
+
+  override def simpleString(maxFields: Int): String = {
+    val columns = truncatedString(output, "[", ", ", "]", maxFields)
+    s"$nodeName [$udtf], interpreter: $interpreter, output $columns"
+  }
+
+  override def verboseStringWithOperatorId(): String =
+    s"""$formattedNodeName
+       |${ExplainUtils.generateFieldString("Input", child.output)}
+       |Function: $udtf
+       |Interpreter: $interpreter
+       |${ExplainUtils.generateFieldString("Output", output)}
+       |""".stripMargin
+
+  override protected def withNewChildInternal(newChild: SparkPlan): ThreadEvalPythonUDTFExec =
+    copy(child = newChild)
+}

@@ -1,0 +1,85 @@
+package io.pyflow.execution.sources
+
+import java.util.{Iterator => JavaIterator}
+
+import org.apache.spark.{SparkContext, SparkException, TaskContext}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.write._
+import org.apache.spark.sql.execution.streaming.sources.ForeachWriterCommitMessage
+
+import io.pyflow.admission.{ContentionMeter, FunctionAdmission, FunctionIdentity}
+import io.pyflow.bridge.LentMemory
+import io.pyflow.config.ThreadModeSettings
+import io.pyflow.execution.batches.{StreamEvaluation, StreamMetrics}
+import io.pyflow.execution.rows.BundleSize
+import io.pyflow.spec.ConsumerSpec
+
+/**
+ * The sink of `foreach` in a stream, with the function in the JVM of the executors. It is called
+ * once per task and pulls the rows itself.
+ *
+ * @param batch Spark's own write, for tasks that must not run the function in the JVM
+ */
+class ThreadForeachWrite(
+    batch: BatchWrite,
+    spec: ConsumerSpec,
+    functions: Seq[FunctionIdentity],
+    settings: ThreadModeSettings)
+  extends AnnotatedWrite(batch, "(Python in thread mode, interpreter: shared)") {
+
+  override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory =
+    new ThreadForeachWrite.WriterFactory(
+      batch.createBatchWriterFactory(info),
+      spec,
+      functions,
+      settings,
+      StreamMetrics.notShown(SparkContext.getOrCreate()))
+}
+
+private object ThreadForeachWrite {
+  class WriterFactory(
+      ofSpark: DataWriterFactory,
+      spec: ConsumerSpec,
+      functions: Seq[FunctionIdentity],
+      settings: ThreadModeSettings,
+      metrics: StreamMetrics)
+    extends DataWriterFactory {
+
+    override def createWriter(partitionId: Int, taskId: Long): DataWriter[InternalRow] =
+      FunctionAdmission.evaluate(spec, functions, settings) { (context, meter) =>
+        new Writer(spec, settings, context, metrics, meter): DataWriter[InternalRow]
+      } { _ => ofSpark.createWriter(partitionId, taskId) }
+  }
+
+  private class Writer(
+      spec: ConsumerSpec,
+      settings: ThreadModeSettings,
+      context: TaskContext,
+      metrics: StreamMetrics,
+      meter: Option[ContentionMeter])
+    extends DataWriter[InternalRow] {
+
+    override def writeAll(records: JavaIterator[InternalRow]): Unit = {
+      val size = new BundleSize(settings.bundleRows, settings.bundleMillis)
+      val memory = new LentMemory(spec.functionNames)
+      val input = new RowsToBundles(spec.inputSchema, records, size, memory)
+      val results = new StreamEvaluation(spec, settings, input, context, metrics, meter)
+      if (results.hasNext) {
+        throw SparkException.internalError(s"${spec.functionNames} returned something")
+      }
+      // Rows that the function did not ask for are rows of the query all the same.
+      while (records.hasNext) {
+        records.next()
+      }
+    }
+
+    override def write(record: InternalRow): Unit =
+      throw SparkException.internalError("foreach gets all rows at once")
+
+    override def commit(): WriterCommitMessage = ForeachWriterCommitMessage
+
+    override def abort(): Unit = {}
+
+    override def close(): Unit = {}
+  }
+}

@@ -1,0 +1,51 @@
+package io.pyflow.planning
+
+import scala.annotation.nowarn
+
+import org.apache.spark.sql.catalyst.expressions.PythonUDF
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.connector.write.BatchWrite
+import org.apache.spark.sql.execution.datasources.v2.WriteToDataSourceV2
+import org.apache.spark.sql.execution.python.streaming.PythonForeachWriter
+import org.apache.spark.sql.execution.streaming.sources.{ForeachWriterTable, MicroBatchWrite}
+import org.apache.spark.sql.pyflow.{PickledFunction, PythonFunctions, PythonSinks}
+import org.apache.spark.sql.types.NullType
+
+import io.pyflow.admission.FunctionIdentity
+import io.pyflow.execution.sources.ThreadForeachWrite
+import io.pyflow.spec.ConsumerSpec
+
+/**
+ * Matches a batch of a stream that goes to a Python function by `foreach`, and makes it one in thread
+ * mode. Spark writes all batches of streams with a plan that it otherwise calls deprecated.
+ */
+@nowarn("cat=deprecation")
+private[planning] object ForeachSink {
+  def unapply(plan: LogicalPlan): Option[LogicalPlan] = plan match {
+    case sparks @ WriteToDataSourceV2(Some(sink), write: MicroBatchWrite, query, _) =>
+      sink.table match {
+        case table: ForeachWriterTable[_] =>
+          Option(table.writer: Any).collect { case writer: PythonForeachWriter =>
+            sparks.copy(batchWrite = inThread(writer, write, query))
+          }
+        case _ => None
+      }
+    case _ => None
+  }
+
+  private def inThread(
+      writer: PythonForeachWriter,
+      write: MicroBatchWrite,
+      rows: LogicalPlan): BatchWrite = {
+    val function = PythonSinks.functionOf(writer)
+    val schema = PythonSinks.schemaOf(writer)
+    val evalType = PythonFunctions.ConsumerEvalType
+    val udf =
+      PythonUDF("foreach", function, NullType, rows.output, evalType, udfDeterministic = false)
+    ThreadModeStrategy.plannedWrite(udf, write) { settings =>
+      val spec = new ConsumerSpec(udf.name, new PickledFunction(function), schema, settings.worker)
+      val bundled = RealTimeScan.oneByOne(settings, rows)
+      new ThreadForeachWrite(write, spec, FunctionIdentity.of(udf), bundled)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+package io.pyflow.planning
+
+import org.apache.spark.sql.catalyst.expressions.{PythonFuncExpression, PythonUDF}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
+import org.apache.spark.sql.execution.datasources.v2._
+import org.apache.spark.sql.execution.datasources.v2.python.{PythonScan, PythonStreamingWrite, PythonWrite, UserDefinedPythonDataSource}
+import org.apache.spark.sql.execution.python.streaming.{FlatMapGroupsInPandasWithStateExec, TransformWithStateInPySparkExec}
+import org.apache.spark.sql.execution.streaming.sources.MicroBatchWrite
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.pyflow.{PythonFunctions, PythonSources}
+import org.apache.spark.sql.types.NullType
+
+import io.pyflow.config.PyFlowConf
+import io.pyflow.execution.fallback.ProcessModeExec
+import io.pyflow.execution.sources.PythonSource
+
+/**
+ * What Spark plans where no strategy of ours comes before, or from more than Python functions: scans
+ * and writes of Python data sources, in thread mode; and operators that thread mode has no counterpart
+ * of, with the reason why they run in process mode.
+ */
+object SourceAndStateOperators extends ColumnarRule {
+  override def preColumnarTransitions: Rule[SparkPlan] = Planned
+
+  private object Planned extends Rule[SparkPlan] {
+    override def apply(plan: SparkPlan): SparkPlan =
+      if (PyFlowConf.isProcessMode(SQLConf.get)) plan else planned(plan)
+
+    private def planned(plan: SparkPlan): SparkPlan = plan match {
+      case noted: ProcessModeExec => noted.copy(child = onChildren(noted.child))
+      case stateful: FlatMapGroupsInPandasWithStateExec =>
+        noted(stateful.functionExpr, "it keeps state in a stream", onChildren(stateful))
+      case stateful: TransformWithStateInPySparkExec =>
+        noted(stateful.functionExpr, "it keeps state in a stream", onChildren(stateful))
+      case scan @ BatchScanExec(_, source: PythonScan, _, _, table, _) =>
+        ofSource(table.name(), PythonSources.of(source), scan) { inThread =>
+          scan.copy(scan = inThread.reading(source))
+        }
+      case append @ AppendDataExec(_, _, write: PythonWrite, _, _) =>
+        val inProcess = append.copy(query = planned(append.query))
+        ofSource(write.toString, PythonSources.of(write), inProcess) { inThread =>
+          inProcess.copy(write = inThread.writing(write))
+        }
+      case overwrite @ OverwriteByExpressionExec(_, _, write: PythonWrite, _, _) =>
+        val inProcess = overwrite.copy(query = planned(overwrite.query))
+        ofSource(write.toString, PythonSources.of(write), inProcess) { inThread =>
+          inProcess.copy(write = inThread.writing(write))
+        }
+      case scan @ MicroBatchScanExec(_, source: PythonScan, _, _, _, _, _) =>
+        ofSource(PythonSources.nameOf(source), PythonSources.of(source), scan) {
+          _.reading(source, scan)
+        }
+      case sink @ WriteToDataSourceV2Exec(write: MicroBatchWrite, _, _, _, _) =>
+        val inProcess = sink.copy(query = planned(sink.query))
+        write.writeSupport match {
+          case python: PythonStreamingWrite =>
+            val source = PythonSources.of(python)
+            val cls = classOf(PythonSources.nameOf(python), source)
+            inProcess.copy(batchWrite = ThreadModeStrategy.plannedWrite(cls, write) { settings =>
+              new PythonSource(source, cls, settings).writing(write)
+            })
+          case _ => inProcess
+        }
+      case other => onChildren(other)
+    }
+
+    private def ofSource(name: String, source: UserDefinedPythonDataSource, inProcess: SparkPlan)(
+        inThread: PythonSource => SparkPlan): SparkPlan = {
+      val cls = classOf(name, source)
+      ThreadModeStrategy
+        .planned(Seq(cls), cls.evalType)(
+          inThread(new PythonSource(source, cls, ThreadModeStrategy.settings(cls, cls.evalType))),
+          inProcess)
+        .head
+    }
+
+    /** The class of a data source, as a function that the driver knows. */
+    private def classOf(name: String, source: UserDefinedPythonDataSource): PythonUDF =
+      PythonUDF(
+        name,
+        source.dataSourceCls,
+        NullType,
+        Nil,
+        PythonFunctions.MapEvalType,
+        udfDeterministic = false)
+
+    private def onChildren(plan: SparkPlan): SparkPlan =
+      plan.withNewChildren(plan.children.map(planned))
+
+    private def noted(function: Any, reason: String, operator: SparkPlan): SparkPlan =
+      function match {
+        case udf: PythonFuncExpression =>
+          ProcessModeFallback(Seq(udf.toString), reason, udf.name, operator)
+        case other => ProcessModeFallback(Seq(other.toString), reason, other.toString, operator)
+      }
+  }
+}

@@ -1,0 +1,17 @@
+package io.pyflow.planning
+
+import org.apache.spark.sql.AnalysisException
+
+import io.pyflow.config.PyFlowConf
+
+/** A function cannot run in thread mode, and the session has ruled process mode out. */
+class ThreadModeUnavailableException(functions: String, reason: String)
+  extends AnalysisException(
+    errorClass = "PYFLOW_THREAD_MODE_UNAVAILABLE",
+    sqlState = "0A000",
+    messageTemplate = "<functions> cannot run in thread mode: <reason>. Set " +
+      s"${PyFlowConf.FALLBACK.key}=true to run such functions in process mode, or " +
+      s"${PyFlowConf.EXECUTION_MODE.key}=process for this query.",
+    messageParameters = Map("functions" -> functions, "reason" -> reason),
+    cause = None,
+    message = None)

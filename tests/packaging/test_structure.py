@@ -1,0 +1,93 @@
+"""What the sources of the jar may import from each other."""
+
+from __future__ import annotations
+
+import re
+from graphlib import CycleError, TopologicalSorter
+
+import pytest
+
+OURS = re.compile(
+    r"\b((?:io\.pyflow|org\.apache\.spark\.sql\.pyflow|org\.apache\.spark\.sql\.execution\.python)"
+    r"(?:\.[a-z]\w*)*)\.(?:\{([^}]*)\}|([A-Z_]\w*))"
+)
+COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+
+# Interfaces of Spark that change with its minor versions.
+OF_ONE_SPARK = re.compile(
+    r"\borg\.apache\.spark\.sql\.(?:execution\.(?:python|datasources|streaming|window)"
+    r"|catalyst\.(?:planning|plans\.logical)|classic|connect)\b[^\n]*"
+)
+
+
+@pytest.fixture(scope="module")
+def code(root):
+    """The sources of the jar without their comments, by path."""
+    folders = [root / "jvm" / "src" / "main", *(root / "jvm" / "src").glob("spark-*")]
+    files = [file for folder in folders for file in folder.rglob("*.*")]
+    return {
+        file.relative_to(root / "jvm" / "src").as_posix(): COMMENTS.sub("", file.read_text())
+        for file in files
+        if file.suffix in (".java", ".scala")
+    }
+
+
+def package_of(path):
+    """The package of a source file: its folder below `java` or `scala`."""
+    return ".".join(path.split("/")[2:-1])
+
+
+def imports_of_packages(code):
+    """For each of our packages, those of the others that it names."""
+    classes = {(package_of(path), path.split("/")[-1].split(".")[0]) for path in code}
+    packages = {package for package, _ in classes}
+    imports = {package: set() for package in packages}
+    for path, text in code.items():
+        package = package_of(path)
+        for named, several, one in OURS.findall(text):
+            names = re.findall(r"\w+", several) or [one]
+            # Spark has classes of its own in the packages where it keeps private interfaces.
+            ours = named.startswith("io.pyflow") or any((named, name) in classes for name in names)
+            if ours and named in packages and named != package:
+                imports[package].add(named)
+    return imports
+
+
+def cycle(imports):
+    """A cycle of packages, or None."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return None
+
+
+def test_packages_import_each_other_in_one_direction(code):
+    imports = imports_of_packages(code)
+
+    assert "io.pyflow.planning" in imports["io.pyflow.plugin"]
+    assert cycle(imports) is None
+
+
+def test_a_cycle_is_found(code):
+    path = "main/scala/io/pyflow/config/Late.scala"
+    added = {**code, path: "import io.pyflow.planning.{ThreadModeStrategy}"}
+
+    assert {"io.pyflow.config", "io.pyflow.planning"} <= set(cycle(imports_of_packages(added)))
+
+
+def test_what_is_bound_to_a_spark_version_is_in_its_source_set(code):
+    bound = {
+        f"{path}: {used}"
+        for path, text in code.items()
+        for used in OF_ONE_SPARK.findall(text)
+        if path.startswith("main/") and not used.endswith(".python.WorkerArrowRunner")
+    }
+
+    assert bound == set()
+
+
+def test_classes_in_spark_s_packages_are_bound_to_its_version(code):
+    in_main = [path for path in code if path.startswith("main/") and "org/apache/spark" in path]
+
+    assert in_main == []
