@@ -43,6 +43,8 @@ data := build/data/flights-3m.parquet build/data/airports.csv
 sources := $(shell find native jvm/src pyflow -type f -not -name '*.pyc' -not -name '*.jar') \
   build.gradle settings.gradle scripts/find_pythons.py LICENSE NOTICE
 
+native := $(shell find native -name '*.cc' -o -name '*.h')
+
 # A test file stays in one process, whose Spark session its tests share.
 pytest := -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 20
 
@@ -123,13 +125,13 @@ lint: set-up
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
-	.venv/bin/clang-format --dry-run -Werror native/src/*
+	.venv/bin/clang-format --dry-run -Werror $(native)
 	$(gradle) checkFormat
 
 format: set-up
 	.venv/bin/ruff check --fix --exit-zero --quiet .
 	.venv/bin/ruff format .
-	.venv/bin/clang-format -i native/src/*
+	.venv/bin/clang-format -i $(native)
 	$(gradle) format
 
 docs: build

@@ -149,7 +149,6 @@ def _program_spec(function: Callable[..., Any], type_: DataType) -> dict[str, An
     """Return what the JVM sends to load one function of one argument."""
     # As PySpark pickles a UDF: the function and its return type.
     command = cloudpickle.dumps((function, type_))
-    is_variable_length = int(isinstance(type_, StringType))
     return {
         "eval_type": PythonEvalType.SQL_ARROW_BATCHED_UDF,
         "input_schema": StructType([StructField("argument", type_)]).json(),
@@ -161,7 +160,7 @@ def _program_spec(function: Callable[..., Any], type_: DataType) -> dict[str, An
                 "args": [[0, None]],
             }
         ],
-        "output": [[1, 0, is_variable_length]],
+        "output": [{"function": 0}],
         "runner_conf": {},
         "arrow_batch_rows": 10_000,
         "binary_as_bytes": True,

@@ -13,11 +13,15 @@
 #include <string>
 #include <vector>
 
-#include "arrow_c_data.h"
-#include "program.h"
-#include "python.h"
-#include "python_memory.h"
-#include "stream.h"
+#include "evaluation/arrow_c_data.h"
+#include "evaluation/program.h"
+#include "evaluation/stream.h"
+#include "runtime/application.h"
+#include "runtime/attached.h"
+#include "runtime/interpreter_pool.h"
+#include "runtime/python_memory.h"
+#include "runtime/slot.h"
+#include "runtime/start.h"
 
 namespace {
 
@@ -215,10 +219,17 @@ JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_start(JNIEnv* env, jcl
     values.push_back(from_bytes(env, bytes));
     env->DeleteLocalRef(bytes);
   }
-  pyflow::StartOptions start{
-      values[0],   values[1],          values[2], values[3], values[4],
-      values[5],   values[6],          values[7], values[8], {values.begin() + 9, values.end()},
-      log_to_java, session_log_to_java};
+  pyflow::StartOptions start{values[0],
+                             values[1],
+                             values[2],
+                             values[3],
+                             values[4],
+                             values[5],
+                             values[6],
+                             values[7],
+                             values[8],
+                             {values.begin() + 9, values.end()},
+                             {log_to_java, session_log_to_java}};
   const std::string error = pyflow::start_python(start);
   if (!error.empty()) throw_with_text(env, kUnavailable, error);
 }

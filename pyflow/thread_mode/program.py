@@ -29,6 +29,10 @@ from pyflow.thread_mode.types import describe
 
 __all__ = ["Program", "load"]
 
+# Where an output column comes from, and how PySpark exchanges values with the functions: numbers of
+# native/evaluation/output_rows.h and native/codec/codec.h.
+_INPUT_COLUMN = 0
+_FUNCTION_COLUMN = 1
 _PICKLE_EXCHANGE = 0
 _ARROW_EXCHANGE = 1
 
@@ -114,7 +118,8 @@ def load(specification: bytes) -> tuple[Any, ...]:
         JSON: ``eval_type``, ``input_schema`` (of the rows that will come), ``functions``
         (``name``; ``commands`` in base64, innermost first; ``args`` as [input ordinal, keyword or
         null]; ``table_function``, see :func:`~pyflow.thread_mode.table_function.load`),
-        ``output`` (columns as [0, input ordinal, variable length] or [1, function, 0]),
+        ``output`` (columns, either ``input``, its ordinal, with ``variable_length``, or
+        ``function``),
         ``runner_conf``, ``binary_as_bytes``, ``hide_traceback``,
         ``simplified_traceback``, ``traceback_with_locals``, ``session_log``, ``commands_digest``
         (equal for the same functions), ``tried_again`` (whether a task that fails is), and what
@@ -126,7 +131,7 @@ def load(specification: bytes) -> tuple[Any, ...]:
         (exchange, binary_as_bytes, :class:`Program`, :class:`ErrorOptions`, type descriptor or None
         by input ordinal, functions as (callables innermost first, ordinals, keywords or None, type
         descriptor, converted at once), output columns), as ``Program::build`` in
-        native/src/program.cc reads it.
+        native/evaluation/program.cc reads it.
     """
     spec = json.loads(specification)
     with begin_task(spec) as task:
@@ -163,7 +168,7 @@ def _load_for(task: current_task.CurrentTask, spec: dict[str, Any]) -> tuple[Any
             _function(chain, return_type, args, arrow or _is_converted_at_once(return_type))
             for (chain, return_type), args in zip(loaded, arguments)
         ),
-        tuple(tuple(column) for column in spec["output"]),
+        tuple(_output_column(column) for column in spec["output"]),
     )
 
 
@@ -192,6 +197,13 @@ def _input_types(schema: StructType, arguments: list[list[list[Any]]]) -> tuple[
         describe(field.dataType) if ordinal in used else None
         for ordinal, field in enumerate(schema.fields)
     )
+
+
+def _output_column(column: dict[str, Any]) -> tuple[Any, ...]:
+    """(source, index, whether an input column has variable length)."""
+    if "function" in column:
+        return _FUNCTION_COLUMN, column["function"], False
+    return _INPUT_COLUMN, column["input"], column["variable_length"]
 
 
 def _is_converted_at_once(return_type: DataType) -> bool:

@@ -33,9 +33,10 @@ __all__ = ["Stream", "load"]
 #: array at this address; an int if there is none.
 Pull = Callable[[Callable[[int], Any]], Any]
 
-# What the JVM answers instead of a number of rows, as io.pyflow.bridge.BatchSource has it.
-_END_OF_GROUP = -1
-_END = -2
+# What stands in place of a number of rows: in native/evaluation/stream.h and in
+# io.pyflow.bridge.BatchSource, too.
+_END = -1
+_END_OF_GROUP = -2
 
 
 class Stream:
@@ -77,11 +78,11 @@ class Stream:
         Returns
         -------
         int
-            Its number of rows; -1 after the last batch.
+            Its number of rows; `_END` after the last batch.
         """
         batch = next(self._output, None)
         if batch is None:
-            return -1
+            return _END
         if self._schema is None:
             self._begin(batch.schema)
         elif not batch.schema.equals(self._schema):
@@ -146,8 +147,7 @@ def load(
         ``eval_conf``.
     pull : callable
         Of a function: its result for the address of an ``ArrowArray``, which holds the next input
-        until the function returns unless it has moved it; -1 at the end of a group, -2 at the end
-        of the input.
+        until the function returns unless it has moved it; `_END_OF_GROUP` or `_END`.
     row_reader : callable
         Of a type descriptor and of whether binary values are bytes: makes a function that decodes
         the rows of an ``ArrowArray``.

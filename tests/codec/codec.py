@@ -1,4 +1,4 @@
-"""The row codec's C interface (native/src/codec_test.h) as a Python class."""
+"""The row codec's C interface (native/test/codec_test.h) as a Python class."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Codec:
 
 @cache
 def load() -> ctypes.CDLL:
-    """The library for the running Python, built if it is not up to date; codec_test.h declares it.
+    """The library for the running Python, built if it is not up to date; native/test declares it.
 
     Calls give the GIL up.
     """
@@ -112,6 +112,8 @@ def load() -> ctypes.CDLL:
     library.pyflow_codec_decode.argtypes = [pointer, pointer, size, address]
     library.pyflow_codec_error.argtypes = [pointer]
     library.pyflow_codec_error.restype = ctypes.c_char_p
+    library.pyflow_shared_numbers.argtypes = []
+    library.pyflow_shared_numbers.restype = ctypes.c_char_p
     return library
 
 

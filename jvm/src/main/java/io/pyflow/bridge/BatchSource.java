@@ -2,11 +2,11 @@ package io.pyflow.bridge;
 
 /** Where the functions of a {@link PythonStream} get their input from. */
 public interface BatchSource {
-  /** There are no more batches in the current group. */
-  long END_OF_GROUP = -1;
-
   /** There are no more batches, or groups. */
-  long END = -2;
+  long END = -1;
+
+  /** There are no more batches in the current group. */
+  long END_OF_GROUP = -2;
 
   /**
    * Fills the Arrow C data structure at an address with the next batch, as a struct of its columns.

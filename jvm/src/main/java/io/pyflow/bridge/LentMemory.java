@@ -8,7 +8,7 @@ import java.util.function.Supplier;
  * the heap limits, since a function may keep as much as it likes.
  */
 public final class LentMemory implements AutoCloseable {
-  /** What precedes everything else in a block: pyflow::LentBlock in native/src/arrow_c_data.h. */
+  /** What precedes all else in a block, as native/evaluation/arrow_c_data.h has it. */
   public static final int HEADER_BYTES = 64;
 
   /** Less than that is not worth asking what the container has left. */

@@ -22,11 +22,11 @@ public final class PythonProgram implements LoadedFunctions {
   /** {@link PythonSlot#interrupt()} stopped the evaluation. */
   public static final int INTERRUPTED = 3;
 
-  // The layout of pyflow::Evaluation in native/src/program.h.
+  // The layout of pyflow::Evaluation in native/evaluation/program.h.
   private static final int OUTPUT = 0;
-  private static final int ROWS_DONE = 16;
-  private static final int INPUT_BYTES_DONE = 24;
-  private static final int TIMES = 32;
+  private static final int ROWS_DONE = 8;
+  private static final int INPUT_BYTES_DONE = 16;
+  private static final int TIMES = 24;
   private static final int CONVERSION_NANOS = TIMES + CallTimes.BYTES;
   private static final int EVALUATION_BYTES = CONVERSION_NANOS + 8;
 

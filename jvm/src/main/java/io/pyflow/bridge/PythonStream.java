@@ -8,10 +8,7 @@ import org.apache.spark.unsafe.Platform;
  * input from a {@link BatchSource}; calls come one at a time, from any thread.
  */
 public final class PythonStream implements LoadedFunctions {
-  /** What {@link #rows()} is after the last batch. */
-  public static final long END = -1;
-
-  // The layout of pyflow::Step in native/src/stream.h.
+  // The layout of pyflow::Step in native/evaluation/stream.h.
   private static final int ROWS = 0;
   private static final int TIMES = 8;
   private static final int STEP_BYTES = TIMES + CallTimes.BYTES;
@@ -42,7 +39,7 @@ public final class PythonStream implements LoadedFunctions {
     return NativeBridge.nextBatch(handle, arrayAddress, step);
   }
 
-  /** Rows of the last batch, or {@link #END}. */
+  /** Rows of the last batch, or {@link BatchSource#END} after it. */
   public long rows() {
     return Platform.getLong(null, step + ROWS);
   }

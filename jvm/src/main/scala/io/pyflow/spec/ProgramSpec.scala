@@ -68,8 +68,8 @@ class ProgramSpec private[spec] (
 
   private def outputJson(column: OutputColumn): JValue = column match {
     case PassThrough(input, variableLength) =>
-      JArray(List(JInt(0), JInt(input), JInt(if (variableLength) 1 else 0)))
-    case CallResult(call) => JArray(List(JInt(1), JInt(call), JInt(0)))
+      JObject("input" -> JInt(input), "variable_length" -> JBool(variableLength))
+    case CallResult(call) => JObject("function" -> JInt(call))
   }
 }
 

@@ -72,7 +72,7 @@ private[execution] class StreamEvaluation(
     meter.foreach(_.add(functions.times))
     PythonMemory.sample(metrics.pythonMemory)
     metrics.lentMemory.set(source.peakLentBytes)
-    if (outcome == PythonProgram.DONE && functions.rows != PythonStream.END) {
+    if (outcome == PythonProgram.DONE && functions.rows != BatchSource.END) {
       metrics.outputRows.add(functions.rows)
       Some(imported.take(array, functions))
     } else {

@@ -1,0 +1,63 @@
+#include "evaluation/functions.h"
+
+#include <atomic>
+
+#include "runtime/error_text.h"
+
+namespace pyflow {
+
+Functions::Functions(Slot& slot)
+    : slot_(slot), id_([] {
+        static std::atomic<uint64_t> last{0};
+        return ++last;
+      }()) {}
+
+bool Functions::set_runtime(PyObject* runtime, PyObject* error_options) {
+  runtime_ = PyRef::borrow(runtime);
+  error_options_ = PyRef::borrow(error_options);
+  context_variables_ = PyRef::steal(PyObject_GetAttrString(runtime, "context_variables"));
+  return static_cast<bool>(context_variables_);
+}
+
+bool Functions::enter() {
+  static thread_local uint64_t entered = 0;
+  if (entered == id_) return true;
+  PyRef done = PyRef::steal(PyObject_CallMethod(runtime_.get(), "enter", nullptr));
+  if (done) entered = id_;
+  return static_cast<bool>(done);
+}
+
+Outcome Functions::failure() {
+  if (slot_.interrupted()) {
+    PyErr_Clear();
+    return Outcome::kInterrupted;
+  }
+  if (PyErr_Occurred()) {
+    error_ = take_error_text(slot_.interpreter().state.get(), error_options_.get());
+  }
+  return Outcome::kFailed;
+}
+
+bool Functions::accumulator_updates(std::vector<std::string>& updates) {
+  bool complete = false;
+  const std::string refused = slot_.run([&] {
+    Attached attached(slot_.interpreter());
+    slot_.begin_python();
+    PyRef list = PyRef::steal(PyObject_CallMethod(runtime_.get(), "accumulator_updates", nullptr));
+    slot_.end_python();
+    if (!list) {
+      error_ = take_error_text(slot_.interpreter().state.get(), error_options_.get());
+      return;
+    }
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list.get()); ++i) {
+      PyObject* update = PyList_GET_ITEM(list.get(), i);
+      updates.emplace_back(PyBytes_AS_STRING(update),
+                           static_cast<size_t>(PyBytes_GET_SIZE(update)));
+    }
+    complete = true;
+  });
+  if (!refused.empty()) error_ = refused;
+  return complete;
+}
+
+}  // namespace pyflow

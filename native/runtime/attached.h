@@ -1,0 +1,58 @@
+// How threads of the JVM hold the GIL.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/clock.h"
+#include "runtime/interpreter.h"
+
+namespace pyflow {
+
+// Holds the GIL of `interpreter` for the current thread. The thread must hold no other GIL.
+class Attached {
+ public:
+  explicit Attached(const Interpreter& interpreter);
+  Attached(const Attached&) = delete;
+  Attached& operator=(const Attached&) = delete;
+  ~Attached();
+
+  // The innermost of the current thread; null if there is none, as on threads that Python started.
+  static Attached* current();
+
+  // Gives the GIL up, as Py_BEGIN_ALLOW_THREADS does, and takes it back.
+  void release();
+  void retake();
+
+  // Does work that is not the functions', without the GIL.
+  template <typename Work>
+  auto away(const Work& work) {
+    release();
+    const int64_t start = monotonic_nanos();
+    const auto result = work();
+    away_nanos_ += monotonic_nanos() - start;
+    retake();
+    return result;
+  }
+
+  // Time since the GIL was first asked for, and what of it went into taking the GIL and into being
+  // away.
+  int64_t elapsed_nanos() const { return monotonic_nanos() - start_nanos_; }
+  int64_t waited_nanos() const { return waited_nanos_; }
+  int64_t away_nanos() const { return away_nanos_; }
+
+  // What the thread has spent while attached, up to the last release.
+  int64_t cpu_nanos() const { return cpu_nanos_; }
+
+ private:
+  const Interpreter& interpreter_;
+  Attached* const outer_;
+  PyThreadState* const thread_state_;
+  const int64_t start_nanos_;
+  int64_t waited_nanos_ = 0;
+  int64_t away_nanos_ = 0;
+  int64_t cpu_nanos_ = 0;
+  CpuAccount::Stretch stretch_;
+  bool held_ = false;
+};
+
+}  // namespace pyflow

@@ -1,0 +1,36 @@
+// The processor time that threads spend in an interpreter.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+#include <mutex>
+#include <vector>
+
+namespace pyflow {
+
+// The processor time that threads have spent while attached to an interpreter.
+class CpuAccount {
+ public:
+  // A stretch of one thread's time.
+  struct Stretch {
+    clockid_t clock;
+    int64_t since;
+  };
+
+  // Both called by the stretch's thread; what it has spent.
+  void begin(Stretch& stretch);
+  int64_t end(Stretch& stretch);
+
+  // Of all threads, until now.
+  int64_t total_nanos();
+
+ private:
+  std::mutex mutex_;
+  std::vector<const Stretch*> running_;
+  int64_t ended_nanos_ = 0;
+};
+
+// The clock of the current thread's processor time; other threads can read it, too.
+clockid_t clock_of_thread();
+
+}  // namespace pyflow

@@ -1,0 +1,35 @@
+#include "runtime/error_text.h"
+
+namespace pyflow {
+namespace {
+
+std::string text_of(PyObject* object) {
+  if (object != nullptr) {
+    PyRef bytes = PyRef::steal(PyUnicode_AsEncodedString(object, "utf-8", "backslashreplace"));
+    if (bytes) {
+      return std::string(PyBytes_AS_STRING(bytes.get()),
+                         static_cast<size_t>(PyBytes_GET_SIZE(bytes.get())));
+    }
+    PyErr_Clear();
+  }
+  return "a Python exception whose text cannot be shown";
+}
+
+}  // namespace
+
+std::string take_error_text(const InterpreterState* state, PyObject* options) {
+  PyRef exception = PyRef::steal(take_exception());
+  if (!exception) return "Python reported an error without an exception";
+  if (state != nullptr) {
+    PyRef text =
+        PyRef::steal(PyObject_CallFunctionObjArgs(state->format_exception.get(), exception.get(),
+                                                  options != nullptr ? options : Py_None, nullptr));
+    if (text) return text_of(text.get());
+    PyErr_Clear();
+  }
+  PyRef text = PyRef::steal(PyObject_Repr(exception.get()));
+  if (!text) PyErr_Clear();
+  return text_of(text.get());
+}
+
+}  // namespace pyflow

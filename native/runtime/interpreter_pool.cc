@@ -1,0 +1,149 @@
+#include "runtime/interpreter_pool.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "runtime/large_stack.h"
+#include "runtime/start.h"
+#include "runtime/thread_states.h"
+
+namespace pyflow {
+namespace {
+
+struct Pool {
+  // Slots leased by the same thread have a lease in common.
+  struct Leased {
+    uint64_t id;
+    pthread_t thread;
+    Interpreter* interpreter;
+    int slots;
+  };
+
+  std::mutex mutex;
+  std::vector<Interpreter*> idle;
+  std::vector<Leased> leased;
+  int made = 0;
+  uint64_t last_lease = 0;
+};
+
+// Leaked: tasks may still run while the JVM calls exit().
+Pool& pool() {
+  static auto* instance = new Pool();
+  return *instance;
+}
+
+#if PYFLOW_HAS_ISOLATED_INTERPRETERS
+PyInterpreterConfig isolated_config() {
+  PyInterpreterConfig config = {};
+  config.use_main_obmalloc = 0;
+  config.allow_fork = 1;  // subprocess needs it
+  config.allow_exec = 0;  // would replace the JVM
+  config.allow_threads = 1;
+  config.allow_daemon_threads = 1;
+  config.check_multi_interp_extensions = 1;
+  config.gil = PyInterpreterConfig_OWN_GIL;
+  return config;
+}
+
+Interpreter* make_isolated(std::string& error) {
+  PyEval_RestoreThread(thread_states().of(shared_interpreter()));
+  const PyInterpreterConfig config = isolated_config();
+  PyThreadState* thread_state = nullptr;
+  const PyStatus status = Py_NewInterpreterFromConfig(&thread_state, &config);
+  if (PyStatus_Exception(status)) {
+    PyEval_SaveThread();
+    error = status_text(status);
+    return nullptr;
+  }
+  auto* interpreter = new Interpreter();
+  interpreter->handle = PyThreadState_GetInterpreter(thread_state);
+  interpreter->isolated = true;
+  thread_states().adopt(*interpreter, thread_state);
+  error = prepare(*interpreter);
+  PyEval_SaveThread();
+  // One that could not be prepared stays all the same: destroying an interpreter is not safe.
+  return error.empty() ? interpreter : nullptr;
+}
+#else
+Interpreter* make_isolated(std::string& error) {
+  error = "isolated interpreters need CPython 3.13 or later, and not a free-threaded build";
+  return nullptr;
+}
+#endif
+
+Interpreter* make_isolated_with_large_stack(std::string& error) {
+  Interpreter* interpreter = nullptr;
+  const std::string refused = with_large_stack([&] { interpreter = make_isolated(error); });
+  if (!refused.empty()) error = refused;
+  return interpreter;
+}
+
+}  // namespace
+
+std::string prewarm_isolated(int count) {
+  for (;;) {
+    {
+      std::lock_guard<std::mutex> lock(pool().mutex);
+      if (pool().made >= count) return "";
+      ++pool().made;
+    }
+    std::string error;
+    Interpreter* interpreter = make_isolated_with_large_stack(error);
+    std::lock_guard<std::mutex> lock(pool().mutex);
+    if (interpreter == nullptr) {
+      --pool().made;
+      return error;
+    }
+    pool().idle.push_back(interpreter);
+  }
+}
+
+Lease lease_isolated(std::string& error) {
+  Interpreter* interpreter = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(pool().mutex);
+    for (Pool::Leased& each : pool().leased) {
+      if (pthread_equal(each.thread, pthread_self())) {
+        ++each.slots;
+        return {each.interpreter, each.id};
+      }
+    }
+    if (!pool().idle.empty()) {
+      interpreter = pool().idle.back();
+      pool().idle.pop_back();
+    } else {
+      ++pool().made;
+    }
+  }
+  if (interpreter == nullptr) interpreter = make_isolated_with_large_stack(error);
+  std::lock_guard<std::mutex> lock(pool().mutex);
+  if (interpreter == nullptr) {
+    --pool().made;
+    return {};
+  }
+  const uint64_t id = ++pool().last_lease;
+  pool().leased.push_back({id, pthread_self(), interpreter, 1});
+  return {interpreter, id};
+}
+
+void end_lease(uint64_t id) {
+  std::lock_guard<std::mutex> lock(pool().mutex);
+  auto& leased = pool().leased;
+  const auto lease = std::find_if(leased.begin(), leased.end(),
+                                  [&](const Pool::Leased& each) { return each.id == id; });
+  if (--lease->slots == 0) {
+    pool().idle.push_back(lease->interpreter);
+    leased.erase(lease);
+  }
+}
+
+std::vector<const Interpreter*> isolated_interpreters() {
+  std::lock_guard<std::mutex> lock(pool().mutex);
+  std::vector<const Interpreter*> all(pool().idle.begin(), pool().idle.end());
+  for (const Pool::Leased& each : pool().leased) all.push_back(each.interpreter);
+  return all;
+}
+
+}  // namespace pyflow

@@ -1,0 +1,35 @@
+// The Python objects that the codec and the programs of one interpreter use.
+//
+// Objects never cross interpreters, so each interpreter has a state of its own. Created and used
+// only while that interpreter's GIL is held; not changed any more once it is made, so that threads
+// can use it at the same time; lives as long as the JVM, like the interpreter.
+#pragma once
+
+#include <memory>
+
+#include "runtime/py_ref.h"
+
+namespace pyflow {
+
+struct InterpreterState {
+  void* datetime_api = nullptr;  // PyDateTime_CAPI of this interpreter
+  PyRef decimal_type;
+  PyRef row_type;            // pyspark.sql.types.Row
+  PyRef variant_type;        // pyspark.sql.types.VariantVal
+  PyRef fields_attribute;    // "__fields__"
+  PyRef value_attribute;     // "value"
+  PyRef metadata_attribute;  // "metadata"
+  PyRef load_program;        // pyflow.thread_mode.program.load
+  PyRef load_stream;         // pyflow.thread_mode.stream.load
+  PyRef end_application;     // pyflow.thread_mode.application.end
+  PyRef format_exception;    // pyflow.thread_mode.errors.format_exception
+  PyRef interruption;        // the exception type of interruption.h
+  PyRef date_beyond_python;  // pyflow.thread_mode.types.date_beyond_python
+  PyRef timestamp_beyond_python;
+  PyRef refused_imports;  // list of module names that refused this interpreter, an isolated one
+
+  // Imports what the state refers to; null with a Python error set on failure.
+  static std::unique_ptr<InterpreterState> create();
+};
+
+}  // namespace pyflow

@@ -1,0 +1,185 @@
+// Everything that differs between the CPython minor versions PyFlow supports (3.10 to 3.13), and
+// between free-threaded and other builds, each with its reason. No other file tests PY_VERSION_HEX
+// or Py_GIL_DISABLED.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#if PY_VERSION_HEX < 0x030A0000 || PY_VERSION_HEX >= 0x030E0000
+#error "PyFlow supports CPython 3.10 to 3.13"
+#endif
+
+// Python.h declares PyFrame_GetBack itself since 3.11.
+#include <frameobject.h>
+
+#include <string>
+
+namespace pyflow {
+
+// A free-threaded build (PEP 703) starts without a GIL: to hold it, as the comments of this library
+// say, is then to be attached to the interpreter, which keeps no other thread out. An extension
+// module that does not declare its support turns the GIL on when it is imported; it then stays on.
+#ifdef Py_GIL_DISABLED
+#define PYFLOW_FREE_THREADED 1
+#define PYFLOW_ABI_FLAGS "t"
+#else
+#define PYFLOW_FREE_THREADED 0
+#define PYFLOW_ABI_FLAGS ""
+#endif
+
+// Interpreters with a GIL of their own (PEP 684) exist since 3.12. 3.12 corrupts its heap when an
+// extension that refuses them has already run its single-phase init, so they are used from 3.13 on.
+// Free-threaded builds need none.
+#if PY_VERSION_HEX >= 0x030D0000 && !PYFLOW_FREE_THREADED
+#define PYFLOW_HAS_ISOLATED_INTERPRETERS 1
+#else
+#define PYFLOW_HAS_ISOLATED_INTERPRETERS 0
+#endif
+
+// Takes the pending exception as one normalised object with its traceback attached; null if none.
+inline PyObject* take_exception() {
+#if PY_VERSION_HEX >= 0x030C0000
+  return PyErr_GetRaisedException();
+#else
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  if (type == nullptr) return nullptr;
+  PyErr_NormalizeException(&type, &value, &traceback);
+  if (traceback != nullptr) PyException_SetTraceback(value, traceback);
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  return value;
+#endif
+}
+
+// Where frozen modules of the standard library get their __file__ from, since 3.11; null before.
+inline wchar_t** stdlib_dir_field([[maybe_unused]] PyConfig& config) {
+#if PY_VERSION_HEX >= 0x030B0000
+  return &config.stdlib_dir;
+#else
+  return nullptr;
+#endif
+}
+
+// Whether the GIL of a free-threaded build is on: "0", "1", or empty for what the environment
+// variable PYTHON_GIL and the imported modules say. Nothing to choose in other builds.
+inline void set_gil([[maybe_unused]] PyConfig& config, [[maybe_unused]] const std::string& gil) {
+#if PYFLOW_FREE_THREADED
+  if (gil == "0" || gil == "1") config.enable_gil = gil == "1";
+#endif
+}
+
+// Whether a thread that holds the GIL keeps others out. Needs the GIL.
+inline bool gil_is_exclusive() {
+#if PYFLOW_FREE_THREADED
+  PyObject* function = PySys_GetObject("_is_gil_enabled");  // borrowed
+  PyObject* enabled = function != nullptr ? PyObject_CallNoArgs(function) : nullptr;
+  if (enabled == nullptr) PyErr_Clear();
+  const bool exclusive = enabled == Py_True;
+  Py_XDECREF(enabled);
+  return exclusive;
+#else
+  return true;
+#endif
+}
+
+// Stands in for the GIL where threads that hold it share something of ours. CPython can stop all
+// threads while one waits here.
+class GilMutex {
+ public:
+#if PYFLOW_FREE_THREADED
+  void lock() { PyMutex_Lock(&mutex_); }
+  void unlock() { PyMutex_Unlock(&mutex_); }
+
+ private:
+  PyMutex mutex_ = {};
+#else
+  void lock() {}
+  void unlock() {}
+#endif
+};
+
+// Keeps other threads from changing a list or dict, as the GIL does: until Python code runs, or
+// another lock is waited for.
+class CriticalSection {
+ public:
+#if PYFLOW_FREE_THREADED
+  explicit CriticalSection(PyObject* object) { PyCriticalSection_Begin(&section_, object); }
+  ~CriticalSection() { PyCriticalSection_End(&section_); }
+#else
+  explicit CriticalSection(PyObject*) {}
+  ~CriticalSection() {}
+#endif
+  CriticalSection(const CriticalSection&) = delete;
+  CriticalSection& operator=(const CriticalSection&) = delete;
+
+#if PYFLOW_FREE_THREADED
+ private:
+  PyCriticalSection section_;
+#endif
+};
+
+// Whether the caller, who owns a reference, owns the only one. Reference counts of free-threaded
+// builds have two parts: the owning thread's, and all others'.
+inline bool is_only_reference(PyObject* object) {
+#if PYFLOW_FREE_THREADED
+  return _Py_IsOwnedByCurrentThread(object) &&
+         _Py_atomic_load_uint32_relaxed(&object->ob_ref_local) == 1 &&
+         _Py_atomic_load_ssize_acquire(&object->ob_ref_shared) == 0;
+#else
+  return Py_REFCNT(object) == 1;
+#endif
+}
+
+// The value of a key, a new reference; null without an error if there is none. The borrowed
+// reference of older versions can be gone before it is owned where no GIL protects it.
+inline PyObject* dict_item(PyObject* dict, PyObject* key) {
+#if PY_VERSION_HEX >= 0x030D0000
+  PyObject* value = nullptr;
+  PyDict_GetItemRef(dict, key, &value);
+  return value;
+#else
+  return Py_XNewRef(PyDict_GetItemWithError(dict, key));
+#endif
+}
+
+#if PYFLOW_FREE_THREADED
+// The frame that called another; null if none did. As PyFrame_GetBack, but allocates nothing.
+inline _PyInterpreterFrame* previous_frame(_PyInterpreterFrame* frame) {
+  // How the struct _PyInterpreterFrame of 3.13 begins.
+  struct Frame {
+    PyObject* executable;
+    _PyInterpreterFrame* previous;
+  };
+  return reinterpret_cast<Frame*>(frame)->previous;
+}
+#endif
+
+// The digits of an int, the least significant one first.
+inline digit* long_digits(PyObject* number) {
+#if PY_VERSION_HEX >= 0x030C0000
+  return reinterpret_cast<PyLongObject*>(number)->long_value.ob_digit;
+#else
+  return reinterpret_cast<PyLongObject*>(number)->ob_digit;
+#endif
+}
+
+// The value of an int of one digit, the common case, without a call; false for all others.
+inline bool small_long(PyObject* number, int64_t& value) {
+#if PY_VERSION_HEX >= 0x030C0000
+  const auto* digits = reinterpret_cast<const PyLongObject*>(number);
+  if (!PyUnstable_Long_IsCompact(digits)) return false;
+  value = PyUnstable_Long_CompactValue(digits);
+  return true;
+#else
+  const Py_ssize_t size = Py_SIZE(number);
+  if (size < -1 || size > 1) return false;
+  value = size * static_cast<int64_t>(long_digits(number)[0]);
+  return true;
+#endif
+}
+
+}  // namespace pyflow

@@ -1,0 +1,77 @@
+#include "runtime/slot.h"
+
+#include <unistd.h>
+
+#include "runtime/attached.h"
+#include "runtime/clock.h"
+#include "runtime/interpreter_pool.h"
+#include "runtime/interruption.h"
+#include "runtime/start.h"
+
+namespace pyflow {
+namespace {
+
+// How long interrupted code may take to unwind before interruptions repeat, and how long an import
+// may take to end.
+constexpr int64_t kUnwindingNanos = 1000000000;
+constexpr int64_t kImportPatienceNanos = 20000000000;
+
+// Code may often be inside what must not be interrupted: some more attempts find it outside.
+constexpr int kAttemptsAtOnce = 8;
+constexpr useconds_t kBetweenAttemptsMicros = 1000;
+
+}  // namespace
+
+std::unique_ptr<Slot> Slot::acquire(bool isolated, std::string& error) {
+  if (!isolated) return std::unique_ptr<Slot>(new Slot(shared_interpreter(), 0));
+  const Lease lease = lease_isolated(error);
+  if (lease.interpreter == nullptr) return nullptr;
+  return std::unique_ptr<Slot>(new Slot(*lease.interpreter, lease.id));
+}
+
+Slot::~Slot() {
+  if (stack_thread_ != nullptr) StackThread::give_back(stack_thread_);
+  if (lease_ != 0) end_lease(lease_);
+}
+
+std::string Slot::run_on_large_stack(const std::function<void()>& work) {
+  if (stack_thread_ == nullptr) stack_thread_ = StackThread::acquire();
+  if (stack_thread_ == nullptr) return kNoThread;
+  stack_thread_->run(work);
+  return "";
+}
+
+void Slot::begin_python() {
+  {
+    std::lock_guard<GilMutex> lock(running_mutex_);
+    running_thread_ = PyThreadState_Get();
+  }
+  repeat_interruptions(&insisting_);
+}
+
+void Slot::end_python() {
+  repeat_interruptions(nullptr);
+  std::lock_guard<GilMutex> lock(running_mutex_);
+  // An interruption that was not raised in time must not reach the next task of this thread state.
+  if (interrupted()) PyThreadState_SetAsyncExc(running_thread_->thread_id, nullptr);
+  running_thread_ = nullptr;
+}
+
+void Slot::interrupt() {
+  const int64_t now = monotonic_nanos();
+  if (!interrupted_.exchange(true, std::memory_order_relaxed)) interrupted_since_ = now;
+  const int64_t passed = now - interrupted_since_;
+  if (passed > kUnwindingNanos) insisting_.store(true, std::memory_order_relaxed);
+  for (int attempt = 0; attempt < kAttemptsAtOnce; ++attempt) {
+    if (attempt > 0) usleep(kBetweenAttemptsMicros);
+    Attached attached(interpreter_);
+    std::lock_guard<GilMutex> lock(running_mutex_);
+    if (running_thread_ == nullptr ||
+        raise_interruption(running_thread_, interpreter_.state->interruption.get(),
+                           passed > kImportPatienceNanos)) {
+      return;
+    }
+  }
+}
+
+}  // namespace pyflow

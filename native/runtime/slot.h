@@ -1,0 +1,61 @@
+// The interpreter that an operator of a task holds.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "runtime/interpreter.h"
+#include "runtime/large_stack.h"
+
+namespace pyflow {
+
+// The lease of an interpreter by one operator of one task.
+//
+// Slots leased by the same thread share an isolated interpreter: the operators of one task run by
+// turns.
+class Slot {
+ public:
+  // Null when no interpreter could be made; `error` then says why.
+  static std::unique_ptr<Slot> acquire(bool isolated, std::string& error);
+  ~Slot();
+
+  Interpreter& interpreter() const { return interpreter_; }
+
+  // Runs `work` on this thread if its stack is large enough for CPython's recursion limits to hold,
+  // otherwise on a thread with a large stack that the slot keeps for it. The GIL must not be held.
+  // An error text, empty unless there is no such thread and nothing has run.
+  template <typename Work>
+  std::string run(const Work& work) {
+    if (!stack_suffices()) return run_on_large_stack(work);
+    work();
+    return "";
+  }
+
+  // Brackets the time in which the slot's Python code may be interrupted. Needs the GIL.
+  void begin_python();
+  void end_python();
+
+  // Stops the Python code now running in the slot, and any to come; to be repeated until it has
+  // ended. Waits for the GIL. One call at a time.
+  void interrupt();
+  bool interrupted() const { return interrupted_.load(std::memory_order_relaxed); }
+
+ private:
+  Slot(Interpreter& interpreter, uint64_t lease) : interpreter_(interpreter), lease_(lease) {}
+
+  std::string run_on_large_stack(const std::function<void()>& work);
+
+  Interpreter& interpreter_;
+  const uint64_t lease_;  // 0 for the shared interpreter
+  std::atomic<bool> interrupted_{false};
+  std::atomic<bool> insisting_{false};
+  int64_t interrupted_since_ = 0;
+  GilMutex running_mutex_;
+  PyThreadState* running_thread_ = nullptr;  // guarded by the GIL and running_mutex_
+  StackThread* stack_thread_ = nullptr;
+};
+
+}  // namespace pyflow

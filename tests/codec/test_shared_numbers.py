@@ -1,0 +1,128 @@
+"""Numbers that native code, Java and Python repeat: each has to be the same on all sides."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from functools import cache
+
+import pytest
+from pyspark.sql import types
+
+import codec
+import pyflow
+from pyflow.thread_mode import program, stream
+from pyflow.thread_mode.types import describe
+from user_defined import PointType
+
+_KINDS = {
+    "Null": types.NullType(),
+    "Boolean": types.BooleanType(),
+    "Byte": types.ByteType(),
+    "Short": types.ShortType(),
+    "Integer": types.IntegerType(),
+    "Long": types.LongType(),
+    "Float": types.FloatType(),
+    "Double": types.DoubleType(),
+    "Decimal": types.DecimalType(),
+    "String": types.StringType(),
+    "Binary": types.BinaryType(),
+    "Date": types.DateType(),
+    "Timestamp": types.TimestampType(),
+    "TimestampNtz": types.TimestampNTZType(),
+    "Time": types.TimeType(),
+    "DayTimeInterval": types.DayTimeIntervalType(),
+    "Array": types.ArrayType(types.LongType()),
+    "Map": types.MapType(types.LongType(), types.LongType()),
+    "Struct": types.StructType(),
+    "Variant": types.VariantType(),
+    "UserDefined": PointType(),
+}
+
+# By their names in native code.
+_PYTHON = {
+    **{f"Kind::k{name}": describe(each)[0] for name, each in _KINDS.items()},
+    "Exchange::kPickle": program._PICKLE_EXCHANGE,
+    "Exchange::kArrow": program._ARROW_EXCHANGE,
+    "OutputColumn::Source::kInput": program._INPUT_COLUMN,
+    "OutputColumn::Source::kFunction": program._FUNCTION_COLUMN,
+    "Stream::kEnd": stream._END,
+    "Stream::kEndOfGroup": stream._END_OF_GROUP,
+}
+
+# Classes below io.pyflow, their fields, and what native code calls these.
+_JAVA = {
+    "bridge.PythonProgram": {
+        "DONE": "Outcome::kDone",
+        "ERROR": "Outcome::kFailed",
+        "MOVE_TO_SHARED": "Outcome::kMoveToShared",
+        "INTERRUPTED": "Outcome::kInterrupted",
+        "OUTPUT": "Evaluation.output",
+        "ROWS_DONE": "Evaluation.rows_done",
+        "INPUT_BYTES_DONE": "Evaluation.input_bytes_done",
+        "TIMES": "Evaluation.times",
+        "CONVERSION_NANOS": "Evaluation.conversion_nanos",
+        "EVALUATION_BYTES": "Evaluation.sizeof",
+    },
+    "bridge.PythonStream": {
+        "ROWS": "Step.rows",
+        "TIMES": "Step.times",
+        "STEP_BYTES": "Step.sizeof",
+    },
+    "bridge.BatchSource": {"END": "Stream::kEnd", "END_OF_GROUP": "Stream::kEndOfGroup"},
+    "bridge.CallTimes": {
+        "GIL_WAIT": "CallTimes.gil_wait_nanos",
+        "PYTHON": "CallTimes.python_nanos",
+        "CPU": "CallTimes.cpu_nanos",
+        "OTHERS_CPU": "CallTimes.others_cpu_nanos",
+        "BYTES": "CallTimes.sizeof",
+    },
+    "bridge.LentMemory": {"HEADER_BYTES": "kLentHeaderBytes"},
+    "arrow.CDataArray": {
+        "LENGTH": "ArrowArray.length",
+        "NULL_COUNT": "ArrowArray.null_count",
+        "OFFSET": "ArrowArray.offset",
+        "N_BUFFERS": "ArrowArray.n_buffers",
+        "N_CHILDREN": "ArrowArray.n_children",
+        "BUFFERS": "ArrowArray.buffers",
+        "CHILDREN": "ArrowArray.children",
+        "DICTIONARY": "ArrowArray.dictionary",
+        "RELEASE": "ArrowArray.release",
+        "PRIVATE_DATA": "ArrowArray.private_data",
+        "BYTES": "ArrowArray.sizeof",
+    },
+}
+
+
+@cache
+def _native() -> dict[str, int]:
+    lines = codec.load().pyflow_shared_numbers().decode().splitlines()
+    return {name: int(number) for name, number in (line.split() for line in lines)}
+
+
+def test_python_and_native_code_agree() -> None:
+    assert {name: _native()[name] for name in _PYTHON} == _PYTHON
+
+
+@pytest.mark.parametrize("name", _JAVA)
+def test_java_and_native_code_agree(name: str) -> None:
+    javap = shutil.which("javap")
+    assert javap is not None, "a JDK is needed, as for the build"
+    listing = subprocess.run(
+        [javap, "-p", "-constants", "-cp", str(pyflow.jar_path()), f"io.pyflow.{name}"],
+        env=codec.uninstrumented_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    numbers = dict(re.findall(r"(?:int|long) (\w+) = (-?\d+)", listing))
+    fields = _JAVA[name]
+    assert {field: int(numbers.get(field, "none")) for field in fields} == {
+        field: _native()[number] for field, number in fields.items()
+    }
+
+
+def test_every_number_is_compared() -> None:
+    java = {number for fields in _JAVA.values() for number in fields.values()}
+    assert set(_native()) == java | set(_PYTHON)
