@@ -1,10 +1,10 @@
-"""What can be known about the running CPython as something to embed in a JVM.
+"""Describes the running CPython as one to be embedded in a JVM.
 
 Run as a script (``python -I libpython.py``) it prints the answer for that interpreter as
 JSON. The build runs it in every Python it finds, ``pyflow doctor`` in the one that Spark will
-use, the plugin in the one it embeds, so that all judge by the same rules. It therefore needs the
-standard library alone and keeps to syntax that old Pythons accept: it must be able to say that a
-Python is too old.
+use, the plugin in the one it embeds, so that all apply the same rules. It therefore imports the
+standard library only and uses syntax that old Pythons accept, in order to report that a Python is
+too old.
 """
 
 from __future__ import annotations

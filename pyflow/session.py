@@ -1,4 +1,4 @@
-"""What a Spark application needs to be told so that PyFlow is in it."""
+"""Settings that put PyFlow into a Spark application."""
 
 from __future__ import annotations
 
@@ -104,11 +104,11 @@ def settings(present: Mapping[str, str]) -> dict[str, str]:
         ),
     }
     if _starts_connect_server(present):
-        # PySpark starts that server with a list of plugins of its own, in place of this one. What
-        # the plugin does for planning can be had without it; tasks start Python when they need it.
+        # PySpark replaces spark.plugins when it starts that server. The extension does the plugin's
+        # part of planning without it; tasks start Python when they need it.
         extensions = present.get("spark.sql.extensions", "")
         values["spark.sql.extensions"] = _with_item(extensions, EXTENSIONS)
-        # Whoever starts that server is its only user, though the client need not say so.
+        # The one who starts that server is its only user. The client may not tell the user's name.
         values[ALLOWED] = present.get(ALLOWED, "true")
     return values
 
@@ -116,8 +116,8 @@ def settings(present: Mapping[str, str]) -> dict[str, str]:
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Set jar, plugin and JVM options on a session builder.
 
-    The execution mode stays the caller's choice: ``spark.pyflow.execution-mode``. What the
-    builder or ``spark-defaults.conf`` already say is kept.
+    The execution mode stays the caller's choice: ``spark.pyflow.execution-mode``. Settings
+    of the builder and of ``spark-defaults.conf`` are kept.
 
     Parameters
     ----------

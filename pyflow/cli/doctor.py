@@ -1,4 +1,4 @@
-"""``pyflow doctor``: is this environment ready, and if not, what to do about it."""
+"""``pyflow doctor``: checks an environment and says what to do about each fault."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def examine() -> Iterator[Finding]:
-    """Run all checks, from what everything needs to what needs everything."""
+    """Run all checks, each after those that it depends on."""
     defaults = session.spark_defaults()
     java = Java.find(_stack_options(defaults))
     python = _describe_python(_python_executable(defaults))
@@ -137,7 +137,7 @@ class Java:
 
     @property
     def feature(self) -> int | None:
-        """The number people name a Java release by: 17, and 8 for ``1.8.0_402``."""
+        """The feature release: 17, and 8 for ``1.8.0_402``."""
         numbers = re.findall(r"\d+", self.version or "")
         if not numbers:
             return None
@@ -270,7 +270,7 @@ def check_interpreters(python: dict[str, Any]) -> Finding:
 
 
 def check_start(java: Java, python: dict[str, Any], defaults: dict[str, str]) -> Finding:
-    """Starts Python in a JVM, as the plugin does: no other check can tell that it will."""
+    """Start Python in a JVM, as the plugin does."""
     check = "start"
     home = session.spark_home()
     temporary = [

@@ -1,8 +1,8 @@
-"""What the tasks of an application share in an interpreter: its files, and broadcast variables.
+"""Files and broadcast variables, which the tasks of an application share in an interpreter.
 
-Applications may follow each other in one JVM, as when a notebook stops its session and makes
-another. Broadcast ids then begin anew, and files change under their names, so that nothing of one
-application may be found by the next.
+Applications may follow each other in one JVM, as when a notebook stops its session and starts
+another. Broadcast ids then start again at zero, and files of the same name may have other contents:
+an application must not see anything of the one before.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Application:
                 importlib.invalidate_caches()
 
     def end(self) -> list[Any]:
-        """Forget the application's files and variables; returns what is to be destroyed."""
+        """Forget the application's files and variables; return what the caller has to destroy."""
         with self._changing:
             ended: list[Any] = [self._kept, *_forget(self._paths)]
             self._kept = OrderedDict()

@@ -13,9 +13,9 @@ from pyflow.thread_mode import containment, slices, waiting
 
 __all__ = ["is_isolated", "is_refused", "prepare", "refused_imports"]
 
-#: What functions needed the shared interpreter for, mostly names of extension modules that refused
-#: this one, in the order of the attempts. The native bridge compares its length before and after it
-#: loads or runs a function.
+#: The reasons why functions need the shared interpreter, mostly names of extension modules that
+#: refused this one, in the order of the attempts. The native bridge compares its length before and
+#: after it loads or runs a function.
 refused_imports: list[str] = []
 
 #: Extension modules of the standard library with single-phase initialisation.

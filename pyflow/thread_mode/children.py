@@ -1,7 +1,7 @@
-"""Processes that functions start: what they inherit is the task's, not the executor's.
+"""Processes that functions start inherit from the task, not from the executor.
 
-They get the task's environment and mask, and an empty standard input: that of the executor's JVM
-belongs to whoever has started it, and a child that reads it waits for ever.
+They get the task's environment and umask, and an empty standard input: a child that reads the
+standard input of the executor's JVM may wait for ever.
 """
 
 from __future__ import annotations

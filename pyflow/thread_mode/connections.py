@@ -1,8 +1,8 @@
-"""Connections to SQLite that modules keep for all their functions.
+"""SQLite connections that are kept in modules and shared by tasks.
 
-A worker process runs all functions on one thread, which is what ``sqlite3`` insists on. Here tasks
-use a connection from the threads that they run on. It is locked for others while a task has a
-transaction open, as the database is locked for the connections of other worker processes.
+A worker process runs all functions on one thread, as ``sqlite3`` requires. Here tasks use a
+connection from their own threads. While a task has a transaction open, the connection is locked for
+other tasks, as the database is locked for the connections of other worker processes.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def _share_connections(sqlite3: Any) -> None:
             super().__init__(*args, **kwargs)
             self._timeout = args[_TIMEOUT] if len(args) > _TIMEOUT else kwargs.get("timeout", 5.0)
             self._lock = threading.RLock()
-            self._owner: Any = _nobody
+            self._owner: Any = _no_task
 
         def exclusively(self) -> Any:
-            """A context for work that no other task's transaction may be open for."""
+            """A context for work that must not happen within another task's transaction."""
             task = current_task.current()
             end = time.monotonic() + self._timeout
             while True:
@@ -66,7 +66,7 @@ def _share_connections(sqlite3: Any) -> None:
                 if time.monotonic() > end:
                     raise sqlite3.OperationalError("database is locked")
                 time.sleep(_WAIT_SECONDS)
-            self._owner = _nobody if task is None else weakref.ref(task)
+            self._owner = _no_task if task is None else weakref.ref(task)
             return _Release(self._lock)
 
         def cursor(self, factory: Any = Cursor) -> Any:
@@ -91,7 +91,7 @@ def _share_connections(sqlite3: Any) -> None:
     sqlite3.connect = connect_for_tasks
 
 
-def _nobody() -> None:
+def _no_task() -> None:
     return None
 
 

@@ -1,7 +1,7 @@
-"""Keeps functions from changing what the whole executor shares.
+"""Keeps functions from changing what all tasks of the executor share.
 
-A worker process is the function's own; the executor's JVM is not. What would change it for all
-tasks, or end it, is refused with an error that says what to do instead.
+A worker process runs one task; the executor's JVM runs many. A call that would change the JVM for
+all tasks, or end it, is refused with an error that says what to do instead.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ _INSTEAD = "or run the function in process mode (spark.pyflow.execution-mode=pro
 _MAX_RECURSION_LIMIT = 1400
 
 
-#: What would change the executor or end it, by module and function, and what to do instead.
+#: Functions that would change or end the executor, by module and reason; the reason says what to do
+#: instead.
 _REFUSED: dict[tuple[str, str], list[str]] = {
     (
         "os",
@@ -98,7 +99,7 @@ def refuse(
 
 
 def _refuse_where_it_is_the_executor() -> None:
-    """Refuse what may be done to other processes and to files of the function's own."""
+    """Refuse what is allowed for other processes and for the function's files only."""
     process = os.getpid()
     standard_error = 2
 
@@ -171,7 +172,8 @@ def _refuse_setting_zone() -> None:
 def _lock_files_by_opening() -> None:
     """Have ``fcntl.lockf`` lock for the opened file rather than for the process.
 
-    The locks of one process do not keep its tasks apart, and go when any of them closes the file.
+    Locks that belong to the process would not exclude its other tasks, and would be released when
+    any task closes the file.
     """
     lockf = fcntl.lockf
     lock_types = {
@@ -225,9 +227,9 @@ def _keep_environment() -> None:
 
 
 def _faulthandler_stand_in() -> types.ModuleType:
-    """A module in place of ``faulthandler``, whose handlers would take the JVM's own away.
+    """A module in place of ``faulthandler``, whose handlers would replace the JVM's.
 
-    It never does anything. The real one also refuses isolated interpreters.
+    Its functions do nothing. The real module also refuses isolated interpreters.
     """
     module = types.ModuleType("faulthandler", "Stand-in: the JVM owns the fault signals.")
 

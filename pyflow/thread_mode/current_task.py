@@ -1,9 +1,9 @@
-"""What PySpark keeps once per worker process, for tasks that share a process.
+"""State that PySpark keeps once per worker process, kept once per task.
 
-Several tasks run at once here, each on a thread of its own. The task context, the variables of
-``os.environ``, the files, broadcast variables, accumulators, and the classes that travel by value
-are therefore the thread's. A thread that a function starts has its starter's; when that task has
-ended, it has those of the task that was entered last, as in a worker.
+Several tasks run at once here, each on its own thread. The task context, the variables of
+``os.environ``, the files, broadcast variables, accumulators, and the classes that are pickled by
+value are therefore looked up by thread. A thread that a function starts belongs to the same task;
+when that task has ended, the thread sees the task that was entered last, as in a worker.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ R = TypeVar("R")
 K = TypeVar("K")
 V = TypeVar("V")
 
-#: What is the current thread's: `task`.
+#: Of the current thread: `task`.
 of_thread = threading.local()
 
 #: The task that was entered last by a thread of the executor.
@@ -72,14 +72,14 @@ class CurrentTask:
     accumulators : dict
         Those that were unpickled for the task, by id.
     classes : WeakValueDictionary
-        Classes that travel by value, by the id that cloudpickle has given them: a load sets their
-        attributes anew, so that tasks must not have them in common.
+        Classes that are pickled by value, by the id that cloudpickle has given them. Unpickling
+        sets their attributes again, so that tasks must not share them.
     class_ids : WeakKeyDictionary
-        The other way round.
+        The ids of these classes.
     context_variables : contextvars.Context
         What the functions run in.
     own : dict
-        What the task has for itself of what Python keeps once per process; see `task_globals`.
+        The task's values of state that Python keeps once per process; see `task_globals`.
     tracing : tuple
         The functions of ``sys.settrace`` and ``sys.setprofile`` while another task is the thread's.
     ended : bool
@@ -101,7 +101,7 @@ class CurrentTask:
         self.ended = False
 
     def end(self) -> None:
-        """Let go of what is large; threads that the functions have left running know the rest."""
+        """Release what is large; threads that the functions have left running use the rest."""
         global _last_entered
         self.ended = True
         self.broadcasts = {}
@@ -148,7 +148,7 @@ def entered(task: CurrentTask) -> Iterator[None]:
 
 
 def call_out(task: CurrentTask, work: Callable[[T], R], argument: T) -> R:
-    """Call what may run functions of other operators on this thread, and come back to `task`."""
+    """Call `work`, which may enter other tasks on this thread, and enter `task` again."""
     try:
         return work(argument)
     finally:

@@ -1,9 +1,9 @@
 """Finds out before a function's first row whether it needs the shared interpreter.
 
-A function that has begun cannot move to another interpreter: what it has done would be done twice,
-and what it has kept would be lost. So its code and all that it can reach are searched for imports,
-and the modules that these would import, without running any of them. The standard library is known
-and not searched.
+A function that has started cannot move to another interpreter: its side effects would happen
+twice, and its state would be lost. Its code, all objects that it can reach, and the modules that
+these would import are therefore searched for imports, without running any of them. The standard
+library is known and not searched.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def refuse_early(key: str, roots: Iterable[Any], *, may_fail_late: bool) -> None
     key : str
         Equal for the same functions.
     roots : iterable
-        The functions, and whatever else runs with them.
+        The functions, and everything that runs with them.
     may_fail_late : bool
         Whether a task that finds out as it runs is tried again. If not, functions of which it
         cannot be known what they import are refused.

@@ -1,7 +1,7 @@
-"""What functions print and log, in the executor's log: with level, functions and task.
+"""Writes what functions print and log to the executor's log, with level, functions and task.
 
-``sys.stdin``, ``sys.stdout`` and ``sys.stderr`` are the task's own: one that a function has
-redirected takes what the task's threads print. Standard input is empty, as in a worker process.
+Each task has its own ``sys.stdin``, ``sys.stdout`` and ``sys.stderr``: a redirected stream gets the
+output of its task's threads only. Standard input is empty, as in a worker process.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def install(log: Log) -> None:
 
 
 class _Current:
-    """Whatever is the current thread's standard stream.
+    """Forwards to the standard stream of the current thread's task.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def _with_origin(message: bytes) -> bytes:
 
 
 class _Lines(io.RawIOBase):
-    """A binary stream that logs whole lines. Each thread has a line of its own.
+    """A binary stream that logs whole lines. Each thread has its own line.
 
     Parameters
     ----------

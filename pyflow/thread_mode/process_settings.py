@@ -1,7 +1,8 @@
-"""Settings of the process, the standard library and pandas that each task has for itself.
+"""Settings of the process, the standard library and pandas, kept once per task.
 
-Where a setting cannot be a task's, the task reads what it has set, and the interpreter keeps what
-lets every task go on: the garbage collector stays on, and limits are only raised.
+Where a setting cannot be kept per task, the task reads the value that it has set, and the
+interpreter keeps one that suits all tasks: the garbage collector stays on, and limits are only
+raised.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def _keep_switching() -> None:
 
 
 class _Limit:
-    """A limit of the interpreter that is never lowered, so that no task fails for another's.
+    """A limit of the interpreter that is never lowered, so that no task fails for another's limit.
 
     Parameters
     ----------
@@ -226,7 +227,7 @@ def _own_temporary_directory() -> None:
 
 
 def _own_hooks() -> None:
-    """What handles exceptions of threads, and what traces them; the program's arguments."""
+    """Keep exception hooks, trace functions and ``sys.argv`` per task."""
     module: Any = threading
     handle: TaskValue[Callable[[Any], Any]] = TaskValue(threading.excepthook)
     _replace(threading, "excepthook", lambda arguments, /: handle.get()(arguments))
@@ -255,9 +256,9 @@ def _own_hooks() -> None:
 
 
 def _own_signal_mask() -> None:
-    """Note what a task blocks, and block nothing.
+    """Record which signals a task blocks, and block none.
 
-    No signal reaches a function, and a JVM ends whose threads do not get those it uses.
+    No signal reaches a function, and a JVM ends if its threads block the signals that it uses.
     """
     mask: TaskValue[frozenset[Any]] = TaskValue(frozenset())
     never = {signal.SIGKILL, signal.SIGSTOP}
@@ -282,9 +283,9 @@ def _own_signal_mask() -> None:
 
 
 def _own_file_mask() -> Callable[[], int]:
-    """Let a task ask for the mask of the process, and set it back or for its children.
+    """Let a task read the umask of the process, restore it, and set it for its child processes.
 
-    Files that it makes itself would have the mask of the process.
+    Files that the task makes itself would get the umask of the process.
 
     Returns
     -------
@@ -357,7 +358,7 @@ def _profile_threads(cprofile: Any) -> None:
 
 
 def _own_event_loops(events: Any) -> None:
-    """Give the thread of a task an event loop that is made when it is wanted, as a main thread."""
+    """Give the thread of a task an event loop on first use, as a main thread has it."""
     policy = events.BaseDefaultEventLoopPolicy
     get_event_loop = policy.get_event_loop
 
@@ -370,7 +371,7 @@ def _own_event_loops(events: Any) -> None:
     base: Any = policy._Local
 
     class Local(base):  # type: ignore[misc]
-        """The loop of a task's main thread is the task's; others are their threads'."""
+        """The loop of a task's main thread belongs to the task, others to their threads."""
 
         def __getattribute__(self, name: str) -> Any:
             if name in ("_loop", "_set_called") and current_task.is_main_thread():
@@ -388,7 +389,7 @@ def _own_event_loops(events: Any) -> None:
 
 
 def _attributes(owner: Any) -> dict[str, Any]:
-    """What the current task has for itself of an object."""
+    """The current task's attributes of an object."""
     task = current_task.current()
     assert task is not None
     attributes: dict[str, Any] = task.own.setdefault(owner, {})
@@ -403,7 +404,7 @@ def _own_start_method(context: Any) -> None:
 
 
 def _own_options(config: Any) -> None:
-    """Let tasks have options of pandas for themselves.
+    """Keep options of pandas per task.
 
     The groups in which pandas keeps them are replaced when a task first sets one of theirs:
     pandas reads some of them all the time.

@@ -1,4 +1,4 @@
-"""Generators of random numbers that each task has for itself: ``random``'s and numpy's.
+"""One generator of random numbers per task, for ``random`` and for ``numpy.random``.
 
 A task's generator begins unseeded, as in a worker process that has just been forked.
 """
@@ -55,7 +55,7 @@ class _Generators:
 
 
 def _random(generators: _Generators) -> Callable[[], float]:
-    """``random.random()``, of which programs call many."""
+    """``random.random()``, which programs call often."""
     of_thread = current_task.of_thread
 
     def random() -> float:
@@ -78,7 +78,7 @@ def _replace(module: ModuleType, name: str, generators: _Generators) -> None:
 
 
 def _forwarding(generators: _Generators) -> Any:
-    """An object of the generators' type that is whichever of them is the current thread's."""
+    """An object of the generators' type that forwards to the current thread's generator."""
     base: Any = generators.type
 
     class Forwarding(base):  # type: ignore[misc]

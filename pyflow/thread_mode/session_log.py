@@ -1,8 +1,8 @@
-"""What functions print and log, as ``python_worker_logs()`` of their session shows it.
+"""Writes what functions print and log for ``python_worker_logs()`` of their session.
 
 While it evaluates functions, PySpark's worker has a handler on the root logger, and streams of its
-own in the place of standard output and error. Here tasks share these, so that the handler is there
-for those tasks only whose session wants their log.
+own in place of standard output and error. Here tasks share these, so the handler is visible only to
+tasks whose session has asked for the log.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class SessionLog:
     def __init__(self, number: int) -> None:
         self._number = number
         self._formatter = pyspark_worker.log_formatter(_function_that_logs)
-        # What a PySparkLogger looks for, in order not to make a handler of its own.
+        # A PySparkLogger that finds such a handler makes none of its own.
         self.handler: logging.Handler | None = logging.StreamHandler(self)
         self.handler.setFormatter(self._formatter)
         handlers: Any = logging.root.handlers
@@ -75,12 +75,12 @@ class SessionLog:
 
 
 class _HandlersOfThread(MutableSequence[logging.Handler]):
-    """The handlers of the root logger: everyone's, and that of the current thread's task.
+    """The handlers of the root logger: those of all tasks, and that of the current thread's task.
 
     Parameters
     ----------
     handlers : list of logging.Handler
-        Everyone's.
+        Those of all tasks.
     """
 
     def __init__(self, handlers: list[logging.Handler]) -> None:

@@ -1,8 +1,8 @@
-"""Waits that an interruption of the task ends soon.
+"""Makes blocking calls of the standard library interruptible.
 
-CPython raises an exception in a thread only when that has returned from C code. What waits there
-for long waits in slices here, while it holds nothing. Only threads of tasks are interrupted; those
-that functions start wait as ever.
+CPython raises an exception in a thread only after the thread has returned from C code. Calls that
+may block there for long wait in short slices instead, between which they hold no lock. Only threads
+of tasks are interrupted; threads that functions start wait as usual.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SECONDS = 0.1
 
 
 def install() -> None:
-    """Have what the standard library offers for waiting wait in slices."""
+    """Make the blocking calls of the standard library wait in slices."""
     time.sleep = _sleep_in_slices(time.sleep)
     thread_class: Any = threading.Thread
     thread_class.join = _join_in_slices(thread_class.join)

@@ -117,7 +117,7 @@ class Stream:
         return pyspark_worker.accumulator_updates(self._task.accumulators)
 
     def close(self) -> None:
-        """End the functions, wherever they are, and let go of all batches."""
+        """End the functions, also in the middle of a batch, and release all batches."""
         output, self._output = self._output, iter(())
         close = getattr(output, "close", None)
         try:

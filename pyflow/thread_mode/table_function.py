@@ -1,7 +1,7 @@
 """Runs plain table functions as functions of a row that return all the rows they make of it.
 
-PySpark's worker makes a table function into one over an iterator of rows. Here that iterator gives
-out the row of the current call, so that the function advances by one row per call.
+PySpark's worker turns a table function into a function over an iterator of rows. Here that iterator
+yields the row of the current call, so that the function advances by one row per call.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def load(
 
 
 class _Shortcut:
-    """The way of rows around PySpark's checks: tuples of the right length pass them all.
+    """Skips PySpark's checks for rows that are tuples of the right length, which pass them all.
 
     Parameters
     ----------

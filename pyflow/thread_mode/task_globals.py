@@ -1,9 +1,9 @@
-"""What Python keeps once per process and each task has for itself.
+"""State that Python keeps once per process, kept once per task.
 
-A worker process has one task at a time, and so functions set what is the process's. Here several
-tasks share an interpreter, each on a thread of its own. A value that a task sets is the task's from
-then on; what a module sets while it is imported is everyone's, because every worker process that
-imports the module would set it.
+A worker process runs one task at a time, so functions may set values of the process. Here several
+tasks share an interpreter, each on its own thread. A value that a task sets belongs to the task
+from then on. A value that a module sets while it is imported applies to all tasks, because every
+worker process that imports the module would set it.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class TaskValue(Generic[T]):
     Parameters
     ----------
     process : object
-        What tasks see that have not set it.
+        The value for tasks that have not set it.
     copy : callable, optional
         Copies a value that is changed in place.
     always_of_task : bool
-        Whether a module that is imported sets the value for the task, too, as what is set for a
-        while only must not be seen by others.
+        Whether a module that is being imported sets the value for its task only: the value may
+        be set temporarily, which other tasks must not see.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class TaskValue(Generic[T]):
         return task is not None and self in task.own
 
     def set(self, value: T) -> None:
-        """Set the value for the current thread's task; while a module is imported, for everyone."""
+        """Set the value for the current thread's task, or for all while a module is imported."""
         task = current_task.current()
         if task is not None and value is self.process:
             task.own.pop(self, None)
@@ -87,7 +87,7 @@ class TaskValue(Generic[T]):
             task.own[self] = value
 
     def to_change(self) -> T:
-        """The value, to be changed in place for those for whom it would be set."""
+        """The value, to be changed in place: for the tasks that `set` would set it for."""
         task = current_task.current()
         if task is None or (importing() and self not in task.own):
             return self.process
@@ -114,7 +114,7 @@ class _Attribute:
 def replace_attributes(module: ModuleType, values: dict[str, TaskValue[Any]]) -> None:
     """Let each task have attributes of a module for itself.
 
-    The module's own code, and C code that looks them up in its dict, see what is there.
+    The module's own code, and C code that reads the module's dict, see the process's values.
     """
 
     def reduce(module: ModuleType) -> tuple[Any, ...]:
@@ -178,7 +178,7 @@ def _import() -> Iterator[None]:
         _inherit(*before)
 
 
-# What modules have set while they were imported, and what tasks have begun with it.
+# The variables that modules have set while they were imported; the contexts of tasks.
 _of_modules = contextvars.Context()
 _of_tasks: weakref.WeakValueDictionary[int, contextvars.Context] = weakref.WeakValueDictionary()
 
@@ -192,7 +192,7 @@ def new_context() -> contextvars.Context:
 
 
 def _inherit(before: contextvars.Context, numbers_before: decimal.Context) -> None:
-    """Give everyone what a module has set of the current context's variables."""
+    """Set for all tasks the variables of the current context that a module has set."""
     numbers = decimal.getcontext()
     changed = {
         variable: value

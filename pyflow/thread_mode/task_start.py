@@ -1,4 +1,4 @@
-"""What the functions of a task find around them, whatever their kind."""
+"""The surroundings of a task's functions: environment, files, broadcast variables, task context."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["begin_task", "log_for_session"]
 def begin_task(spec: dict[str, Any]) -> Iterator[current_task.CurrentTask]:
     """Make a task the current thread's, with its environment, files, broadcasts and context.
 
-    It ends with the context if that raises. Otherwise who has the functions ends it.
+    If the body raises, the task ends. Otherwise the owner of the functions ends it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Thread pools that outlive a task: what a task submits to them runs as that task.
+"""Runs what a task submits to a thread pool as that task.
 
 The threads of a pool that a module keeps were started by the first task that used it. In a worker
 process they see the context of the current task.

@@ -1,8 +1,8 @@
-"""Waiting for a ``threading.Condition``, and all that is made of it, can be interrupted.
+"""Makes waits for a ``threading.Condition``, and for what is built on it, interruptible.
 
-`Condition.wait` gives its lock up while it waits and takes it again on any exception, so that is
-where an interruption may come. The bridge interrupts no code of this file (`interruption.cc`): what
-has been done here for a waiting thread is not lost.
+`Condition.wait` releases its lock while it waits and takes it again on any exception, so an
+interruption is safe at that point. The bridge interrupts no code of this file (`interruption.cc`):
+a notification that has been received here is not lost.
 """
 
 from __future__ import annotations

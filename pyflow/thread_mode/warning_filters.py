@@ -1,4 +1,4 @@
-"""Filters of warnings, and what shows them, which each task has for itself."""
+"""Warning filters, and the functions that show warnings, kept once per task."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _show_warning(message: Any) -> None:
 def _warn(warn: Callable[..., None]) -> Callable[..., None]:
     """As C code, except for tasks with filters of their own.
 
-    It notes in the module that warns what has been shown, whichever task has seen it.
+    C code records shown warnings in the module that warns, for all tasks.
     """
 
     @functools.wraps(warn)
