@@ -9,6 +9,7 @@
 #   make sanitize run the row codec's tests under AddressSanitizer and UBSan
 #   make fuzz     the same with very many generated rows, whole and damaged (EXAMPLES=20000 for more)
 #   make build    the plugin jar: build/libs/pyflow-VERSION.jar
+#   make dist     a wheel for other machines, and a Maven repository with the jar: dist/
 #   make lint     linters, format checks, types
 #   make format   format all sources
 #   make docs     write the settings reference of docs/configuration.md
@@ -39,6 +40,7 @@ flights := vega-datasets-3.2.1
 sanitized := build/native-sanitize
 generated := -m generated --hypothesis-show-statistics
 data := build/data/flights-3m.parquet build/data/airports.csv
+portable := build/portable
 
 sources := $(shell find native jvm/src pyflow -type f -not -name '*.pyc' -not -name '*.jar') \
   build.gradle settings.gradle scripts/find_pythons.py LICENSE NOTICE
@@ -53,6 +55,9 @@ purposes := run
 ifneq (,$(filter lint format,$(MAKECMDGOALS)))
   purposes := run lint
 endif
+ifneq (,$(filter dist,$(MAKECMDGOALS)))
+  purposes := run dist
+endif
 ifneq (,$(filter check sanitize fuzz,$(MAKECMDGOALS)))
   purposes := run test lint
 endif
@@ -63,7 +68,7 @@ ifneq (,$(filter test-all bench soak,$(MAKECMDGOALS)))
   purposes := --pythons all run test lint
 endif
 
-.PHONY: demo check test test-on test-all sanitize fuzz bench soak build lint format docs doctor data \
+.PHONY: demo check test test-on test-all sanitize fuzz bench soak build dist lint format docs doctor data \
   clean set-up python-free-threaded
 
 demo: build data
@@ -118,6 +123,16 @@ soak: build
 	$(python) -m benchmarks.soak --minutes $(or $(MINUTES),10)
 
 build: build/jar.stamp
+
+# Zig compiles against any glibc from 2.17 on.
+zig = CXX="$(CURDIR)/.venv/bin/python-zig c++ -target $(shell uname -m)-linux-gnu.2.17" \
+  LDFLAGS=-Wl,--strip-debug ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/$(portable)/zig
+dist: build/pythons
+	@rm -rf dist
+	@$(zig) $(gradle) -Poutput=$(portable) mavenRepository
+	@PYFLOW_JAR=$$(echo $(portable)/libs/*.jar) $(python) -m pip wheel --quiet --no-deps \
+	  --no-build-isolation --wheel-dir dist .
+	@echo "PyFlow: $$(echo dist/*.whl) and dist/maven are for Python $$(cut -f 1 build/pythons | xargs)"
 
 data: $(data)
 

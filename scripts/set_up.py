@@ -116,9 +116,9 @@ def main():
         "--pythons",
         choices=["newest", "slice", "all"],
         default="newest",
-        help="make environments for these (lint is for the newest)",
+        help="make environments for these (lint and dist are for the newest)",
     )
-    parser.add_argument("purposes", nargs="+", choices=["run", "test", "lint"])
+    parser.add_argument("purposes", nargs="+", choices=["run", "test", "lint", "dist"])
     arguments = parser.parse_args()
     pythons = machine.prepare()
     print("PyFlow: using Python {version} ({executable})".format(**pythons[0]), flush=True)
@@ -126,7 +126,7 @@ def main():
     make_environment(pythons[0], arguments.purposes)
     others = {"newest": [], "slice": of_slice(pythons), "all": pythons[1:]}[arguments.pythons]
     for python in others:
-        make_environment(python, [name for name in arguments.purposes if name != "lint"])
+        make_environment(python, [name for name in arguments.purposes if name in ("run", "test")])
     link_newest(pythons[0])
 
 

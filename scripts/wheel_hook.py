@@ -1,10 +1,15 @@
-"""Has Gradle build the plugin jar before the wheel is made around it."""
+"""Has Gradle build the plugin jar, and makes the wheel around it.
+
+PYFLOW_JAR names a jar that is there already, as ``make dist`` has built one.
+"""
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +28,15 @@ class JarHook(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         # The jar carries native libraries, but for any Python.
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-linux_{os.uname().machine}"
         if version == "editable":
+            build_data["tag"] = f"py3-none-linux_{os.uname().machine}"
             return
+        named = os.environ.get("PYFLOW_JAR")
+        jar = Path(self.root, named) if named else self.build_jar()
+        build_data["tag"] = f"py3-none-{platform_of(jar)}"
+        build_data["force_include"][str(jar)] = f"pyflow/jars/{jar.name}"
+
+    def build_jar(self) -> Path:
         # The Python that installs is among those to build for, wherever it is.
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         os.environ["PATH"] = path
@@ -37,3 +48,19 @@ class JarHook(BuildHookInterface):
         if pyspark is not None and pyspark.origin is not None:
             command.append(f"-Ppyspark={Path(pyspark.origin).parent}")
         subprocess.run(command, cwd=self.root, check=True, stdin=subprocess.DEVNULL)
+        return Path(self.root, "build", "libs", f"pyflow-{self.metadata.version}.jar")
+
+
+def platform_of(jar: Path) -> str:
+    """Return the platform tag: the newest version of glibc whose symbols the libraries use."""
+    machine_name = os.uname().machine
+    with zipfile.ZipFile(jar) as archive:
+        libraries = [archive.read(name) for name in archive.namelist() if name.endswith(".so")]
+    versions = [
+        (int(major), int(minor))
+        for library in libraries
+        for major, minor in re.findall(rb"\0GLIBC_(\d+)\.(\d+)", library)
+    ]
+    if not versions:  # another C library
+        return f"linux_{machine_name}"
+    return "manylinux_{}_{}_{}".format(*max(versions), machine_name)
