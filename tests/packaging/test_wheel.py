@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 import zipfile
 
@@ -39,7 +41,8 @@ def python(tmp_path_factory, wheel, run):
 
 
 def test_wheel_is_for_any_python_on_this_platform(wheel):
-    assert wheel.name.startswith(f"pyflow-{pyflow.__version__}-py3-none-linux_")
+    platform = rf"manylinux_2_\d+_{os.uname().machine}"
+    assert re.fullmatch(rf"pyflow-{pyflow.__version__}-py3-none-{platform}\.whl", wheel.name)
 
 
 def test_wheel_carries_the_jar_and_no_sources(wheel):
