@@ -43,7 +43,7 @@ object PyFlowConf {
 
   val BUNDLE_SIZE: Setting[Int] = Setting.perSession(
     key = "spark.pyflow.bundle.size",
-    doc = "Upper bound, in rows, of the bundle that crosses into Python in one call. Bundles " +
+    doc = "Upper bound, in rows, of the bundle that is passed to Python in one call. Bundles " +
       "start with one row and grow while they take little time.",
     values = "positive integer",
     version = "0.1.0")(_.intConf.checkValue(_ > 0, "it must be positive").createWithDefault(1024))
@@ -61,7 +61,7 @@ object PyFlowConf {
   val PYTHON_TIMEOUT: Setting[Option[Long]] = Setting.perSession(
     key = "spark.pyflow.python.timeout",
     doc = "How long the functions may take over one bundle, which is a single row where they are " +
-      "slow. Then they are interrupted and their task fails. No limit by default.",
+      "slow. After that time they are interrupted and their task fails. No limit by default.",
     values = "positive time, in milliseconds if it has no unit",
     version = "0.1.0")(
     _.timeConf(TimeUnit.MILLISECONDS).checkValue(_ > 0, "it must be positive").createOptional)
@@ -83,11 +83,10 @@ object PyFlowConf {
 
   val ALLOWED: Setting[Option[String]] = Setting.perApplication(
     key = "spark.pyflow.thread-mode.allowed",
-    doc =
-      "Which functions may run in thread mode, whatever a session asks for: all (`true`), none " +
-        "(`false`), or those with one of these names, in which `*` stands for any characters and " +
-        "`?` for one. Others stay in process mode. Without it, all may; on a Spark Connect server " +
-        "only those in sessions of the user who runs it.",
+    doc = "Which functions may run in thread mode; no session can change it: all (`true`), none " +
+      "(`false`), or those with one of these names, in which `*` stands for any characters and " +
+      "`?` for one. Others stay in process mode. Without it, all may; on a Spark Connect server " +
+      "only those in sessions of the user who runs it.",
     values = "`true`, `false`, or names separated by commas",
     version = "0.1.0")(
     _.stringConf
