@@ -1,7 +1,7 @@
 """Nanoseconds per call of Python functions from Java, without Spark: our bridge and pemja.
 
-pemja (Apache-2.0) is the bridge PyFlink uses. Its Java half comes from Maven Central, its Python
-half from PyPI into an environment of its own, made with the Python that runs the benchmark.
+pemja (Apache-2.0) is the bridge PyFlink uses. Its Java half comes through Gradle, its Python half
+through pip into an environment of its own, made with the Python that runs the benchmark.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 import shutil
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,13 +25,11 @@ from pyspark.util import PythonEvalType
 import pyflow
 from benchmarks import functions
 
-# The newest of each; the Java half of 0.6.3 is not on Maven Central.
+# The newest of each: the Java half of 0.6.3 is not published. It is the one in build.gradle.
 PEMJA_WHEEL = "0.6.3"
 PEMJA_JAR = "0.6.0"
-_PEMJA_JAR_URL = (
-    f"https://repo1.maven.org/maven2/com/alibaba/pemja/{PEMJA_JAR}/pemja-{PEMJA_JAR}.jar"
-)
 
+_ROOT = Path(__file__).parent.parent
 _SOURCES = Path(__file__).parent / "bridge"
 
 # name, function, type of argument and result, first characters and length of the argument
@@ -125,11 +122,15 @@ def _prepare_pyflow(folder: Path, modes: list[str]) -> list[_Run]:
 
 def _prepare_pemja(folder: Path, _modes: list[str]) -> list[_Run]:
     python, site_packages = _install_pemja(folder)
-    jar = folder / f"pemja-{PEMJA_JAR}.jar"
+    jar = _ROOT / "build" / "pemja" / f"pemja-{PEMJA_JAR}.jar"
     if not jar.exists():
-        partial = jar.with_suffix(".part")
-        urllib.request.urlretrieve(_PEMJA_JAR_URL, partial)
-        partial.rename(jar)
+        subprocess.run(
+            ["gradle", "--no-daemon", "--console=plain", "--quiet", "fetchPemja"],
+            cwd=_ROOT,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
     _compile("PemjaCalls", folder, str(jar))
     search_path = f"{site_packages}:{Path(__file__).parent}"
     return [
