@@ -14,8 +14,8 @@
 #   make format   format all sources
 #   make docs     write the settings reference of docs/configuration.md
 #   make doctor   check this environment
-#   make python-free-threaded
-#                 build a free-threaded CPython 3.13, which the other targets then use too
+#   make python VERSION=3.14
+#                 build a CPython, which the other targets then use too; VERSION=3.14t: without a GIL
 #   make clean    remove all that was built and installed here
 #
 # PYFLOW_PYTHONS=/path/to/python3.13,... builds and tests for these Pythons only.
@@ -69,7 +69,7 @@ ifneq (,$(filter test-all bench soak,$(MAKECMDGOALS)))
 endif
 
 .PHONY: demo check test test-on test-all sanitize fuzz bench soak build dist lint format docs doctor data \
-  clean set-up python-free-threaded
+  clean set-up python
 
 demo: build data
 	$(python) examples/flights.py
@@ -163,8 +163,8 @@ clean:
 set-up:
 	@python3 scripts/set_up.py $(purposes)
 
-python-free-threaded:
-	@python3 scripts/build_free_threaded_python.py
+python:
+	@python3 scripts/build_python.py $(VERSION)
 
 # The set-up rewrites it only when the Pythons of this machine have changed.
 build/pythons: set-up

@@ -15,7 +15,7 @@ import sys
 import sysconfig
 
 OLDEST = (3, 10)
-NEWEST = (3, 13)
+NEWEST = (3, 14)
 NO_LIBRARY = "has no shared libpython"
 
 
@@ -65,7 +65,7 @@ def fault() -> str | None:
 def minor() -> str:
     """Return the minor version, by which everything compiled for it is named.
 
-    A free-threaded build has a binary interface of its own, and CPython's mark for it: "3.13t".
+    A free-threaded build has a binary interface of its own, and CPython's mark for it: "3.14t".
     """
     mark = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
     return "%d.%d" % sys.version_info[:2] + mark

@@ -3,11 +3,11 @@
 
 Prints a line per Python, newest first: minor version, executable, full version, directory of
 the headers, shared library, separated by tabs. A free-threaded build is a minor version of its own,
-3.13t, and comes last, since the first line is the default. Pythons that were found but cannot be
+3.14t, and comes last, since the first line is the default. Pythons that were found but cannot be
 used are named on stderr with the reason. Ends with an error when none can be used.
 
 Looks at the python3.X and python3 of PATH, then at pyenv's versions, /usr/local/bin and
-/usr/bin, and at what `make python-free-threaded` has built. PYFLOW_PYTHONS (executables separated
+/usr/bin, and at what `make python` has built. PYFLOW_PYTHONS (executables separated
 by commas) replaces the search.
 """
 
@@ -15,6 +15,7 @@ import argparse
 import glob
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -22,11 +23,9 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROBE = os.path.join(ROOT, "pyflow", "libpython.py")
-MINORS = ("3.13", "3.12", "3.11", "3.10", "3.13t")
-# Where build_free_threaded_python.py installs.
-FREE_THREADED = os.path.join(ROOT, "build", "python-free-threaded", "bin", "python3.13t")
+MINORS = ("3.14", "3.13", "3.12", "3.11", "3.10", "3.14t", "3.13t")
 NOTHING_SUITABLE = """\
-no Python to build for. PyFlow needs CPython 3.10 to 3.13 with its headers and its shared library:
+no Python to build for. PyFlow needs CPython 3.10 to 3.14 with its headers and its shared library:
   Debian, Ubuntu:  apt-get install python3-dev
   pyenv:           PYTHON_CONFIGURE_OPTS=--enable-shared pyenv install 3.13
 or name executables: PYFLOW_PYTHONS=/path/to/python3.13"""
@@ -35,6 +34,11 @@ or name executables: PYFLOW_PYTHONS=/path/to/python3.13"""
 def newest_first(path):
     """Sort key for pyenv's .../versions/3.13.0/bin/python3.13: 3.13.10 goes before 3.13.9."""
     return [-int(number) for number in re.findall(r"\d+", path.split(os.sep)[-3])], path
+
+
+def built_here(minor):
+    """Return where build_python.py installs a Python of this minor version."""
+    return pathlib.Path(ROOT, "build", f"python-{minor}", "bin", f"python{minor}")
 
 
 def candidates():
@@ -51,7 +55,7 @@ def candidates():
         installed = glob.glob(os.path.join(pyenv, "versions", "*", "bin", "python" + minor))
         found += sorted(installed, key=newest_first)
         found += ["/usr/local/bin/python" + minor, "/usr/bin/python" + minor]
-    found.append(FREE_THREADED)
+        found.append(str(built_here(minor)))
     for name in ("python3", "python"):
         on_path = shutil.which(name)
         if on_path:

@@ -80,10 +80,10 @@ def run(*command):
 
 
 def of_slice(pythons):
-    """Return the Pythons beside the newest for a slice of the tests: oldest and free-threaded."""
+    """Return those beside the newest for a slice of the tests: oldest, newest free-threaded."""
     others = pythons[1:]
     oldest = [python for python in others if not python["minor"].endswith("t")][-1:]
-    return oldest + [python for python in others if python["minor"].endswith("t")]
+    return oldest + [python for python in others if python["minor"].endswith("t")][:1]
 
 
 def write_pythons(pythons):

@@ -257,11 +257,12 @@ def test_what_only_looks_is_allowed(spark, make_udf):
             assert rows == [("(True, True, True, True, False)",)]
 
 
-def test_processes_that_do_not_fork_the_jvm(spark, make_udf):
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_processes_that_do_not_fork_the_jvm(spark, make_udf, method):
     def spawns(n):
         import multiprocessing
 
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
+        with multiprocessing.get_context(method).Pool(1) as pool:
             return pool.apply(abs, (-n,))
 
     with settings(spark, {"spark.pyflow.execution-mode": "thread"}):

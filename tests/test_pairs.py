@@ -246,6 +246,21 @@ def environment_of_children(who, step):
 
 
 @python
+def reloaded_environment(who, step):
+    import os
+
+    os.environ["PAIR"] = str(who)
+    step()
+    if hasattr(os, "reload_environ"):  # 3.14
+        os.reload_environ()
+    step()
+    try:
+        return os.environ["PAIR"], os.environb[b"PAIR"], "PATH" in os.environ
+    finally:
+        del os.environ["PAIR"]
+
+
+@python
 def caught_warnings(who, step):
     import warnings
 
@@ -273,6 +288,40 @@ def warning_filters(who, step):
             result = "raised"
         step()
     return result, warnings.filters == before
+
+
+@python
+def warning_filters_in_threads(who, step):
+    import threading
+    import warnings
+
+    results = []
+
+    def warn():
+        try:
+            warnings.warn("a warning", stacklevel=1)
+            results.append("ignored")
+        except UserWarning:
+            results.append("raised")
+
+    def warn_in_thread():
+        thread = threading.Thread(target=warn)
+        thread.start()
+        thread.join()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error" if who else "ignore")
+        step()
+        warn_in_thread()
+        step()
+        with warnings.catch_warnings():
+            warnings.resetwarnings()
+            warnings.simplefilter("ignore" if who else "error")
+            step()
+            warn_in_thread()
+        step()
+        warn_in_thread()
+    return results
 
 
 @python
@@ -535,7 +584,11 @@ def event_loop(who, step):
         await asyncio.sleep(0.001)
         return who
 
-    loop = asyncio.get_event_loop()
+    try:
+        loop = asyncio.get_event_loop()
+    except RuntimeError:  # 3.14 makes none
+        loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
     step()
     result = loop.run_until_complete(work()), asyncio.get_event_loop() is loop
     loop.close()

@@ -14,10 +14,23 @@ constexpr std::string_view kImporters[] = {"<frozen importlib._bootstrap>",
 
 // Of the standard library, by file or directory.
 constexpr std::string_view kKeepersOfLocks[] = {
-    "_threading_local.py", "_weakrefset.py", "asyncio/locks.py",  "concurrent/futures/",
-    "contextlib.py",       "functools.py",   "http/cookiejar.py", "logging/",
-    "multiprocessing/",    "queue.py",       "socketserver.py",   "subprocess.py",
-    "tempfile.py",         "threading.py",   "weakref.py",        "zipfile/",
+    "_py_warnings.py",
+    "_threading_local.py",
+    "_weakrefset.py",
+    "asyncio/locks.py",
+    "concurrent/futures/",
+    "contextlib.py",
+    "functools.py",
+    "http/cookiejar.py",
+    "logging/",
+    "multiprocessing/",
+    "queue.py",
+    "socketserver.py",
+    "subprocess.py",
+    "tempfile.py",
+    "threading.py",
+    "weakref.py",
+    "zipfile/",
 };
 constexpr std::string_view kOwnKeeper = "/pyflow/thread_mode/waiting.py";
 

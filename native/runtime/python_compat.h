@@ -1,4 +1,4 @@
-// Everything that differs between the CPython minor versions PyFlow supports (3.10 to 3.13), and
+// Everything that differs between the CPython minor versions PyFlow supports (3.10 to 3.14), and
 // between free-threaded and other builds, each with its reason. No other file tests PY_VERSION_HEX
 // or Py_GIL_DISABLED.
 #pragma once
@@ -6,8 +6,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#if PY_VERSION_HEX < 0x030A0000 || PY_VERSION_HEX >= 0x030E0000
-#error "PyFlow supports CPython 3.10 to 3.13"
+#if PY_VERSION_HEX < 0x030A0000 || PY_VERSION_HEX >= 0x030F0000
+#error "PyFlow supports CPython 3.10 to 3.14"
 #endif
 
 // Python.h declares PyFrame_GetBack itself since 3.11.
@@ -149,7 +149,7 @@ inline PyObject* dict_item(PyObject* dict, PyObject* key) {
 #if PYFLOW_FREE_THREADED
 // The frame that called another; null if none did. As PyFrame_GetBack, but allocates nothing.
 inline _PyInterpreterFrame* previous_frame(_PyInterpreterFrame* frame) {
-  // How the struct _PyInterpreterFrame of 3.13 begins.
+  // How the struct _PyInterpreterFrame of 3.13 and 3.14 begins.
   struct Frame {
     PyObject* executable;
     _PyInterpreterFrame* previous;

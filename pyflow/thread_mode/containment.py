@@ -115,6 +115,8 @@ def _refuse_where_it_is_the_executor() -> None:
         os, "killpg", signals, lambda group, signal: kills_others(-group if group else 0, signal)
     )
     refuse(signal, "pidfd_send_signal", signals, lambda pidfd, *_: is_other(_pid_of(pidfd)))
+    script = "would run a script in the executor's JVM; call a function"
+    refuse(sys, "remote_exec", script, is_other)  # 3.14
     session = "would move the executor's JVM to another session; use a subprocess"
     refuse(os, "setpgid", session, is_other)
     priority = "would change the priority of the executor's threads; use a subprocess"
@@ -224,6 +226,9 @@ def _keep_environment() -> None:
         pass
 
     os.putenv = os.unsetenv = leave_process_alone
+    if hasattr(os, "reload_environ"):  # 3.14
+        module: Any = os
+        module._create_environ = lambda: dict(module.environ._data)
 
 
 def _faulthandler_stand_in() -> types.ModuleType:

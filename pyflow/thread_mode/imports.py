@@ -70,6 +70,7 @@ _MOST_MODULES = 2000
 _IMPORT = dis.opmap["IMPORT_NAME"]
 _EXTENDED = dis.opmap["EXTENDED_ARG"]
 _CONSTANT = dis.opmap["LOAD_CONST"]
+_SMALL_INT = dis.opmap.get("LOAD_SMALL_INT", -1)  # 3.14
 _JUMP_IF_FALSE = dis.opmap.get("POP_JUMP_IF_FALSE", -1)
 
 
@@ -414,6 +415,8 @@ def _imports(code: types.CodeType) -> Iterator[_Import]:
             pass
         elif operation == _CONSTANT:
             constants = [constants[1], code.co_consts[argument]]
+        elif operation == _SMALL_INT:
+            constants = [constants[1], argument]
         elif operation == _IMPORT:
             level, names = constants
             yield _Import(code.co_names[argument], level or 0, names or ())

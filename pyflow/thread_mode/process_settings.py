@@ -358,8 +358,14 @@ def _profile_threads(cprofile: Any) -> None:
 
 
 def _own_event_loops(events: Any) -> None:
-    """Give the thread of a task an event loop on first use, as a main thread has it."""
-    policy = events.BaseDefaultEventLoopPolicy
+    """Let a task have the event loop of its thread, as of a main thread, for itself.
+
+    Before 3.14 one is made there on first use.
+    """
+    makes_loops = hasattr(events, "BaseDefaultEventLoopPolicy")  # before 3.14
+    policy: Any = getattr(
+        events, "BaseDefaultEventLoopPolicy" if makes_loops else "_BaseDefaultEventLoopPolicy"
+    )
     get_event_loop = policy.get_event_loop
 
     def get(self: Any) -> Any:
@@ -385,7 +391,8 @@ def _own_event_loops(events: Any) -> None:
                 super().__setattr__(name, value)
 
     policy._Local = Local
-    _replace(policy, "get_event_loop", get)
+    if makes_loops:
+        _replace(policy, "get_event_loop", get)
 
 
 def _attributes(owner: Any) -> dict[str, Any]:

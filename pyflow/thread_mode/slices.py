@@ -81,7 +81,8 @@ def _join_in_slices(join: Callable[..., None]) -> Callable[..., None]:
 
 def _await_end(thread: Any, seconds: float) -> None:
     """As `Thread.join`, but waits in C code that is called from here."""
-    handle = getattr(thread, "_handle", None)
+    handle = getattr(thread, "_os_thread_handle", None)  # 3.14
+    handle = handle or getattr(thread, "_handle", None)  # 3.13
     if handle is not None:
         handle.join(seconds)
         return

@@ -16,6 +16,7 @@ import importlib
 import importlib.machinery
 import sys
 import threading
+import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from types import ModuleType
@@ -37,6 +38,9 @@ T = TypeVar("T")
 _IMPORTLIB = "<frozen importlib._bootstrap_external>"
 
 _NUMBER_SETTINGS = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp", "traps")
+
+# What `warnings.catch_warnings` changes for a while, and so for the current task only (3.14).
+_WARNINGS_CONTEXT = getattr(warnings, "_warnings_context", None)
 
 # The threads that run the code of a module which is being imported.
 _importing: set[int] = set()
@@ -197,7 +201,9 @@ def _inherit(before: contextvars.Context, numbers_before: decimal.Context) -> No
     changed = {
         variable: value
         for variable, value in contextvars.copy_context().items()
-        if value is not numbers and before.get(variable, _importing) is not value
+        if variable is not _WARNINGS_CONTEXT
+        and value is not numbers
+        and before.get(variable, _importing) is not value
     }
     new_numbers = _settings(numbers) != _settings(numbers_before)
     if not changed and not new_numbers:

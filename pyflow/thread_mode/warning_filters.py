@@ -9,12 +9,15 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from pyflow.thread_mode import task_globals
+from pyflow.thread_mode import current_task, task_globals
 from pyflow.thread_mode.task_globals import TaskValue
 
 __all__ = ["install"]
 
 _module: Any = warnings
+
+_uses_context: bool = getattr(_module, "_use_context", False)
+_global_context: Any = _module._get_context() if _uses_context else None
 
 _filters: TaskValue[list[Any]] = TaskValue(_module.filters, list, always_of_task=True)
 _show: TaskValue[Callable[..., None]] = TaskValue(_module.showwarning)
@@ -36,12 +39,44 @@ def install() -> None:
     _module._add_filter = _add_filter
     _module._showwarnmsg = _show_warning
     _module.resetwarnings = _reset
-    _module._filters_mutated = _mutated(_module._filters_mutated)
+    mutated = (
+        "_filters_mutated_lock_held"  # 3.14
+        if hasattr(_module, "_filters_mutated_lock_held")
+        else "_filters_mutated"
+    )
+    setattr(_module, mutated, _mutated(getattr(_module, mutated)))
     _module.warn = _warn(_module.warn)
 
 
+def _context() -> Any:
+    """What a task's ``catch_warnings`` has put in the place of everyone's filters.
+
+    From 3.14 on that may be in a context variable, as it is by default without a GIL.
+    """
+    if not _uses_context or current_task.current() is None:
+        return None
+    context = _module._get_context()
+    return None if context is _global_context else context
+
+
+def _has_own() -> bool:
+    return _filters.is_own() or _context() is not None
+
+
+def _get() -> list[Any]:
+    context = _context()
+    found: list[Any] = _filters.get() if context is None else context._filters
+    return found
+
+
+def _to_change() -> list[Any]:
+    context = _context()
+    found: list[Any] = _filters.to_change() if context is None else context._filters
+    return found
+
+
 def _add_filter(*item: Any, append: bool) -> None:
-    filters = _filters.to_change()
+    filters = _to_change()
     if append:
         if item not in filters:
             filters.append(item)
@@ -53,13 +88,13 @@ def _add_filter(*item: Any, append: bool) -> None:
 
 
 def _reset() -> None:
-    _filters.to_change().clear()
+    _to_change().clear()
     _module._filters_mutated()
 
 
 def _mutated(mutated: Callable[[], None]) -> Callable[[], None]:
     def filters_mutated() -> None:
-        if _filters.is_own():
+        if _has_own():
             _seen.set({})
         mutated()
 
@@ -102,7 +137,7 @@ def _warn(warn: Callable[..., None]) -> Callable[..., None]:
         elif category is None:
             category = UserWarning
         usual = isinstance(category, type) and issubclass(category, Warning)
-        if usual and _filters.is_own():
+        if usual and _has_own():
             frame = _place(sys._getframe(1), stacklevel, skip_file_prefixes)
             _warn_own(message, category, frame, source)
         else:
@@ -136,7 +171,7 @@ def _warn_own(message: Any, category: Any, frame: FrameType | None, source: Any)
     line = 0 if frame is None else frame.f_lineno
     text = str(message)
     warning = message if isinstance(message, Warning) else category(message)
-    action = _action(_filters.get(), text, category, module, line)
+    action = _action(_get(), text, category, module, line)
     if action == "ignore":
         return
     if action == "error":

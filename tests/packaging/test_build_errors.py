@@ -72,14 +72,14 @@ def test_python_without_shared_library(build, python_with):
     assert "PYTHON_CONFIGURE_OPTS=--enable-shared" in said
 
 
-@pytest.mark.parametrize("version", [(3, 9, 18), (3, 14, 0)])
-def test_python_outside_3_10_to_3_13(build, python_with, version):
+@pytest.mark.parametrize("version", [(3, 9, 18), (3, 15, 0)])
+def test_python_outside_3_10_to_3_14(build, python_with, version):
     python = python_with(f"sys.version_info = {version}")
 
     said = build(PYFLOW_PYTHONS=python)
 
-    assert "it is outside 3.10 to 3.13" in said
-    assert "PyFlow needs CPython 3.10 to 3.13" in said
+    assert "it is outside 3.10 to 3.14" in said
+    assert "PyFlow needs CPython 3.10 to 3.14" in said
 
 
 def test_gradle_names_a_spark_of_another_minor_version(run, tmp_path):

@@ -47,7 +47,7 @@ final class PythonInstallation {
               + pythonExec
               + "' "
               + fault
-              + ", so it cannot run in the JVM. Set spark.pyflow.python to a CPython 3.10 to 3.13"
+              + ", so it cannot run in the JVM. Set spark.pyflow.python to a CPython 3.10 to 3.14"
               + " with a shared library (Debian: apt-get install libpython3.X; pyenv:"
               + " PYTHON_CONFIGURE_OPTS=--enable-shared), or spark.pyflow.execution-mode=process.");
     }

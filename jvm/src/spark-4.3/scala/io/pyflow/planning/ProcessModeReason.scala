@@ -12,7 +12,7 @@ import io.pyflow.config.{EmbeddedPython, InterpreterChoice, PyFlowConf}
 
 /** Why functions have to stay in process mode. */
 object ProcessModeReason {
-  private val SupportedPythons = 10 to 13
+  private val SupportedPythons = 10 to 14
 
   /** The first reason found; None if thread mode can run all the functions of the operator. */
   def of(
