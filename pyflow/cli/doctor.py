@@ -18,15 +18,19 @@ from typing import TYPE_CHECKING, Any
 
 import pyflow
 from pyflow import libpython, session
+from pyflow.cli import gil_probe
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
 SPARK_MINOR = "4.3"
 OLDEST_JAVA = 17
-PYTHONS = "CPython 3.10 to 3.13"
+PYTHONS = "CPython 3.10 to 3.14"
 SAFE_STACK_BYTES = 8 << 20
 ISOLATED_SINCE = (3, 13)
+OFFICIAL_SINCE = (3, 14)  # PEP 779
+ARROW_STACK = ("numpy", "pandas", "pyarrow")
+FREE_THREADED = "a free-threaded Python, 3.14t (in a clone: make python VERSION=3.14t)"
 
 INSTALL_JDK = "install a JDK 17 (Debian: apt-get install openjdk-17-jdk-headless) or set JAVA_HOME"
 INSTALL_SPARK = f'install Spark {SPARK_MINOR}: pip install "pyspark~={SPARK_MINOR}.0"'
@@ -85,6 +89,7 @@ def examine() -> Iterator[Finding]:
         check_stack(java, _stack_options(defaults)),
         check_jar(spark_version, python),
         check_interpreters(python),
+        check_parallel(python),
     ]
     yield from findings
     if any(finding.advice for finding in findings):
@@ -250,23 +255,56 @@ def check_libpython(python: dict[str, Any]) -> Finding:
         "libpython",
         "this Python was built without a shared library",
         "use one that has it (Debian: apt-get install python3-dev; "
-        "pyenv: PYTHON_CONFIGURE_OPTS=--enable-shared pyenv install 3.13)",
+        "pyenv: PYTHON_CONFIGURE_OPTS=--enable-shared pyenv install 3.14)",
     )
 
 
 def check_interpreters(python: dict[str, Any]) -> Finding:
     """Interpreters with a GIL of their own work from 3.13 on; free-threaded Pythons need none."""
-    if "version" not in python or python["fault"]:
-        return Finding("interpreters", "none", "repair Python first")
+    check = "interpreters"
+    if not _is_usable(python):
+        return Finding(check, "none", "repair Python first")
     if _is_free_threaded(python):
+        return Finding(check, "shared, without a GIL")
+    if _minor_of(python) >= ISOLATED_SINCE:
+        return Finding(check, "isolated, shared")
+    return Finding(check, "shared (isolated needs Python 3.13)")
+
+
+def check_parallel(python: dict[str, Any]) -> Finding:
+    """Which functions run in all task slots at once, and which Python would have more do so."""
+    check = "parallel"
+    if not _is_usable(python):
+        return Finding(check, "nothing", "repair Python first")
+    if not _is_free_threaded(python):
+        if _minor_of(python) >= ISOLATED_SINCE:
+            return Finding(
+                check,
+                "functions that import no numpy, pandas or pyarrow; the others, among them all "
+                f"over pandas or Arrow, take turns: for them use {FREE_THREADED}",
+            )
         return Finding(
-            "interpreters",
-            "shared, without a GIL: task slots run in parallel in one interpreter, until an "
-            "extension module turns the GIL on (PYTHON_GIL=0 keeps it off)",
+            check,
+            "none: task slots take turns in one interpreter; use Python 3.13 or newer for "
+            f"functions that import no numpy, pandas or pyarrow, {FREE_THREADED} for all",
         )
-    if tuple(map(int, python["minor"].split("."))) >= ISOLATED_SINCE:
-        return Finding("interpreters", "isolated, shared")
-    return Finding("interpreters", "shared (isolated needs Python 3.13)")
+    enabling = [name for name in ARROW_STACK if _turns_gil_on(python["executable"], name)]
+    if enabling:
+        return Finding(
+            check,
+            f"all functions until one imports {' or '.join(enabling)}, which turns the GIL on: "
+            "use versions that declare that they run without it, or set PYTHON_GIL=0 for the "
+            "executors at your own risk",
+        )
+    if _minor_of(python) < OFFICIAL_SINCE:
+        return Finding(
+            check, f"all functions; CPython supports this officially from 3.14 on: {FREE_THREADED}"
+        )
+    return Finding(
+        check,
+        "all functions, until one imports an extension module that turns the GIL on; the "
+        "executor's log names it",
+    )
 
 
 def check_start(java: Java, python: dict[str, Any], defaults: dict[str, str]) -> Finding:
@@ -308,9 +346,33 @@ def check_start(java: Java, python: dict[str, Any], defaults: dict[str, str]) ->
     return Finding(check, f"the JVM crashed ({start.returncode}) while Python started", AT_START)
 
 
+def _is_usable(python: dict[str, Any]) -> bool:
+    return "version" in python and not python["fault"]
+
+
 def _is_free_threaded(python: dict[str, Any]) -> bool:
     minor: str = python["minor"]
     return minor.endswith("t")
+
+
+def _minor_of(python: dict[str, Any]) -> tuple[int, ...]:
+    return tuple(map(int, python["minor"].rstrip("t").split(".")))
+
+
+def _turns_gil_on(executable: str, module: str) -> bool:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHON_GIL"}
+    try:
+        answer = subprocess.run(
+            [executable, "-I", str(gil_probe.__file__), module],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=environment,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return answer.stdout.strip() == module
 
 
 def _python_executable(defaults: dict[str, str]) -> str:

@@ -22,6 +22,7 @@ CHECKS = [
     "stack size",
     "plugin jar",
     "interpreters",
+    "parallel",
     "start",
 ]
 
@@ -119,16 +120,16 @@ def test_python_without_shared_library(doctor, python_with):
 
     findings = doctor(PYSPARK_PYTHON=python)
 
-    assert faults(findings) == ["libpython", "interpreters"]
+    assert faults(findings) == ["libpython", "interpreters", "parallel"]
     assert "--enable-shared" in findings["libpython"]["advice"]
 
 
-@pytest.mark.parametrize("version", [(3, 9, 18), (3, 14, 0)])
-def test_python_outside_3_10_to_3_13(doctor, python_with, version):
+@pytest.mark.parametrize("version", [(3, 9, 18), (3, 15, 0)])
+def test_python_outside_3_10_to_3_14(doctor, python_with, version):
     findings = doctor(PYSPARK_PYTHON=python_with(f"sys.version_info = {version}"))
 
-    assert "is outside 3.10 to 3.13" in findings["Python"]["found"]
-    assert findings["Python"]["advice"] == "set PYSPARK_PYTHON to a CPython 3.10 to 3.13"
+    assert "is outside 3.10 to 3.14" in findings["Python"]["found"]
+    assert findings["Python"]["advice"] == "set PYSPARK_PYTHON to a CPython 3.10 to 3.14"
     assert "Python" in faults(findings)
     assert "interpreters" in faults(findings)
 
@@ -193,9 +194,9 @@ def test_damaged_jar(doctor, package):
 @pytest.mark.parametrize(
     ("properties", "advice"),
     [
-        ("spark.version=4.2.0\npython.versions=3.10,3.11,3.12,3.13\n", "pyspark~=4.3.0"),
+        ("spark.version=4.2.0\npython.versions=3.10,3.11,3.12,3.13,3.14\n", "pyspark~=4.3.0"),
         ("spark.version=4.3.0\npython.versions=3.9\n", "use one of these Pythons"),
-        ("spark.version=4.3.0\npython.versions=3.10,3.11,3.12,3.13\n", "build PyFlow on"),
+        ("spark.version=4.3.0\npython.versions=3.10,3.11,3.12,3.13,3.14\n", "build PyFlow on"),
     ],
     ids=["another Spark", "other Pythons", "another processor"],
 )
@@ -216,6 +217,49 @@ def test_isolated_interpreters_from_3_13_on(doctor):
     assert found.startswith("isolated, shared" if sys.version_info >= (3, 13) else "shared")
 
 
+@pytest.mark.parametrize(
+    ("version", "runs", "recommended"),
+    [
+        ((3, 12, 1), "none: task slots take turns", ["Python 3.13 or newer", "3.14t"]),
+        ((3, 13, 5), "functions that import no numpy, pandas or pyarrow;", ["3.14t"]),
+        ((3, 14, 0), "functions that import no numpy, pandas or pyarrow;", ["3.14t"]),
+    ],
+)
+def test_recommends_the_python_that_runs_functions_in_parallel(
+    doctor, python_with, version, runs, recommended
+):
+    parallel = doctor(PYSPARK_PYTHON=python_with(f"sys.version_info = {version}"))["parallel"]
+
+    assert parallel["status"] == "OK"
+    assert parallel["found"].startswith(runs)
+    for python in recommended:
+        assert python in parallel["found"]
+
+
+WITHOUT_GIL = "sysconfig.get_config_vars().update(Py_GIL_DISABLED=1); "
+
+
+@pytest.mark.parametrize(
+    ("version", "gil", "found"),
+    [
+        ((3, 13, 5), "False", "all functions; CPython supports this officially from 3.14 on"),
+        ((3, 14, 0), "False", "all functions, until one imports an extension module that turns"),
+        (
+            sys.version_info[:3],
+            "'pandas' in sys.modules",
+            "all functions until one imports pandas, which",
+        ),
+    ],
+)
+def test_names_the_module_that_turns_the_gil_on(doctor, python_with, tmp_path, version, gil, found):
+    python = python_with(
+        f"{WITHOUT_GIL}sys._is_gil_enabled = lambda: {gil}; sys.executable = '{tmp_path}/python'"
+        + (f"; sys.version_info = {version}" if version != sys.version_info[:3] else "")
+    )
+
+    assert doctor(PYSPARK_PYTHON=python)["parallel"]["found"].startswith(found)
+
+
 def test_a_free_threaded_python(doctor, package, python_with):
     """One of the driver's version; its slots need no interpreters of their own."""
     minor = f"{sys.version_info[0]}.{sys.version_info[1]}t"
@@ -225,14 +269,13 @@ def test_a_free_threaded_python(doctor, package, python_with):
         properties = f"spark.version=4.3.0\npython.versions={minor}\n"
         archive.writestr("META-INF/pyflow.properties", properties)
         archive.writestr(f"native/linux-{os.uname().machine}/{library}", b"")
-    python = python_with("sysconfig.get_config_vars().update(Py_GIL_DISABLED=1)")
+    python = python_with(WITHOUT_GIL + "pass")
 
     findings = doctor(package, PYSPARK_PYTHON=python)
 
     assert faults(findings) == ["start"]  # of this jar, which is none
     assert ", free-threaded (" in findings["Python"]["found"]
-    assert findings["interpreters"]["found"].startswith("shared, without a GIL")
-    assert "PYTHON_GIL=0" in findings["interpreters"]["found"]
+    assert findings["interpreters"]["found"] == "shared, without a GIL"
 
 
 def test_settings_of_conf_satisfy_doctor(doctor, tmp_path):
