@@ -3,7 +3,7 @@
 #   make demo     set everything up and run examples/flights.py in both modes
 #   make check    set everything up, check style and types, run the unit tests and a slice of the rest
 #   make test     set everything up, check style and types and run the tests
-#   make test-all the same in full and on every Python (hours)
+#   make test-all the same in full and on every Python (two hours on two idle cores)
 #   make bench    measure; results go to docs/benchmarks
 #   make soak     run mixed functions for a quarter of an hour and look for leaks (MINUTES=60 for longer)
 #   make sanitize run the row codec's tests under AddressSanitizer and UBSan
@@ -35,7 +35,6 @@ export PIP_NO_INPUT := 1
 python := .venv/bin/python
 gradle := gradle --no-daemon --console=plain --quiet
 
-compared := tests/test_generated.py tests/test_settings.py tests/test_wrong_types.py
 flights := vega-datasets-3.2.1
 sanitized := build/native-sanitize
 generated := -m generated --hypothesis-show-statistics
@@ -85,23 +84,23 @@ test: lint build sanitize
 	@for minor in $$(cat build/pythons-of-slice); do $(MAKE) test-on MINOR=$$minor MARK=slice || exit; done
 
 # The tests with a mark, on one of the other Pythons.
-test-on: log = build/$(MARK)-tests-$(MINOR).log
+test-on: log = build/$(firstword $(MARK))-tests-$(MINOR).log
 test-on:
 	@echo "PyFlow: $(MARK) tests on Python $(MINOR), see $(log)"
-	@.venvs/$(MINOR)/bin/python $(pytest) -m $(MARK) -p no:cacheprovider $(OPTIONS) > $(log) 2>&1 \
+	@.venvs/$(MINOR)/bin/python $(pytest) -m "$(MARK)" -p no:cacheprovider $(OPTIONS) > $(log) 2>&1 \
 	  || { tail -n 200 $(log); exit 1; }
 	@echo "PyFlow: Python $(MINOR): $$(tail -n 1 $(log))"
 
-# Every case and many generated programs, in a zone with daylight saving time too and on every Python.
+# What `make test` leaves out, once in full; then the comparison of the modes with other generated
+# programs, in a zone with daylight saving time, and on the other Pythons with what depends on them.
 test-all: test
-	$(python) $(pytest) --complete
-	TZ=America/New_York $(python) $(pytest) --complete $(compared)
+	@echo "PyFlow: complete tests on the newest Python"
+	$(python) $(pytest) --complete -m "complete or compared"
+	@echo "PyFlow: comparison in another time zone"
+	TZ=America/New_York $(python) $(pytest) --examples 20 -m compared
 	@for minor in $$(tail -n +2 build/pythons | cut -f 1); do \
-	  $(MAKE) test-on MINOR=$$minor MARK=core OPTIONS=--complete || exit; \
-	done
-	@for minor in $$(tail -n +2 build/pythons | cut -f 1); do \
-	  echo "PyFlow: complete comparison on Python $$minor"; \
-	  .venvs/$$minor/bin/python $(pytest) --complete $(compared) || exit; \
+	  $(MAKE) test-on MINOR=$$minor MARK="core or (compared and not complete)" \
+	    OPTIONS="--complete --examples 20" || exit; \
 	done
 
 export EXAMPLES ?= 2000

@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import udf
 
 import comparison
+import deployments
 import sessions
 
 sys.path.insert(0, str(sessions.MODULES))
@@ -26,7 +27,10 @@ TEST_TIMEOUT_SECONDS = 180
 FINDING_SECONDS = 60
 
 # Files that take minutes are begun first, so that none is left to one process at the end.
-LONG = {f"test_{name}.py" for name in ("administration", "deployments", "survival", "wrong_types")}
+LONG = {
+    f"test_{name}.py"
+    for name in ("administration", "battery", "deployments", "survival", "wrong_types")
+}
 
 # Programs that live for seconds spend most of that on the compiler for those that live for hours.
 QUICK_JVM = "-XX:TieredStopAtLevel=1"
@@ -39,19 +43,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="compare the modes in full: every case, and many generated programs",
     )
     parser.addoption(
+        "--examples",
+        type=int,
+        help="compare so many generated programs per test, other ones in each run",
+    )
+    parser.addoption(
         "--write-docs", action="store_true", help="write what tests have seen into the docs"
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    complete = config.getoption("--complete")
-    if not complete:
+    complete, examples = config.getoption("--complete"), config.getoption("--examples")
+    if not complete or examples:
         os.environ.setdefault("JDK_JAVA_OPTIONS", QUICK_JVM)
     hypothesis.settings.register_profile(
         "programs",
-        max_examples=100 if complete else 6,
-        derandomize=not complete,
-        print_blob=complete,
+        max_examples=examples or (100 if complete else 6),
+        derandomize=not (complete or examples),
+        print_blob=True,
         deadline=None,
         phases=[phase for phase in hypothesis.Phase if phase.name != "explain"],
         suppress_health_check=list(hypothesis.HealthCheck),
@@ -177,3 +186,10 @@ def make_udf(request: pytest.FixtureRequest) -> Callable[..., Any]:
 
     make.eval_type = request.param  # type: ignore[attr-defined]
     return make
+
+
+@pytest.fixture(scope="module")
+def standalone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Master URL of a standalone cluster with two workers of one core."""
+    with deployments.standalone(tmp_path_factory.mktemp("standalone")) as url:
+        yield url

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import re
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark.find_spark_home import _find_spark_home
+
+import pyflow
 
 PROGRAMS = Path(__file__).parent / "programs"
 SPARK = Path(_find_spark_home())
@@ -43,6 +47,22 @@ def run(command, where, seconds=300, **variables):
     return done.stdout
 
 
+def submit(*conf, master="local[2]", mode="thread", jar=None):
+    """The command that submits an application with the plugin, without its program."""
+    settings = ["spark.plugins=io.pyflow.PyFlowPlugin", *conf]
+    if mode is not None:
+        settings.append(f"spark.pyflow.execution-mode={mode}")
+    return [
+        *(SPARK / "bin" / "spark-submit", "--master", master, "--jars", jar or pyflow.jar_path()),
+        *(part for setting in settings for part in ("--conf", setting)),
+    ]
+
+
+def own_url(address):
+    """How the user who has started a Spark Connect server reaches it."""
+    return f"sc://{address}/;user_id={getpass.getuser()}"
+
+
 class Daemon:
     """A Spark daemon on the loopback device, and what it logs."""
 
@@ -62,7 +82,7 @@ class Daemon:
             stderr=subprocess.STDOUT,
         )
 
-    def wait_for(self, pattern, seconds=60):
+    def wait_for(self, pattern, seconds=180):
         """The first match of a pattern in the log."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and self._process.poll() is None:
@@ -76,3 +96,58 @@ class Daemon:
         self._process.terminate()
         self._process.wait(30)
         self._file.close()
+
+
+@contextmanager
+def connect_server(where, *conf, master="local[2]", **variables):
+    """Address of a Spark Connect server with the plugin."""
+    conf = (
+        "spark.connect.grpc.binding.address=127.0.0.1",
+        "spark.connect.grpc.binding.port=0",
+        "spark.ui.enabled=false",
+        *conf,
+    )
+    server = Daemon(
+        where,
+        "SparkConnectServer",
+        *submit(*conf, master=master, mode=None),
+        *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"),
+        **variables,
+    )
+    try:
+        yield server.wait_for(r"Spark Connect server started at: (\S+:\d+)")[1]
+    finally:
+        server.stop()
+
+
+def member(where, name, *arguments):
+    """A daemon of a standalone cluster."""
+    return Daemon(
+        where,
+        name,
+        SPARK / "bin" / "spark-class",
+        f"org.apache.spark.deploy.{name.split('-')[0]}",
+        "--host",
+        "127.0.0.1",
+        "--webui-port",
+        "0",
+        *arguments,
+    )
+
+
+@contextmanager
+def standalone(where):
+    """Master URL of a standalone cluster with two workers of one core."""
+    daemons = [member(where, "master.Master", "--port", "0")]
+    try:
+        url = daemons[0].wait_for(r"Starting Spark master at (spark://\S+)")[1]
+        for number in (1, 2):
+            daemons.append(
+                member(where, f"worker.Worker-{number}", "--cores", "1", "--memory", "2g", url)
+            )
+        for worker in daemons[1:]:
+            worker.wait_for("Successfully registered with master")
+        yield url
+    finally:
+        for daemon in reversed(daemons):
+            daemon.stop()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pyspark import SparkContext
@@ -45,6 +46,29 @@ def base_conf() -> dict[str, str]:
     }
 
 
+def cluster_conf() -> dict[str, str]:
+    """Executors of one core, all there from the start; on a standalone cluster two."""
+    return {
+        "spark.executor.memory": "1g",
+        "spark.executor.cores": "1",
+        "spark.cores.max": "2",
+        "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+        "spark.scheduler.maxRegisteredResourcesWaitingTime": "60s",
+    }
+
+
+def crashing_conf() -> dict[str, str]:
+    """Executors that are lost on purpose, again and again."""
+    return {
+        **cluster_conf(),
+        "spark.deploy.maxExecutorRetries": "-1",
+        "spark.task.maxFailures": "8",
+        "spark.stage.maxConsecutiveAttempts": "20",
+        # They live for seconds, and nobody reads of their end.
+        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+SuppressFatalErrorMessage",
+    }
+
+
 def start(
     master: str = "local[2]",
     *,
@@ -72,6 +96,22 @@ def start(
     if not default_stack:
         builder = pyflow.configure(builder)
     return builder.getOrCreate()
+
+
+def executors() -> set[str]:
+    """The executors of the application whose driver runs in this process's JVM."""
+    context = SparkContext._active_spark_context
+    assert context is not None
+    ids = context._jsc.sc().getExecutorIds()
+    return set(context._jvm.scala.jdk.javaapi.CollectionConverters.asJava(ids))
+
+
+def wait_until(condition: Callable[[], bool], what: str, seconds: float = 120) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {seconds} s: {what}")
+        time.sleep(0.1)
 
 
 def forget_dead_jvm() -> None:

@@ -9,22 +9,9 @@ import zipfile
 import pytest
 
 import pyflow
-from deployments import PROGRAMS, SPARK, Daemon, ended, run
+from deployments import PROGRAMS, connect_server, ended, run, submit
 
 ALLOWED = "spark.pyflow.thread-mode.allowed"
-
-
-def submit(*conf, jar=None):
-    """The command that runs an application in thread mode, as far as that is allowed."""
-    command = [SPARK / "bin" / "spark-submit", "--master", "local[2]"]
-    command += ["--jars", jar or pyflow.jar_path()]
-    for setting in (
-        "spark.plugins=io.pyflow.PyFlowPlugin",
-        "spark.pyflow.execution-mode=thread",
-        *conf,
-    ):
-        command += ["--conf", setting]
-    return command
 
 
 @pytest.mark.parametrize(
@@ -74,30 +61,18 @@ def test_an_application_with_a_senseless_list_does_not_start(tmp_path):
 
 
 @pytest.fixture(scope="module", params=["by default", "allowed"])
-def connect_server(request, tmp_path_factory):
+def shared_server(request, tmp_path_factory):
     """A Spark Connect server that many can use: its address, and whether others may."""
-    where = tmp_path_factory.mktemp("connect")
-    conf = ["spark.connect.grpc.binding.address=127.0.0.1", "spark.connect.grpc.binding.port=0"]
+    conf = ["spark.pyflow.execution-mode=thread"]
     if request.param == "allowed":
         conf.append(f"{ALLOWED}=where")
-    server = Daemon(
-        where,
-        "SparkConnectServer",
-        *submit(*conf),
-        "--class",
-        "org.apache.spark.sql.connect.service.SparkConnectServer",
-        "spark-internal",
-    )
-    try:
-        address = server.wait_for(r"Spark Connect server started at: (\S+:\d+)")[1]
+    with connect_server(tmp_path_factory.mktemp("connect"), *conf) as address:
         yield address, request.param == "allowed"
-    finally:
-        server.stop()
 
 
 @pytest.mark.parametrize("user", [getpass.getuser(), "alice", ""])
-def test_users_of_a_connect_server_run_in_it_only_if_allowed(connect_server, user, tmp_path):
-    address, others_allowed = connect_server
+def test_users_of_a_connect_server_run_in_it_only_if_allowed(shared_server, user, tmp_path):
+    address, others_allowed = shared_server
     url = f"sc://{address}/;user_id={user}" if user else f"sc://{address}"
     output = run([sys.executable, PROGRAMS / "connect_user.py", url], tmp_path)
     in_thread = others_allowed or user == getpass.getuser()

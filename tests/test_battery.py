@@ -13,39 +13,62 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from pyspark.sql.functions import col, pandas_udf, udf
 
-import pyflow
 from comparison import executed_plan, in_thread, settings
-from deployments import PROGRAMS, SPARK, Daemon, run
-from sessions import MODE
+from deployments import PROGRAMS, SPARK, Daemon, connect_server, own_url, run, submit
+from sessions import MODE, MODULES, crashing_conf
 
-# Every kind of function, every kind of input and every moment, but not every combination.
-CRASHES = (
+APPLICATION = [*submit(), PROGRAMS / "application.py"]
+
+KINDS = re.findall(r"^def (\w+)\(rows:", (PROGRAMS / "function_kinds.py").read_text(), re.M)
+INPUTS = ("rows", "parquet", "cached")
+MOMENTS = ("load", "import", "first", "later", "close")
+
+# Each kind, each input and each moment, but not each combination; the last crashes in every task.
+FEW = (
     "pickled/parquet/later",
     "arrow_optimised/cached/load",
     "table_function/rows/close",
     "map_in_arrow/parquet/import",
-    "groups_in_pandas/rows/first",
+    "groups_in_pandas/rows/everywhere",
+)
+EACH = (
+    *(f"{kind}/{INPUTS[n % 3]}/{MOMENTS[n % 5]}" for n, kind in enumerate(KINDS)),
+    "pandas_scalar/rows/everywhere",
 )
 
 
-def battery(master, where, *cases, seconds=600):
-    output = run([sys.executable, PROGRAMS / "battery.py", master, *cases], where, seconds=seconds)
-    assert "ALL QUERIES FINISHED" in output
-    assert not set(cases) - set(re.findall(r"PASSED (\S+)", output)), output[-8000:]
+def battery(where, master, cases):
+    """Executors crash in all cases, and all queries end with the rows of process mode."""
+    program = [sys.executable, PROGRAMS / "battery.py", master, *cases]
+    output = run(program, where, seconds=120 + 60 * len(cases))
+    assert sorted(re.findall(r"PASSED (\S+)", output)) == sorted(cases)
 
 
 def test_crashes_at_every_moment(tmp_path):
-    battery("local-cluster[2,1,1024]", tmp_path, *CRASHES)
+    battery(tmp_path, "local-cluster[3,1,1024]", FEW)
 
 
 @pytest.mark.complete
-@pytest.mark.parametrize("source", ["rows", "parquet", "cached"])
+@pytest.mark.parametrize("source", INPUTS)
 def test_crashes_of_every_kind_at_every_moment(tmp_path, source):
-    kinds = re.findall(r"^def (\w+)\(rows:", (PROGRAMS / "function_kinds.py").read_text(), re.M)
-    moments = ("load", "import", "first", "later", "close")
-    cases = [f"{kind}/{source}/{moment}" for kind, moment in itertools.product(kinds, moments)]
+    cases = ["/".join(case) for case in itertools.product(KINDS, [source], MOMENTS)]
     assert len(cases) == 70
-    battery("local-cluster[2,1,1024]", tmp_path, *cases, seconds=6000)
+    battery(tmp_path, "local-cluster[3,1,1024]", cases)
+
+
+@pytest.mark.complete
+def test_crashes_on_a_standalone_cluster(tmp_path, standalone):
+    battery(tmp_path, standalone, EACH)
+
+
+@pytest.mark.complete
+def test_crashes_through_connect(tmp_path):
+    conf = (f"{key}={value}" for key, value in crashing_conf().items())
+    server = connect_server(
+        tmp_path, *conf, master="local-cluster[3,1,1024]", PYTHONPATH=str(MODULES)
+    )
+    with server as address:
+        battery(tmp_path, own_url(address), EACH)
 
 
 @pytest.mark.complete
@@ -56,25 +79,8 @@ def test_executors_come_and_go(tmp_path, case):
     assert "quarantined" not in output
 
 
-def submit(*options):
-    """The command of an application in thread mode on this machine alone."""
-    return [
-        SPARK / "bin" / "spark-submit",
-        "--master",
-        "local[2]",
-        "--jars",
-        pyflow.jar_path(),
-        "--conf",
-        "spark.plugins=io.pyflow.PyFlowPlugin",
-        "--conf",
-        "spark.pyflow.execution-mode=thread",
-        *options,
-        PROGRAMS / "application.py",
-    ]
-
-
 def test_few_file_descriptors(tmp_path):
-    command = " ".join(f"'{part}'" for part in submit())
+    command = " ".join(f"'{part}'" for part in APPLICATION)
     output = run(["bash", "-c", f"ulimit -n 512; exec {command}"], tmp_path)
     assert "places ['java']" in output
 
@@ -85,7 +91,7 @@ def test_two_applications_at_once(tmp_path):
     for place in places:
         place.mkdir()
     with ThreadPoolExecutor() as applications:
-        outputs = list(applications.map(lambda place: run(submit(), place), places))
+        outputs = list(applications.map(lambda place: run(APPLICATION, place), places))
     assert all("places ['java']" in output for output in outputs)
 
 
@@ -93,15 +99,8 @@ def test_the_event_log_is_read_without_the_jar(tmp_path):
     """Spark's history server shows plans and metrics of thread mode without its classes."""
     log = tmp_path / "events"
     log.mkdir()
-    run(
-        submit(
-            "--conf",
-            "spark.eventLog.enabled=true",
-            "--conf",
-            f"spark.eventLog.dir=file:{log}",
-        ),
-        tmp_path,
-    )
+    logging = ("spark.eventLog.enabled=true", f"spark.eventLog.dir=file:{log}")
+    run([*submit(*logging), PROGRAMS / "application.py"], tmp_path)
     server = Daemon(
         tmp_path,
         "history",

@@ -9,42 +9,7 @@ import sys
 
 import pytest
 
-import pyflow
-from deployments import PROGRAMS, SPARK, Daemon, run
-
-
-def member(where, name, *arguments):
-    """A daemon of a standalone cluster."""
-    return Daemon(
-        where,
-        name,
-        SPARK / "bin" / "spark-class",
-        f"org.apache.spark.deploy.{name.split('-')[0]}",
-        "--host",
-        "127.0.0.1",
-        "--webui-port",
-        "0",
-        *arguments,
-    )
-
-
-@pytest.fixture(scope="module")
-def standalone(tmp_path_factory):
-    """Master URL of a standalone cluster with two workers."""
-    where = tmp_path_factory.mktemp("standalone")
-    daemons = [member(where, "master.Master", "--port", "0")]
-    try:
-        url = daemons[0].wait_for(r"Starting Spark master at (spark://\S+)")[1]
-        for number in (1, 2):
-            daemons.append(
-                member(where, f"worker.Worker-{number}", "--cores", "1", "--memory", "2g", url)
-            )
-        for worker in daemons[1:]:
-            worker.wait_for("Successfully registered with master")
-        yield url
-    finally:
-        for daemon in reversed(daemons):
-            daemon.stop()
+from deployments import PROGRAMS, run, submit
 
 
 def test_executors_of_a_local_cluster(tmp_path):
@@ -63,21 +28,7 @@ def test_executors_of_a_standalone_cluster(standalone, tmp_path):
 )
 def test_spark_submit(master, request, tmp_path):
     url = request.getfixturevalue("standalone") if master == "standalone" else master
-    output = run(
-        [
-            SPARK / "bin" / "spark-submit",
-            "--master",
-            url,
-            "--jars",
-            pyflow.jar_path(),
-            "--conf",
-            "spark.plugins=io.pyflow.PyFlowPlugin",
-            "--conf",
-            "spark.pyflow.execution-mode=thread",
-            PROGRAMS / "application.py",
-        ],
-        tmp_path,
-    )
+    output = run([*submit(master=url), PROGRAMS / "application.py"], tmp_path)
     assert "places ['java']" in output
     assert "words ['WORD 0', 'WORD 1', 'WORD 2']" in output
     assert "ThreadEvalPython" in output
@@ -86,19 +37,7 @@ def test_spark_submit(master, request, tmp_path):
 
 
 def test_spark_submit_without_the_setting_stays_in_process_mode(tmp_path):
-    output = run(
-        [
-            SPARK / "bin" / "spark-submit",
-            "--master",
-            "local[2]",
-            "--jars",
-            pyflow.jar_path(),
-            "--conf",
-            "spark.plugins=io.pyflow.PyFlowPlugin",
-            PROGRAMS / "application.py",
-        ],
-        tmp_path,
-    )
+    output = run([*submit(mode=None), PROGRAMS / "application.py"], tmp_path)
     assert "places ['java']" not in output
     assert "words ['WORD 0', 'WORD 1', 'WORD 2']" in output
     assert "ThreadEvalPython" not in output
@@ -115,15 +54,8 @@ def test_an_environment_that_comes_as_an_archive(tmp_path):
     shutil.make_archive(tmp_path / "env", "gztar", tmp_path / "env")
     output = run(
         [
-            SPARK / "bin" / "spark-submit",
-            "--master",
-            "local-cluster[1,1,1024]",
-            "--archives",
-            "env.tar.gz#environment",
-            "--jars",
-            pyflow.jar_path(),
-            "--conf",
-            "spark.plugins=io.pyflow.PyFlowPlugin",
+            *submit(master="local-cluster[1,1,1024]", mode=None),
+            *("--archives", "env.tar.gz#environment"),
             PROGRAMS / "archived.py",
         ],
         tmp_path,
@@ -135,17 +67,12 @@ def test_an_environment_that_comes_as_an_archive(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("master", "kinds"),
-    [
-        ("local-cluster[2,1,1024]", []),
-        pytest.param("local-cluster[2,1,1024]", ["--all-kinds"], marks=pytest.mark.complete),
-        pytest.param("standalone", [], marks=pytest.mark.complete),
-    ],
-    ids=["local-cluster", "local-cluster, all kinds", "standalone"],
+    "master",
+    ["local-cluster[2,1,1024]", pytest.param("standalone", marks=pytest.mark.complete)],
 )
-def test_a_function_that_crashes_an_executor_goes_to_process_mode(master, kinds, request, tmp_path):
+def test_a_function_that_crashes_an_executor_goes_to_process_mode(master, request, tmp_path):
     url = request.getfixturevalue("standalone") if master == "standalone" else master
-    log = run([sys.executable, PROGRAMS / "crash.py", url, *kinds], tmp_path, seconds=400)
+    log = run([sys.executable, PROGRAMS / "crash.py", url], tmp_path, seconds=400)
     assert "ALL JOBS FINISHED" in log
     warnings = [line for line in log.splitlines() if "WARN Quarantine" in line]
     for function in ("exits", "segfaults", "aborts", "not_for_workers"):
@@ -154,4 +81,4 @@ def test_a_function_that_crashes_an_executor_goes_to_process_mode(master, kinds,
         assert "hs_err_pid" in warning
     (warning,) = [line for line in warnings if "exits_in_company, companion were" in line]
     assert "Which of them is to blame cannot be told, so all of them run" in warning
-    assert len(warnings) == (13 if kinds else 6)
+    assert len(warnings) == 5

@@ -39,6 +39,8 @@ import strategies
 from comparison import BothModes, exact
 from user_defined import Boxed, PointType
 
+pytestmark = pytest.mark.compared
+
 programs_of_profile = hypothesis_settings.get_profile("programs")
 
 #: Columns of a table cannot be of the types that only the schema of a stored table has.

@@ -16,6 +16,8 @@ from pyspark.sql.functions import col, lit, udf
 
 from comparison import Failure, exact
 
+pytestmark = pytest.mark.compared
+
 ANSI = "spark.sql.ansi.enabled"
 ARROW = "spark.sql.execution.pythonUDF.arrow.enabled"
 ZONE = "spark.sql.session.timeZone"

@@ -31,6 +31,8 @@ from pyspark.sql.types import (
 from comparison import Failure
 from points import Point, PointUDT, TaggedUDT
 
+pytestmark = pytest.mark.compared
+
 DECLARED = [
     "boolean",
     "smallint",
@@ -203,15 +205,6 @@ def test_types_that_arrow_does_not_know(both_modes, declared):
 @pytest.mark.parametrize("declared", STRICT, ids=lambda t: t.typeName())
 def test_types_that_admit_no_nulls(both_modes, make_udf, declared, request):
     cells(both_modes, make_udf, declared, positions(request, make_udf.eval_type))
-
-
-@pytest.mark.complete
-@pytest.mark.core
-@pytest.mark.parametrize(
-    "declared", ["boolean", "bigint", "double", "decimal(5,2)", "string", "struct<a:int,b:string>"]
-)
-def test_declared_against_returned_on_every_python(both_modes, make_udf, declared):
-    cells(both_modes, make_udf, declared, every_position()[::3])
 
 
 @pytest.mark.slice

@@ -1,35 +1,41 @@
 """Crashes on executors: kind of function x kind of input x moment, beside an innocent query.
 
-    python battery.py MASTER [KIND/INPUT/MOMENT ...]
+    python battery.py MASTER KIND/INPUT/MOMENT ...
 
-Runs the given cases, or all. In a Python worker the functions do nothing of the kind, so that every
-query must finish there, with the rows that process mode gives. Prints PASSED and its name after
-each case, and ALL QUERIES FINISHED at the end.
+MASTER may be the URL of a Spark Connect server, with the settings of `sessions.crashing_conf`.
+
+In a Python worker the functions do nothing of the kind, so that every query must finish there, with
+the rows that process mode gives. Some cases run at once, in executors of their own, which have one
+core. Prints PASSED and its name after each case, or FAILED and why, and goes on; ends with status 1
+when one has failed.
 """
 
 from __future__ import annotations
 
 import ctypes
-import itertools
+import faulthandler
 import os
 import sys
 import threading
 import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import function_kinds
-from pyspark import cloudpickle
-from pyspark.sql.functions import col, udf
+from pyspark import TaskContext, cloudpickle
+from pyspark.sql import SparkSession
 
 import comparison
 import sessions
 
 ROWS = 200
-INPUTS = ("rows", "parquet", "cached")
-MOMENTS = ("load", "import", "first", "later", "close")
+AT_ONCE = 3
+
+# So long nothing may happen; then the program prints where it is, and ends.
+HANGING_SECONDS = 600
 
 
 def in_java():
@@ -42,7 +48,9 @@ def crash():
 
 
 class Crashing:
-    """Called with numbers, ends the JVM at a moment of its life there."""
+    """Called with numbers, ends the JVM at a moment of its life there: in the first partition of an
+    operator, with `everywhere` in the others, too.
+    """
 
     def __init__(self, name, moment):
         self.name = name  # makes the function another one for each case
@@ -50,17 +58,23 @@ class Crashing:
 
     def __setstate__(self, state):
         self.__dict__.update(state)
-        if self.moment == "load":
+        self.first = TaskContext.get().partitionId() == 0
+        if self.moment == "load" and self.first:
             crash()
 
     def __call__(self, numbers):
-        if self.moment == "import":
+        if self.moment == "import" and self.first:
             import crashing  # noqa: F401
-        if self.moment == "first" or (self.moment == "later" and 150 in numbers):
+        if (
+            self.moment == "everywhere"
+            or (self.moment == "first" and self.first)
+            or (self.moment == "later" and 150 in numbers)
+            or (self.moment == "close" and self.first and numbers == ())
+        ):
             crash()
 
     def __del__(self):
-        if self.moment == "close":
+        if self.moment == "close" and self.first:
             crash()
 
 
@@ -69,88 +83,109 @@ def innocent(n):
     return n * 3
 
 
-def beside(spark, name):
-    """Starts a query whose functions have done nothing; ends with whether its rows are right."""
-    ballast = f"another function for {name}"
-    f = udf(lambda n: innocent(n) if ballast else None, "long")
-    got = []
+class Battery:
+    """The cases of one application."""
 
-    def run():
-        got.extend(spark.range(ROWS, numPartitions=4).select(f("id")).collect())
+    def __init__(self, spark):
+        import function_kinds
 
-    thread = threading.Thread(target=run)
-    thread.start()
+        cloudpickle.register_pickle_by_value(function_kinds)
+        self.spark = spark
+        self.kinds = function_kinds.KINDS
+        rows = self.range().selectExpr("id % 5 AS k", "id AS n")
+        path = str(Path.cwd() / "numbers")
+        rows.write.parquet(path)
+        cached = rows.cache()
+        cached.count()
+        self.inputs = {
+            "rows": self.range().selectExpr("id % 5 AS k", "id + 0 AS n"),
+            "parquet": spark.read.parquet(path),
+            "cached": cached,
+        }
 
-    def join():
-        thread.join()
-        assert got == [(3 * n,) for n in range(ROWS)], f"{name}: the query beside it: {got}"
+    def range(self):
+        return self.spark.range(ROWS, numPartitions=4)
 
-    return join
+    def run_in_process_mode(self, kinds):
+        """What process mode gives, whatever the input."""
+        self.expected = {}
+        with comparison.settings(self.spark, comparison.process_mode()):
+            for kind in kinds:
+                frame = self.kinds[kind](self.inputs["rows"], lambda numbers: None)
+                self.expected[kind] = sorted(frame.collect())
+
+    def check(self, case):
+        """A crash beside another query: both have the right rows, and the next plan says why."""
+        kind, source, moment = case.split("/")
+        join = self.beside(case)
+        frame = self.kinds[kind](self.inputs[source], Crashing(case, moment))
+        comparison.assert_thread_plan(plan(frame))
+        got = sorted(frame.collect())
+        expected = self.expected[kind]
+        assert got == expected, f"{got[:5]} ... instead of {expected[:5]} ..."
+        join()
+        # Spark's listeners hear of a loss after its scheduler.
+        sessions.wait_until(
+            lambda: "it was running when executor" in plan(frame.select("*")),
+            "the function is in quarantine",
+        )
+
+    def outcome(self, case):
+        start = time.monotonic()
+        try:
+            self.check(case)
+            outcome = "PASSED"
+        except Exception:
+            traceback.print_exc()
+            outcome = "FAILED"
+        return f"{outcome} {case} ({time.monotonic() - start:.1f} s)"
+
+    def beside(self, name):
+        """Starts a query whose function has done nothing; ends with whether its rows are right."""
+        from pyspark.sql.functions import udf
+
+        f = udf(lambda n: innocent(n) if name else None, "long")
+        frame = self.range().select(f("id"))
+        comparison.assert_thread_plan(plan(frame))
+        got = []
+        thread = threading.Thread(target=lambda: got.extend(frame.collect()))
+        thread.start()
+
+        def join():
+            thread.join()
+            assert got == [(3 * n,) for n in range(ROWS)], f"the query beside it: {got}"
+
+        return join
 
 
-def make_inputs(spark, where):
-    rows = spark.range(ROWS, numPartitions=4).select(
-        (col("id") % 5).alias("k"), col("id").alias("n")
-    )
-    path = str(where / "numbers")
-    rows.write.mode("overwrite").parquet(path)
-    cached = rows.cache()
-    cached.count()
-    return {
-        "rows": spark.range(ROWS, numPartitions=4).selectExpr("id % 5 AS k", "id + 0 AS n"),
-        "parquet": spark.read.parquet(path),
-        "cached": cached,
-    }
-
-
-def check(spark, inputs, case):
-    kind, source, moment = case.split("/")
-    evaluate = function_kinds.KINDS[kind]
-    rows = inputs[source]
-    with comparison.settings(spark, comparison.process_mode()):
-        expected = sorted(evaluate(rows, Crashing("expected", "never")).collect())
-    join = beside(spark, case)
-    frame = evaluate(rows, Crashing(case, moment))
-    comparison.assert_thread_plan(comparison.executed_plan(frame))
-    got = sorted(frame.collect())
-    assert got == expected, f"{case}: {got[:5]} ... instead of {expected[:5]} ..."
-    join()
-    again = frame.select("*")
-    plan = comparison.executed_plan(again)
-    # The executor may have ended after the job's last task had, before the driver knew.
-    if moment != "close":
-        assert "it was running" in plan, f"{case}: {plan}"
-    assert sorted(again.collect()) == expected, case
-    others = spark.range(8, numPartitions=4).select(udf(lambda n: in_java(), "boolean")("id"))
-    assert set(others.collect()) == {(True,)}, case
+def plan(frame):
+    """The physical plan, also of a Connect session's DataFrame."""
+    if hasattr(frame, "_explain_string"):
+        return frame._explain_string(mode="simple")
+    return comparison.executed_plan(frame)
 
 
 def main() -> None:
-    cloudpickle.register_pickle_by_value(function_kinds)
+    master, *cases = sys.argv[1:]
     cloudpickle.register_pickle_by_value(comparison)
-    spark = sessions.start(
-        sys.argv[1],
-        conf={
-            sessions.MODE: "thread",
-            "spark.executor.memory": "1g",
-            "spark.cores.max": "2",
-            "spark.executor.cores": "1",
-            "spark.scheduler.minRegisteredResourcesRatio": "1.0",
-            "spark.scheduler.maxRegisteredResourcesWaitingTime": "60s",
-            # Executors are lost here on purpose, again and again.
-            "spark.deploy.maxExecutorRetries": "-1",
-            "spark.task.maxFailures": "8",
-            "spark.stage.maxConsecutiveAttempts": "20",
-        },
-    )
-    every = ("/".join(case) for case in itertools.product(function_kinds.KINDS, INPUTS, MOMENTS))
-    inputs = make_inputs(spark, Path.cwd())
-    for case in sys.argv[2:] or every:
-        start = time.monotonic()
-        check(spark, inputs, case)
-        print(f"PASSED {case} ({time.monotonic() - start:.1f} s)", flush=True)
+    if master.startswith("sc://"):
+        spark = SparkSession.builder.remote(master).getOrCreate()
+    else:
+        spark = sessions.start(master, conf=sessions.crashing_conf())
+    spark.conf.set(sessions.MODE, "thread")
+    battery = Battery(spark)
+    battery.run_in_process_mode(sorted({case.split("/")[0] for case in cases}))
+    failed = 0
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        running = [threads.submit(battery.outcome, case) for case in cases]
+        for number, each in enumerate(as_completed(running), 1):
+            faulthandler.dump_traceback_later(HANGING_SECONDS, exit=True)
+            outcome = each.result()
+            failed += outcome.startswith("FAILED")
+            print(f"{number} of {len(running)}: {outcome}", flush=True)
+    faulthandler.cancel_dump_traceback_later()
     spark.stop()
-    print("ALL QUERIES FINISHED")
+    sys.exit(failed > 0)
 
 
 if __name__ == "__main__":

@@ -92,16 +92,7 @@ def check(spark, use_arrow):
 
 def main() -> None:
     cloudpickle.register_pickle_by_value(comparison)
-    spark = sessions.start(
-        sys.argv[1],
-        conf={
-            "spark.executor.memory": "1g",
-            "spark.cores.max": "2",
-            "spark.executor.cores": "1",
-            "spark.scheduler.minRegisteredResourcesRatio": "1.0",
-            "spark.scheduler.maxRegisteredResourcesWaitingTime": "60s",
-        },
-    )
+    spark = sessions.start(sys.argv[1], conf=sessions.cluster_conf())
     executors = spark._jsc.sc().getExecutorMemoryStatus().size() - 1
     assert executors == 2, executors
     for use_arrow in (True, False):

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -19,20 +19,17 @@ from pyspark.sql.functions import pandas_udf, udf
 import comparison
 import sessions
 
-CLUSTER = {
-    sessions.MODE: "thread",
-    "spark.executor.memory": "1g",
-    "spark.executor.cores": "1",
-    "spark.cores.max": "2",
-}
-
 CONF = {
     "dynamic_allocation": {
         "spark.dynamicAllocation.enabled": "true",
         "spark.dynamicAllocation.shuffleTracking.enabled": "true",
+        # Otherwise executors stay until the driver's garbage collector finds unused shuffles.
+        "spark.dynamicAllocation.shuffleTracking.timeout": "1s",
+        # There are none before the first query.
+        "spark.scheduler.minRegisteredResourcesRatio": "0",
         "spark.dynamicAllocation.minExecutors": "0",
         "spark.dynamicAllocation.maxExecutors": "2",
-        "spark.dynamicAllocation.executorIdleTimeout": "1s",
+        "spark.dynamicAllocation.executorIdleTimeout": "5s",
         "spark.dynamicAllocation.schedulerBacklogTimeout": "1s",
     },
     "decommission": {
@@ -55,30 +52,8 @@ def slow(n):
     return n + 1
 
 
-def slow_once(n):
-    """Slow in the first attempt of one task only."""
-    task = TaskContext.get()
-    if task.partitionId() == 3 and task.attemptNumber() == 0 and n % 50 == 49:
-        time.sleep(30)
-    return n + 1
-
-
 def place(n):
     return os.path.basename(os.path.realpath("/proc/self/exe"))
-
-
-def executors(spark):
-    return set(
-        spark._jvm.scala.jdk.javaapi.CollectionConverters.asJava(spark._jsc.sc().getExecutorIds())
-    )
-
-
-def wait_until(condition, what, seconds=120):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds} s: {what}")
-        time.sleep(0.2)
 
 
 def check_rows(spark, function):
@@ -96,44 +71,59 @@ def check_rows(spark, function):
 
 
 def dynamic_allocation(spark):
-    for _ in range(2):
-        check_rows(spark, slow)
-        wait_until(lambda: not executors(spark), "idle executors are removed")
+    """From no executors to two, to none, and to two again."""
     check_rows(spark, slow)
+    before = sessions.executors()
+    assert before
+    sessions.wait_until(lambda: not sessions.executors(), "idle executors are removed")
+    check_rows(spark, slow)
+    assert not before & sessions.executors()
 
 
 def decommission(spark):
     check_rows(spark, slow)
-    query = threading.Thread(target=check_rows, args=(spark, slow))
-    query.start()
-    time.sleep(1)
-    before = executors(spark)
-    victim = sorted(before)[0]
+    victim = min(sessions.executors())
     info = spark._jvm.org.apache.spark.scheduler.ExecutorDecommissionInfo(
         "decommissioned by a test", getattr(spark._jvm.scala, "None$").__getattr__("MODULE$")
     )
-    assert spark._jsc.sc().schedulerBackend().decommissionExecutor(victim, info, True, False)
-    query.join()
-    wait_until(lambda: victim not in executors(spark), "the executor is decommissioned")
+    with ThreadPoolExecutor() as threads:
+        query = threads.submit(check_rows, spark, slow)
+        time.sleep(1)
+        assert spark._jsc.sc().schedulerBackend().decommissionExecutor(victim, info, True, False)
+        query.result()
+    sessions.wait_until(
+        lambda: victim not in sessions.executors(), "the executor is decommissioned"
+    )
     check_rows(spark, slow)
 
 
 def speculation(spark):
+    """The first attempt of a task is slow; a copy of it ends before, and its rows count once."""
     counted = spark.sparkContext.accumulator(0)
+    copies = Path.cwd() / "copies"
+    copies.mkdir()
 
-    def f(n):
+    def slow_once(n):
         counted.add(1)
-        return slow_once(n)
+        task = TaskContext.get()
+        if task.partitionId() == 3 and n % 50 == 49:
+            if task.attemptNumber() == 0:
+                time.sleep(60)
+            else:
+                (copies / str(task.attemptNumber())).touch()
+        return n + 1
 
-    start = time.monotonic()
-    check_rows(spark, f)
+    check_rows(spark, slow_once)
     assert counted.value == 200, counted.value
-    print(f"ended after {time.monotonic() - start:.0f} s")
+    assert list(copies.iterdir())
 
 
 def main() -> None:
     case = sys.argv[1]
-    spark = sessions.start("local-cluster[2,1,1024]", conf={**CLUSTER, **CONF[case]})
+    spark = sessions.start(
+        "local-cluster[2,1,1024]",
+        conf={**sessions.cluster_conf(), sessions.MODE: "thread", **CONF[case]},
+    )
     globals()[case](spark)
     spark.stop()
     print("THE ROWS ARE RIGHT")

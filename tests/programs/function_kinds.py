@@ -1,6 +1,7 @@
 """Every kind of Python function over rows with the columns `k`, a group, and `n`, a number.
 
-Each calls a function of its own with the numbers that it has been given.
+Each calls a function of its own with the numbers that it has been given; table functions call it
+with none when they end.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ def table_function(rows: DataFrame, touch: Touch) -> DataFrame:
             yield (n,)
             yield (-n,)
 
+        def terminate(self):
+            touch(())
+
     return rows.lateralJoin(udtf(Doubled, returnType="m long", useArrow=False)(col("n").outer()))
 
 
@@ -46,6 +50,9 @@ def table_function_over_batches(rows: DataFrame, touch: Touch) -> DataFrame:
         def eval(self, n):
             touch([n])
             yield from ((n,), (0,), (-n,))
+
+        def terminate(self):
+            touch(())
 
     return rows.lateralJoin(udtf(Tripled, returnType="m long", useArrow=True)(col("n").outer()))
 
