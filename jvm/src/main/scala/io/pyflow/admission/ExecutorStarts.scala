@@ -36,7 +36,7 @@ class ExecutorStarts(isRegistered: String => Boolean) {
 
   def executorRemoved(executor: String, cause: String): Unit = synchronized {
     if (starting.contains(executor)) {
-      if (EndedBySpark.exists(cause.contains)) starting -= executor else lost(executor, cause)
+      if (EndedFromOutside(cause)) starting -= executor else lost(executor, cause)
     }
   }
 
@@ -61,10 +61,6 @@ class ExecutorStarts(isRegistered: String => Boolean) {
 
 object ExecutorStarts {
   private val log = LoggerFactory.getLogger(classOf[ExecutorStarts])
-
-  /** What Spark says of executors that did not end by themselves. */
-  private val EndedBySpark =
-    Seq("killed by driver", "decommission", "heartbeat timed out", "preempted")
 
   @volatile private var current = Option.empty[ExecutorStarts]
 

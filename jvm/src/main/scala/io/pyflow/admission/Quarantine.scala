@@ -48,7 +48,8 @@ class Quarantine(isRegistered: String => Boolean) {
 
   def taskEnded(task: Long, reason: TaskEndReason): Unit = synchronized {
     reason match {
-      case ExecutorLostFailure(executor, true, cause) if !killedBySpark(cause) =>
+      // Spark counts an executor that is silent as the application's fault, though it ends it.
+      case ExecutorLostFailure(executor, true, cause) if !cause.exists(EndedFromOutside(_)) =>
         add(executor, cause.getOrElse("unknown cause").replaceAll("\\s+", " ").stripSuffix("."))
       case _ =>
     }
@@ -72,10 +73,6 @@ class Quarantine(isRegistered: String => Boolean) {
       s"it was running in an earlier attempt of this task when executor $executor was lost"
     }
   }
-
-  /** Counted as the application's fault, though Spark itself ends an executor that is silent. */
-  private def killedBySpark(cause: Option[String]): Boolean =
-    cause.exists(_.startsWith("Executor heartbeat timed out"))
 
   private def add(executor: String, cause: String): Unit = {
     val ran = running.valuesIterator.flatten.filter(_.executor == executor)

@@ -101,7 +101,8 @@ public class QuarantineTest {
         Arrays.asList(
             lost("1", false, "Executor killed by driver."),
             lost("1", false, "Executor decommission: spot instance ends"),
-            lost("1", true, "Executor heartbeat timed out after 125000 ms"))) {
+            lost("1", true, "Executor heartbeat timed out after 125000 ms"),
+            lost("1", true, "Command exited with code 143"))) {
       quarantine.announce(running("1", 10, F));
       quarantine.taskEnded(10, benign);
       assertTrue(reasonAgainst(F).isEmpty());
