@@ -34,10 +34,19 @@ def test_a_group_larger_than_the_heap(tmp_path):
     assert kept(tmp_path, rows, 64 << 20) == [rows, rows * 22 * 8 + rows * 4, 100]
 
 
-def test_more_than_there_is_fails_the_task(tmp_path):
-    lines = run([sys.executable, PROGRAMS / "lent_memory_limit.py"], tmp_path).splitlines()
+@pytest.mark.parametrize(
+    ("case", "what"),
+    [
+        ("stream", "keep (up to row N of"),
+        ("group", "keep_column (up to row N of the group k = 7, day = 2024-02-29, number 1 of"),
+    ],
+)
+def test_more_than_there_is_fails_the_task(tmp_path, case, what):
+    program = [sys.executable, PROGRAMS / "lent_memory_limit.py", case]
+    lines = run(program, tmp_path).splitlines()
     (refused,) = [line for line in lines if line.startswith("The executor has no memory")]
-    assert re.search(r"MiB of input of the Python function keep \(up to row \d+ of the", refused)
+    told = re.sub(r"up to row \d+", "up to row N", refused)
+    assert f"MiB of input of the Python function {what} the partition): " in told
     assert "spark.executor.memoryOverhead" in refused
     assert lines[-1] == "after 1000"
 

@@ -21,6 +21,9 @@ public final class RowsToBatches implements TaskInput {
 
     /** The schema of the rows that {@link #next} returned. */
     int schema();
+
+    /** The key of the group that these rows belong to, for errors; empty where there is none. */
+    String key();
   }
 
   private final List<StructType> schemas;
@@ -113,10 +116,14 @@ public final class RowsToBatches implements TaskInput {
   }
 
   private String whereabouts() {
-    return grouped
-        ? String.format(
-            "up to row %d of group %d of the partition", rowsOfPart, partsBegun / batches.length)
-        : String.format("up to row %d of the partition", rowsOfPart);
+    if (!grouped) {
+      return String.format("up to row %d of the partition", rowsOfPart);
+    }
+    long group = (partsBegun + batches.length - 1) / batches.length;
+    String key = parts.key();
+    return String.format(
+        "up to row %d of the group%s, number %d of the partition",
+        rowsOfPart, key.isEmpty() ? "" : " " + key, group);
   }
 
   private UnsafeRow unsafe(InternalRow row, int schema) {

@@ -6,7 +6,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.PythonUDTF
+import org.apache.spark.sql.catalyst.expressions.{Expression, PythonUDTF}
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.python.WorkerArrowRunner
 import org.apache.spark.sql.internal.SQLConf
@@ -33,21 +33,33 @@ class ArrowLane private (
   extends Serializable {
 
   def stream(rows: Iterator[InternalRow]): Iterator[ColumnarBatch] =
-    evaluate(new ArrowLane.Parts(Iterator((rows, 0))))(workerRunner.stream(rows, _))
+    evaluate(ArrowLane.Parts.of(Iterator(rows)))(workerRunner.stream(rows, _))
 
-  def groups(groups: Iterator[Iterator[InternalRow]]): Iterator[ColumnarBatch] =
-    evaluate(new ArrowLane.Parts(groups.map((_, 0))))(workerRunner.groups(groups, _))
+  /**
+   * @param grouping what the keys consist of
+   */
+  def groups(
+      grouping: Seq[Expression],
+      groups: Iterator[(InternalRow, Iterator[InternalRow])]): Iterator[ColumnarBatch] =
+    evaluate(
+      new ArrowLane.Parts(
+        groups.map { case (key, rows) => (rows, 0, key) },
+        new GroupKey(grouping).text))(workerRunner.groups(groups.map(_._2), _))
 
   def cogroups(
-      cogroups: Iterator[(Iterator[InternalRow], Iterator[InternalRow])]): Iterator[ColumnarBatch] =
-    evaluate(new ArrowLane.Parts(cogroups.flatMap { case (left, right) =>
-      Iterator((left, 0), (right, 1))
-    }))(workerRunner.cogroups(cogroups, _))
+      grouping: Seq[Expression],
+      cogroups: Iterator[(InternalRow, Iterator[InternalRow], Iterator[InternalRow])])
+      : Iterator[ColumnarBatch] =
+    evaluate(
+      new ArrowLane.Parts(
+        cogroups.flatMap { case (key, left, right) => Iterator((left, 0, key), (right, 1, key)) },
+        new GroupKey(grouping).text))(
+      workerRunner.cogroups(cogroups.map { case (_, left, right) => (left, right) }, _))
 
   /** Batches of rows that stay as they are, however large. */
   def batches(batches: Iterator[Iterator[InternalRow]]): Iterator[ColumnarBatch] = {
     val unlimited = (0, Int.MaxValue.toLong)
-    evaluate(new ArrowLane.Parts(batches.map((_, 0))), unlimited)(workerRunner.batches(batches, _))
+    evaluate(ArrowLane.Parts.of(batches), unlimited)(workerRunner.batches(batches, _))
   }
 
   /**
@@ -115,19 +127,33 @@ object ArrowLane {
   private def rows(batch: ColumnarBatch, ordinals: Seq[Int]): Iterator[InternalRow] =
     new ColumnarBatch(ordinals.map(batch.column).toArray, batch.numRows()).rowIterator().asScala
 
-  /** Rows that belong together, each with the number of its schema. */
-  private class Parts(parts: Iterator[(Iterator[InternalRow], Int)]) extends RowsToBatches.Parts {
-    private var current = 0
+  /** Rows that belong together, each with the number of its schema and the key of its group. */
+  private class Parts(
+      parts: Iterator[(Iterator[InternalRow], Int, InternalRow)],
+      text: InternalRow => String)
+    extends RowsToBatches.Parts {
+    private var currentSchema = 0
+    private var currentKey = InternalRow.empty
 
     override def next(): JavaIterator[InternalRow] =
       if (parts.hasNext) {
-        val (rows, schema) = parts.next()
-        current = schema
+        val (rows, schema, key) = parts.next()
+        currentSchema = schema
+        currentKey = key
         rows.asJava
       } else {
         null
       }
 
-    override def schema(): Int = current
+    override def schema(): Int = currentSchema
+
+    override def key(): String = text(currentKey)
+  }
+
+  private object Parts {
+
+    /** Parts of one schema that are no groups. */
+    def of(parts: Iterator[Iterator[InternalRow]]): Parts =
+      new Parts(parts.map((_, 0, InternalRow.empty)), _ => "")
   }
 }

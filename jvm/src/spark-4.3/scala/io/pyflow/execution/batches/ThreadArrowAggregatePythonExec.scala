@@ -86,11 +86,11 @@ private[execution] class GroupedAggregation(
     val projection = UnsafeProjection.create(values, childOutput)
     val groups = grouped(withSessions(rows)).map { case (key, group) =>
       keys.add(key.asInstanceOf[UnsafeRow])
-      group.map(projection)
+      (key, group.map(projection))
     }
     val joined = new JoinedRow
     val project = UnsafeProjection.create(output, grouping.map(_.toAttribute) ++ aggregates)
-    ArrowResults.rows(lane.groups(groups)).map(row => project(joined(keys.remove(), row)))
+    ArrowResults.rows(lane.groups(grouping, groups)).map(row => project(joined(keys.remove(), row)))
   }
 
   private def grouped(rows: Iterator[InternalRow]): Iterator[(InternalRow, Iterator[InternalRow])] =

@@ -53,7 +53,7 @@ case class ThreadArrowWindowPythonExec(
         val joined = new JoinedRow
         val project = input.resultProjection
         ArrowResults
-          .rows(functionsLane.groups(partitions))
+          .rows(functionsLane.groups(input.partitionSpec, partitions))
           .map(row => project(joined(waiting.remove(), row)))
       }
     }

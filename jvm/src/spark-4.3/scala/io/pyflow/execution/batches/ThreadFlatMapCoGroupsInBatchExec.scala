@@ -40,14 +40,9 @@ case class ThreadFlatMapCoGroupsInBatchExec(
         Iterator.empty
       } else {
         val cogroups =
-          new CoGroupedIterator(
-            leftInput.groups(leftRows),
-            rightInput.groups(rightRows),
-            grouping).map { case (_, leftGroupRows, rightGroupRows) =>
-            (leftGroupRows, rightGroupRows)
-          }
+          new CoGroupedIterator(leftInput.groups(leftRows), rightInput.groups(rightRows), grouping)
         ArrowResults
-          .ofStructs(functionsLane.cogroups(cogroups), columns.length)
+          .ofStructs(functionsLane.cogroups(grouping, cogroups), columns.length)
           .map(UnsafeProjection.create(columns, columns))
       }
     }

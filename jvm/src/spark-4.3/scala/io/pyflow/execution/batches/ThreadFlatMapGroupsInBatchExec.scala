@@ -39,9 +39,8 @@ case class ThreadFlatMapGroupsInBatchExec(
       if (rows.isEmpty) {
         Iterator.empty
       } else {
-        val groups = input.groups(rows).map(_._2)
         ArrowResults
-          .ofStructs(functionsLane.groups(groups), columns.length)
+          .ofStructs(functionsLane.groups(input.grouping, input.groups(rows)), columns.length)
           .map(UnsafeProjection.create(columns, columns))
       }
     }

@@ -64,8 +64,8 @@ class WindowedInput(
   def resultProjection: UnsafeProjection = createResultProjection(calls)
 
   /** The partitions of rows that are sorted by partition; to be read one after the other. */
-  def partitions(rows: Iterator[InternalRow]): Iterator[Iterator[InternalRow]] =
-    new Iterator[Iterator[InternalRow]] {
+  def partitions(rows: Iterator[InternalRow]): Iterator[(InternalRow, Iterator[InternalRow])] =
+    new Iterator[(InternalRow, Iterator[InternalRow])] {
       private val remaining = rows.buffered
       private val partitionKey = UnsafeProjection.create(partitionSpec, childOutput)
       private val input = UnsafeProjection.create(bounds ++ bound.values, bounds ++ childOutput)
@@ -94,7 +94,7 @@ class WindowedInput(
         more
       }
 
-      override def next(): Iterator[InternalRow] = {
+      override def next(): (InternalRow, Iterator[InternalRow]) = {
         val key = partitionKey(remaining.head).copy()
         partition.clear()
         while (remaining.hasNext && partitionKey(remaining.head) == key) {
@@ -103,7 +103,7 @@ class WindowedInput(
         checkPartitionSizeLimit(partition.length, frames)
         frames.foreach(_.prepare(partition))
         val joined = new JoinedRow
-        partition.generateIterator().zipWithIndex.map { case (row, i) =>
+        key -> partition.generateIterator().zipWithIndex.map { case (row, i) =>
           toldFrames.zipWithIndex.foreach { case (frame, k) =>
             frame.write(i, row)
             indices.setInt(2 * k, frame.currentLowerBound())
