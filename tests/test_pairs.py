@@ -142,6 +142,26 @@ def assigned_stdout(who, step):
 
 
 @python
+def attributes_that_are_read_often(who, step):
+    import io
+    import sys
+
+    before = sys.stdout
+
+    def is_assigned():
+        return sys.stdout is not before
+
+    for _ in range(1000):
+        is_assigned()
+    sys.stdout = io.StringIO()
+    try:
+        step()
+        return is_assigned(), hasattr(sys, "no such attribute")
+    finally:
+        sys.stdout = before
+
+
+@python
 def stdout_of_threads(who, step):
     import contextlib
     import io
