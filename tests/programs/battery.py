@@ -55,6 +55,7 @@ class Crashing:
     def __init__(self, name, moment):
         self.name = name  # makes the function another one for each case
         self.moment = moment
+        self.first = False  # on the driver
 
     def __setstate__(self, state):
         self.__dict__.update(state)
