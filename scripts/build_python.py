@@ -61,11 +61,6 @@ Acquire::Languages "none";
 """
 
 
-def source_package(minor):
-    """Return the name of Debian's source package."""
-    return "python" + minor.rstrip("t")
-
-
 def missing_packages():
     """Return the Debian packages that the build needs and this machine lacks."""
     return [
@@ -192,8 +187,7 @@ def say(message):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    known = [minor for minor in find_pythons.MINORS if source_package(minor) in KNOWN]
-    parser.add_argument("minor", choices=known, metavar="VERSION")
+    parser.add_argument("minor", choices=find_pythons.MINORS, metavar="VERSION")
     minor = parser.parse_args().minor
     python = find_pythons.built_here(minor)
     prefix = python.parent.parent
@@ -209,7 +203,7 @@ def main():
     if missing:
         machine.install(missing)
     work.mkdir(parents=True, exist_ok=True)
-    tarball, version = fetch_source(source_package(minor), work)
+    tarball, version = fetch_source("python" + minor.rstrip("t"), work)
     build(minor, tarball, prefix, work)
     stamp.write_text(version + "\n")
     shutil.rmtree(work)

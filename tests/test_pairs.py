@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 from pyspark.sql.functions import udf
 
@@ -142,26 +140,6 @@ def assigned_stdout(who, step):
 
 
 @python
-def attributes_that_are_read_often(who, step):
-    import io
-    import sys
-
-    before = sys.stdout
-
-    def is_assigned():
-        return sys.stdout is not before
-
-    for _ in range(1000):
-        is_assigned()
-    sys.stdout = io.StringIO()
-    try:
-        step()
-        return is_assigned(), hasattr(sys, "no such attribute")
-    finally:
-        sys.stdout = before
-
-
-@python
 def stdout_of_threads(who, step):
     import contextlib
     import io
@@ -205,6 +183,7 @@ def input_at_the_end(who, step):
     return input()
 
 
+@python
 def breakpoints(who, step):
     import contextlib
     import io
@@ -216,10 +195,6 @@ def breakpoints(who, step):
             step()
     finally:
         sys.settrace(None)
-
-
-if sys.version_info < (3, 14):  # since then the end of the input exits
-    python(breakpoints)
 
 
 @python

@@ -126,26 +126,6 @@ def replace_attributes(module: ModuleType, values: dict[str, TaskValue[Any]]) ->
 
     attributes = {name: _Attribute(value) for name, value in values.items()}
     module.__class__ = type("module", (type(module),), {"__reduce__": reduce, **attributes})
-    if sys.version_info >= (3, 14):
-        _look_up_types_first(module)
-
-
-def _look_up_types_first(module: ModuleType) -> None:
-    """Have attributes of a module found in its type first, as by all Pythons before 3.14.
-
-    The specialised instruction of 3.14 reads them from the module's dict, whatever the type of the
-    module has; it is not used where there is a ``__getattr__``.
-    """
-    missing: Callable[[str], Any] | None = vars(module).get("__getattr__")
-
-    def find_missing(name: str) -> Any:
-        if missing is not None:
-            return missing(name)
-        raise AttributeError(
-            f"module {module.__name__!r} has no attribute {name!r}", name=name, obj=module
-        )
-
-    vars(module)["__getattr__"] = find_missing
 
 
 _after_import: dict[str, Callable[[ModuleType], None]] = {}

@@ -1,6 +1,6 @@
-"""Imports an extension module that turns the GIL of a free-threaded Python on.
+"""Imports pandas, whose extension modules may turn the GIL of a free-threaded Python on.
 
-Arguments are the directory of ``turns_gil_on`` and what executors have as PYTHON_GIL.
+An argument is what executors have as PYTHON_GIL.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ import sessions
 
 os.environ["PYTHON_GIL"] = ""
 conf = {sessions.MODE: "thread", sessions.FALLBACK: "false"}
-directory, *gil = sys.argv[1:]
-if gil:
-    conf["spark.executorEnv.PYTHON_GIL"] = gil[0]
+if sys.argv[1:]:
+    conf["spark.executorEnv.PYTHON_GIL"] = sys.argv[1]
 session = sessions.start(conf=conf)
 
 
@@ -28,10 +27,9 @@ def is_on(n: int) -> str:
 
 
 def turns_on(n: int) -> str:
-    sys.path.insert(0, directory)
-    import turns_gil_on  # noqa: F401
+    import pandas
 
-    return is_on(n)
+    return str(pandas.Series([n]).sum()) and is_on(n)
 
 
 before, after = (

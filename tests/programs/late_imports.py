@@ -6,6 +6,7 @@ None of what they do happens twice, and nothing that they keep is lost.
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 import sys
 import tempfile
@@ -85,16 +86,15 @@ def check(spark, kind, use_arrow):
     """Each row runs once in a task that succeeds."""
     counter = spark.sparkContext.accumulator(0)
     lines = Path(tempfile.mkdtemp()) / "lines"
-    number = -1
+    numbers = itertools.count()
 
     def observed(n):
-        nonlocal counter, number
+        nonlocal counter
         counter += 1
         task = TaskContext.get()
         with lines.open("a") as file:
             file.write(f"{task.partitionId()} {task.attemptNumber()} {n}\n")
-        number += 1
-        return (number, kind(n))
+        return (next(numbers), kind(n))
 
     f = udf(observed, "number long, root double", useArrow=use_arrow)
     frame = spark.range(ROWS, numPartitions=2).select("id", f("id").alias("r"))

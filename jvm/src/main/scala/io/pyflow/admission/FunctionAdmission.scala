@@ -32,20 +32,45 @@ object FunctionAdmission {
       settings: ThreadModeSettings)(inThread: (TaskContext, Option[ContentionMeter]) => T)(
       inProcess: TaskContext => T): T = {
     val task = TaskContext.get()
+    reasonAgainst(spec, identities, settings, task) match {
+      case None => inThread(task, Option.when(settings.auto)(new ContentionMeter(identities)))
+      case Some(_) if settings.fallback => inProcess(task)
+      case Some(reason) =>
+        throw refusal(
+          spec,
+          s"$reason. Set spark.pyflow.fallback=true to run such functions in process mode, or " +
+            "spark.pyflow.execution-mode=process for this query.")
+    }
+  }
+
+  /** The same for functions that are called where no worker can be asked. */
+  def evaluateHere[T](
+      spec: FunctionsSpec,
+      identities: Seq[FunctionIdentity],
+      settings: ThreadModeSettings)(inThread: TaskContext => T): T = {
+    val task = TaskContext.get()
+    reasonAgainst(spec, identities, settings, task).foreach { reason =>
+      throw refusal(
+        spec,
+        s"$reason. It is called in a lambda or in the condition of an outer join, where process mode " +
+          "has no Python functions.")
+    }
+    inThread(task)
+  }
+
+  private def refusal(spec: FunctionsSpec, why: String): SparkException =
+    new SparkException(s"${spec.functionNames} cannot run in thread mode any more: $why")
+
+  private def reasonAgainst(
+      spec: FunctionsSpec,
+      identities: Seq[FunctionIdentity],
+      settings: ThreadModeSettings,
+      task: TaskContext): Option[String] =
     ContendedFunctions
       .reasonAgainst(settings.auto, identities)
       .orElse(PythonStart.failure(settings.python, spec.environment))
       .orElse(GilWatch.reasonAgainst(spec, settings, task))
-      .orElse(announce(task, identities, settings.auto)) match {
-      case None => inThread(task, Option.when(settings.auto)(new ContentionMeter(identities)))
-      case Some(_) if settings.fallback => inProcess(task)
-      case Some(reason) =>
-        throw new SparkException(
-          s"${spec.functionNames} cannot run in thread mode any more: $reason. Set " +
-            "spark.pyflow.fallback=true to run such functions in process mode, or " +
-            "spark.pyflow.execution-mode=process for this query.")
-    }
-  }
+      .orElse(announce(task, identities, settings.auto))
 
   private def announce(
       task: TaskContext,

@@ -4,7 +4,7 @@ import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSessionExtensions
 
 import io.pyflow.config.{PyFlowConf, SparkCompatibility}
-import io.pyflow.planning.{ColumnarInput, SourceAndStateOperators, ThreadModeStrategy}
+import io.pyflow.planning.{ColumnarInput, PythonInJoins, PythonInLambdas, SourceAndStateOperators, ThreadModeStrategy}
 
 /**
  * Adds thread mode's planning to every session of an application. The plugin registers it; where
@@ -14,6 +14,8 @@ final class PyFlowExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit =
     if (SparkCompatibility.check(SPARK_VERSION)) {
       PyFlowConf.register()
+      extensions.injectPostHocResolutionRule(_ => PythonInLambdas)
+      extensions.injectPreCBORule(_ => PythonInJoins)
       extensions.injectPlannerStrategy(_ => ThreadModeStrategy)
       extensions.injectColumnar(_ => SourceAndStateOperators)
       // Plans that are executed adaptively come there stage by stage, when they run; EXPLAIN comes

@@ -24,12 +24,16 @@ object BoundArguments {
       case value => (None, value)
     })
     val distinct = all.flatten.map(_._2).foldLeft(Vector.empty[Expression]) { (kept, value) =>
-      if (kept.exists(_.semanticEquals(value))) kept else kept :+ value
+      if (kept.exists(isSame(_, value))) kept else kept :+ value
     }
     BoundArguments(
       distinct,
       all.map(_.map { case (keyword, value) =>
-        Argument(distinct.indexWhere(_.semanticEquals(value)), keyword)
+        Argument(distinct.indexWhere(isSame(_, value)), keyword)
       }))
   }
+
+  /** A nondeterministic expression is the same only as itself. */
+  private[spec] def isSame(one: Expression, other: Expression): Boolean =
+    (one eq other) || one.semanticEquals(other)
 }

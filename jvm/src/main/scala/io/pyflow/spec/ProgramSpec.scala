@@ -1,7 +1,7 @@
 package io.pyflow.spec
 
-import org.apache.spark.sql.catalyst.expressions.PythonUDTF
-import org.apache.spark.sql.pyflow.PickledFunction
+import org.apache.spark.sql.catalyst.expressions.{PythonUDF, PythonUDTF}
+import org.apache.spark.sql.pyflow.{PickledFunction, PythonFunctions}
 import org.apache.spark.sql.types.StructType
 import org.json4s.JsonAST._
 
@@ -32,8 +32,8 @@ case class PassThrough(column: Int, variableLength: Boolean) extends OutputColum
 case class CallResult(call: Int) extends OutputColumn
 
 /** Functions of a row each. */
-class ProgramSpec private[spec] (
-    val evalType: Int,
+case class ProgramSpec private[spec] (
+    evalType: Int,
     inputSchema: StructType,
     calls: Seq[PythonCall],
     output: Seq[OutputColumn],
@@ -74,6 +74,18 @@ class ProgramSpec private[spec] (
 }
 
 object ProgramSpec {
+
+  /** Functions that get rows of nothing but their arguments, and whose results are the output. */
+  def apply(
+      udfs: Seq[PythonUDF],
+      arguments: BoundArguments,
+      evalType: Int,
+      settings: WorkerSettings): ProgramSpec = {
+    val calls = udfs.zip(arguments.ofFunctions).map { case (udf, bound) =>
+      PythonCall(PythonFunctions.nameOf(udf), PythonFunctions.unchain(udf)._1, bound)
+    }
+    new ProgramSpec(evalType, arguments.schema, calls, udfs.indices.map(CallResult), settings)
+  }
 
   /**
    * A table function of a row each.

@@ -7,6 +7,7 @@ import org.apache.spark.sql.pyflow.PythonFunctions
 import org.apache.spark.sql.types.{StructField, StructType}
 
 import io.pyflow.config.WorkerSettings
+import io.pyflow.spec.BoundArguments.isSame
 
 /**
  * An operator's functions bound to the rows of its child.
@@ -48,7 +49,7 @@ object RowBinding {
     val asItIs = coversAll(needed, childOutput)
     val input = if (asItIs) childOutput else needed
 
-    def ordinal(value: Expression): Int = input.indexWhere(same(_, value))
+    def ordinal(value: Expression): Int = input.indexWhere(isSame(_, value))
 
     val calls = udfs.lazyZip(chains).lazyZip(arguments).map { (udf, chain, expressions) =>
       val bound = expressions.map {
@@ -72,13 +73,9 @@ object RowBinding {
   private def distinct(expressions: Seq[Expression]): Seq[Expression] =
     expressions
       .foldLeft(ArrayBuffer.empty[Expression]) { (kept, expression) =>
-        if (kept.exists(same(_, expression))) kept else kept += expression
+        if (kept.exists(isSame(_, expression))) kept else kept += expression
       }
       .toSeq
-
-  /** A nondeterministic expression is the same only as itself. */
-  private def same(one: Expression, other: Expression): Boolean =
-    (one eq other) || one.semanticEquals(other)
 
   private def coversAll(needed: Seq[Expression], childOutput: Seq[Attribute]): Boolean = {
     val attributes = AttributeSet(needed.collect { case column: Attribute => column })

@@ -14,17 +14,23 @@ import io.pyflow.config.{EmbeddedPython, InterpreterChoice, PyFlowConf}
 object ProcessModeReason {
   private val SupportedPythons = 10 to 14
 
-  /** The first reason found; None if thread mode can run all the functions of the operator. */
+  /**
+   * The first reason found; None if thread mode can run all the functions of the operator.
+   *
+   * @param canLeave whether workers can run them instead; where they cannot, functions wait for each
+   *     other
+   */
   def of(
       udfs: Seq[PythonFuncExpression],
       evalType: Int,
       conf: SQLConf,
-      sparkConf: SparkConf): Option[String] =
+      sparkConf: SparkConf,
+      canLeave: Boolean = true): Option[String] =
     ofSession(evalType, conf, sparkConf)
       .orElse(ofStart(sparkConf))
-      .orElse(ofSharedInterpreter(udfs.head, evalType, conf))
+      .orElse(ofSharedInterpreter(udfs.head, evalType, conf).filter(_ => canLeave))
       .orElse(first(udfs) { udf =>
-        val reason = ofFunction(udf, conf, sparkConf).orElse(ofValues(udf, evalType))
+        val reason = ofFunction(udf, conf, sparkConf, canLeave).orElse(ofValues(udf, evalType))
         if (udfs.length > 1) reason.map(text => s"${udf.name}: $text") else reason
       })
 
@@ -81,7 +87,8 @@ object ProcessModeReason {
   private def ofFunction(
       udf: PythonFuncExpression,
       conf: SQLConf,
-      sparkConf: SparkConf): Option[String] = {
+      sparkConf: SparkConf,
+      canLeave: Boolean): Option[String] = {
     def executable = conf.pysparkWorkerPythonExecutable match {
       case Some(chosenBySession) => Seq(chosenBySession)
       case None => PythonFunctions.executables(udf)
@@ -92,7 +99,8 @@ object ProcessModeReason {
       .orElse(first(executable)(EmbeddedPython.refusal(_, sparkConf)))
       .orElse(ofSurroundings(udf, sparkConf))
       .orElse(Quarantine.reasonAgainst(FunctionIdentity.of(udf)))
-      .orElse(ContendedFunctions.reasonAgainst(PyFlowConf.isAuto(conf), FunctionIdentity.of(udf)))
+      .orElse(ContendedFunctions
+        .reasonAgainst(canLeave && PyFlowConf.isAuto(conf), FunctionIdentity.of(udf)))
   }
 
   private def ofVersion(version: String, conf: SQLConf): Option[String] =

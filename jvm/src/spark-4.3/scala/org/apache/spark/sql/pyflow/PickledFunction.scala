@@ -5,7 +5,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.api.python.PythonFunction
 
 /** A function as the driver's Python has pickled it. Spark keeps the parts of one to itself. */
-class PickledFunction(private[sql] val function: PythonFunction) extends Serializable {
+case class PickledFunction(private[sql] val function: PythonFunction) {
   def command: Array[Byte] = function.command.toArray
 
   /** The Python that pickled it, "3.13". */

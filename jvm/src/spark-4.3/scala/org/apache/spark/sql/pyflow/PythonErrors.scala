@@ -1,7 +1,9 @@
 package org.apache.spark.sql.pyflow
 
 import org.apache.spark.SparkException
+import org.apache.spark.SparkThrowableHelper
 import org.apache.spark.api.python.{PythonException, PythonWorkerException}
+import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.errors.QueryExecutionErrors
 
 object PythonErrors {
@@ -19,4 +21,17 @@ object PythonErrors {
   /** A writer of a Python data source has to return one message. */
   def invalidCommitMessage(details: String): Throwable =
     QueryExecutionErrors.invalidWriterCommitMessageError(details)
+
+  /** Spark's error for a Python function where it takes none, with what would help. */
+  def refused(
+      errorClass: String,
+      parameters: Map[String, String],
+      hint: String): AnalysisException =
+    new AnalysisException(
+      errorClass = errorClass,
+      sqlState = SparkThrowableHelper.getSqlState(errorClass),
+      messageTemplate = s"${SparkThrowableHelper.getMessageTemplate(errorClass)} <hint>",
+      messageParameters = parameters + ("hint" -> hint),
+      cause = None,
+      message = None)
 }

@@ -1,0 +1,59 @@
+package io.pyflow.execution.expressions
+
+import org.apache.spark.{SparkException, TaskContext}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.unsafe.Platform
+
+import io.pyflow.bridge.InputBundle
+import io.pyflow.execution.rows.BundleEvaluation
+import io.pyflow.execution.task.SingleEntry
+
+/** Evaluates functions in one task, one row at a time. */
+private[execution] class RowEvaluation(
+    python: BundleEvaluation,
+    resultTypes: Seq[DataType],
+    context: TaskContext) {
+
+  private val bundle = new InputBundle
+  private val row = new UnsafeRow(resultTypes.length)
+  private val entry = new SingleEntry(() => python.interrupt(), () => release())
+
+  /** Whether a result may lie in memory that the next evaluation takes. */
+  private val refersToMemory = !resultTypes.forall(UnsafeRow.isFixedLength)
+
+  private var last: InternalRow = row
+
+  context.addTaskCompletionListener[Unit](_ => entry.close())
+
+  /** What the functions returned for the last row. */
+  def results: InternalRow = last
+
+  def evaluate(input: UnsafeRow): Unit = {
+    if (!entry.enter()) {
+      throw new SparkException("the task of these Python functions has ended")
+    }
+    try {
+      bundle.clear()
+      bundle.add(input)
+      python.evaluate(bundle.address, 1, true)
+      last = result(python.outputAddress)
+    } finally entry.leave()
+  }
+
+  private def result(address: Long): InternalRow = {
+    // As BundleEvaluator.outputAddress says.
+    val size = Platform.getInt(None.orNull, address)
+    val deferred = Platform.getInt(None.orNull, address + Integer.BYTES)
+    val start = address + 2 * Integer.BYTES
+    row.pointTo(None.orNull, start, size)
+    if (deferred > 0) python.resolveDeferred(row, start + size, deferred).copy()
+    else if (refersToMemory) row.copy()
+    else row
+  }
+
+  private def release(): Unit =
+    try python.close()
+    finally bundle.free()
+}
