@@ -23,7 +23,7 @@ final class BatchWriter implements AutoCloseable {
   private final long[] rows = new long[RUN_ROWS];
   private int rowsWritten;
 
-  /** What {@link #reaches} knows of the size without looking at the vectors. */
+  /** An upper bound of the size, for {@link #reaches} not to look at the vectors. */
   private long atMostBytes;
 
   BatchWriter(List<FieldVector> vectors) {

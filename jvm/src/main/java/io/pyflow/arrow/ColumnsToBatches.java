@@ -8,7 +8,7 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
 
 /**
  * Makes batches of columns as Python asks for them, one of each that the operator below has made.
- * Columns are copied, because whoever made them fills them again.
+ * Columns are copied, because the operator below fills them again.
  */
 public final class ColumnsToBatches implements TaskInput {
   private final LentMemory memory;

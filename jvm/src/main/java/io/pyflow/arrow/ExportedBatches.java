@@ -12,7 +12,7 @@ import org.apache.spark.unsafe.Platform;
 
 /**
  * The batches of one schema that a task lends to Python. They are written into vectors, always the
- * same, and what these then hold is copied into a block of just that size: a function may keep it.
+ * same, and their values are copied into a block of just that size: a function may keep it.
  */
 final class ExportedBatches implements AutoCloseable {
   /** As malloc aligns; each buffer has so many bytes at least, as empty ones may be read, too. */
@@ -78,9 +78,9 @@ final class ExportedBatches implements AutoCloseable {
   }
 
   /**
-   * Lends the rows that have been written to whoever reads the structure at the address.
+   * Lends the rows that have been written: describes them in the structure at the address.
    *
-   * @param what they are, for errors
+   * @param what the rows are, for errors
    */
   void lend(long target, Supplier<String> what) {
     writer.finish();

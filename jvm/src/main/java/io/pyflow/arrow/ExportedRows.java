@@ -17,12 +17,12 @@ public final class ExportedRows implements AutoCloseable {
     this.memory = memory;
   }
 
-  /** What can be filled at any time. */
+  /** The rows to be lent next; may be filled at any time. */
   public InputBundle rows() {
     return rows;
   }
 
-  /** Lends the rows to whoever reads the structure at the address. */
+  /** Lends the rows: describes them in the structure at the address. */
   public void export(long array) {
     long beforeRows = LentMemory.HEADER_BYTES + Long.BYTES;
     long block = memory.allocate(beforeRows + rows.bytes(), 1, () -> rows.rows() + " rows");

@@ -20,7 +20,7 @@ import org.apache.spark.unsafe.Platform;
 
 /**
  * An array that Python has exported, whose buffers are used where they are. Python gets them back
- * when the last vector lets go.
+ * when the last vector has released them.
  */
 final class ImportedBatch implements AutoCloseable {
   private final long array;
@@ -138,7 +138,7 @@ final class ImportedBatch implements AutoCloseable {
         });
   }
 
-  /** Lets go of the array; the vectors that it was loaded into keep what they use. */
+  /** Releases the array; the vectors that it was loaded into keep the buffers that they use. */
   @Override
   public void close() {
     buffers.forEach(ArrowBuf::close);

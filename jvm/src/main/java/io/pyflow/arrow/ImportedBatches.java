@@ -21,7 +21,7 @@ public final class ImportedBatches implements AutoCloseable {
     return array;
   }
 
-  /** Gives back a structure that nobody has filled. */
+  /** Frees a structure that has not been filled. */
   public void giveBack(long array) {
     Platform.freeMemory(array);
   }

@@ -15,7 +15,7 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
 
 /**
  * Reads batches of other types than Spark's, which come as the bytes of an IPC stream, the way
- * Spark reads a worker's. What it can read or refuses is thus the same.
+ * Spark reads a worker's. So it reads and refuses the same batches.
  */
 final class StreamReader implements ImportedBatches.BatchReader {
   private final Bytes bytes = new Bytes();

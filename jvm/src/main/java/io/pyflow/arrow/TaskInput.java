@@ -2,7 +2,7 @@ package io.pyflow.arrow;
 
 import io.pyflow.bridge.BatchSource;
 
-/** What a task gives Python to work on. After the task has ended, there is no more of it. */
+/** The input of a task's functions. It ends with the task. */
 public interface TaskInput extends BatchSource, AutoCloseable {
   /** The most memory that Python has held of it at one time. */
   long peakLentBytes();

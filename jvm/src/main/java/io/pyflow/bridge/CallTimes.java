@@ -3,8 +3,8 @@ package io.pyflow.bridge;
 import org.apache.spark.unsafe.Platform;
 
 /**
- * Where the time of the last call into Python went, in nanoseconds; a view of what native code
- * writes.
+ * The time of the last call into Python by its use, in nanoseconds; a view of memory that native
+ * code writes.
  */
 public final class CallTimes {
   // The layout of pyflow::CallTimes in native/evaluation/functions.h.

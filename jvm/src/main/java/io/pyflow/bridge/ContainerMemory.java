@@ -5,13 +5,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** What the control groups of this process leave it, such as the container of an executor. */
+/** The memory that control groups leave this process, such as the container of an executor. */
 final class ContainerMemory {
   private static final Path ROOT = Path.of("/sys/fs/cgroup");
 
   private ContainerMemory() {}
 
-  /** {@code Long.MAX_VALUE} where nothing limits memory, or nobody tells. */
+  /** {@code Long.MAX_VALUE} where memory has no limit, or the limit is unknown. */
   static long availableBytes() {
     try {
       return available(Files.readAllLines(Path.of("/proc/self/cgroup")), ROOT);
@@ -62,7 +62,7 @@ final class ContainerMemory {
       return Long.parseLong(most) - used + files(group);
     }
 
-    /** What the kernel takes back before it refuses memory: pages of files. */
+    /** Pages of files, which the kernel takes back before it refuses memory. */
     private long files(Path group) throws IOException {
       long bytes = 0;
       for (String line : Files.readAllLines(group.resolve("memory.stat"))) {

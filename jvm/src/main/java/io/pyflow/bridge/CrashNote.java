@@ -16,11 +16,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Names of what Python runs in this JVM, in a file until the note is closed. It is for where no
- * driver outlives the JVM, as in local mode: if the JVM crashes, the file stays.
+ * Names of the functions that run in this JVM, in a file until the note is closed. It is for local
+ * mode, where no driver outlives the JVM: if the JVM crashes, the file stays.
  *
- * <p>Two read it. A shell that waits for the end of this JVM prints to the standard error that it
- * shares with it, whoever has started the JVM. The next JVM that removes the directory logs it.
+ * <p>A shell that waits for the end of this JVM prints the names, to the standard error that it
+ * shares with the JVM. The next JVM that removes the directory logs them.
  */
 public final class CrashNote implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(CrashNote.class);
@@ -75,7 +75,7 @@ public final class CrashNote implements AutoCloseable {
     change(names, -1);
   }
 
-  /** This JVM ends by itself: from now on its directory is removed, and not written to. */
+  /** This JVM ends without a crash: its directory is removed, and no longer written to. */
   static synchronized void end() {
     ended = true;
     if (file != null) {
@@ -142,7 +142,7 @@ public final class CrashNote implements AutoCloseable {
     return names;
   }
 
-  /** What to tell of a JVM that has crashed and left its directory, if Python ran in it. */
+  /** The message about a JVM that has crashed and left its directory, if Python ran in it. */
   static Optional<String> leftIn(Path directory) throws IOException {
     Path file = directory.resolve(NAMES);
     if (!Files.isRegularFile(file)) {

@@ -5,7 +5,7 @@ import org.apache.spark.unsafe.Platform;
 
 /**
  * Rows on their way into Python: off-heap memory that holds, for each row, its size in bytes as a
- * long and then the row itself. Grows with what is put in; not thread-safe.
+ * long and then the row itself. Grows with its rows; not thread-safe.
  */
 public final class InputBundle {
   private static final long INITIAL_CAPACITY = 64 << 10;

@@ -3,7 +3,7 @@ package io.pyflow.bridge;
 import java.util.function.Supplier;
 
 /**
- * What a task lends to Python: a block of memory for each batch, which Python frees as soon as it
+ * The memory that a task lends to Python: a block for each batch, which Python frees as soon as it
  * has released all arrays in it, also after the task. None of it is the JVM's direct memory, which
  * the heap limits, since a function may keep as much as it likes.
  */
@@ -11,7 +11,7 @@ public final class LentMemory implements AutoCloseable {
   /** What precedes all else in a block, as native/evaluation/arrow_c_data.h has it. */
   public static final int HEADER_BYTES = 64;
 
-  /** Less than that is not worth asking what the container has left. */
+  /** Below this, the container is not asked for the memory that it has left. */
   private static final long UNCHECKED_BYTES = 64L << 20;
 
   private static final long CHECKED_EVERY_BYTES = 16L << 20;
@@ -91,12 +91,12 @@ public final class LentMemory implements AutoCloseable {
     return lender == 0 ? 0 : NativeBridge.peakLentBytes(lender);
   }
 
-  /** What Python holds of all tasks now. */
+  /** The memory that Python holds now, of all tasks. */
   public static long bytesOfAllTasks() {
     return PythonRuntime.isStarted() ? NativeBridge.lentBytes(0) : 0;
   }
 
-  /** Nothing more can be lent; what Python holds stays until it lets go. */
+  /** Nothing more can be lent; blocks that Python holds stay until it releases them. */
   @Override
   public synchronized void close() {
     if (lender != 0) {

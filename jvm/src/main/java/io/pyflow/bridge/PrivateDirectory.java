@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
  * crashes leaves its own behind; the next one that makes such a directory removes it, and logs what
  * a {@link CrashNote} in it tells.
  *
- * <p>Each holds a file that its JVM keeps locked: whoever gets the lock knows that the JVM is gone.
- * The system's locks belong to the process and end when it closes any descriptor of the file, so no
+ * <p>Each holds a file that its JVM keeps locked: the lock can be taken when the JVM is gone. The
+ * system's locks belong to the process and end when it closes any descriptor of the file, so no
  * process opens its own: the name tells whose it is.
  */
 final class PrivateDirectory {
@@ -57,7 +57,7 @@ final class PrivateDirectory {
     return directory;
   }
 
-  /** The file gets its name when it is locked: nobody finds it without the lock. */
+  /** The file gets its name when it is locked: it cannot be found without the lock. */
   private static FileChannel lock(Path directory) throws IOException {
     Path unnamed = directory.resolve(LOCK + ".new");
     FileChannel channel =

@@ -15,7 +15,8 @@ public final class PythonProgram implements LoadedFunctions {
   public static final int ERROR = 1;
 
   /**
-   * The row after the last one done needs the shared interpreter; {@link #error()} says for what.
+   * The row after the last one done needs the shared interpreter; {@link #error()} names the
+   * import.
    */
   public static final int MOVE_TO_SHARED = 2;
 

@@ -104,16 +104,17 @@ public final class PythonRuntime {
   }
 
   /**
-   * What CPython has allocated now, in bytes: the objects of all interpreters and what else comes
-   * from its allocators, but not what extension modules allocate by themselves. 0 before it runs.
+   * The memory that CPython has allocated now, in bytes: the objects of all interpreters and other
+   * memory from its allocators, but not that which extension modules allocate themselves. 0 before
+   * it runs.
    */
   public static long memoryBytes() {
     return isStarted() ? NativeBridge.memoryBytes() : 0;
   }
 
   /**
-   * Lets go of what interpreters keep for an application that has ended: broadcast variables and
-   * the modules from its files. Waits for each interpreter's GIL.
+   * Drops all that interpreters keep for an application that has ended: broadcast variables and the
+   * modules from its files. Waits for each interpreter's GIL.
    */
   public static void endApplication(String identifier) {
     if (isStarted()) {

@@ -28,7 +28,7 @@ public final class PythonStream implements LoadedFunctions {
   }
 
   /**
-   * Has the functions make the next batch. What the source throws, this throws.
+   * Has the functions make the next batch. Throws the exceptions of the source.
    *
    * @param arrayAddress off-heap address of an ArrowArray, which is filled unless this was the end;
    *     give it back with {@link #releaseArray}

@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Whether the running Spark is the one this jar was built for. Spark's planner interfaces change
- * with every minor version; what loads first asks here, before it reaches the rest of the jar.
+ * with every minor version; the classes that load first ask here, before they reach the others.
  */
 public final class SparkCompatibility {
   private static final Logger LOG = LoggerFactory.getLogger(SparkCompatibility.class);

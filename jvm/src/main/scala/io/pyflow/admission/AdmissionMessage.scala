@@ -3,7 +3,7 @@ package io.pyflow.admission
 import org.apache.spark.SparkException
 
 /**
- * What an executor tells the driver of the functions that run in its JVM. Crosses Spark's RPC as
+ * A message of an executor to the driver about the functions in its JVM. Crosses Spark's RPC as
  * strings, because its serializers need not know the classes of a jar that came with `--jars`.
  */
 sealed trait AdmissionMessage {
@@ -50,7 +50,7 @@ object AdmissionMessage {
  * @param id unique in the executor
  * @param task id of the task's attempt, unique in the application
  * @param partition together with the stage, the same for all attempts of a task
- * @param auto whether the session leaves it to PyFlow where the functions run
+ * @param auto whether the session's execution mode is `auto`
  */
 case class Announcement(
     executor: String,

@@ -21,7 +21,7 @@ object ContendedFunctions {
   /**
    * Why one of the functions should run in process mode.
    *
-   * @param auto whether the session leaves that to PyFlow
+   * @param auto whether the session's execution mode is `auto`
    */
   def reasonAgainst(auto: Boolean, functions: => Seq[FunctionIdentity]): Option[String] =
     synchronized {

@@ -6,8 +6,8 @@ import io.pyflow.bridge.CallTimes
 
 /**
  * Measures in an executor how long the tasks of an operator's functions wait for the GIL of the
- * interpreter that they share. One meter belongs to one task, and one thread at a time uses it; what
- * all of them measure counts together.
+ * interpreter that they share. A meter belongs to one task, and one thread at a time uses it; the
+ * measurements of all meters count together.
  *
  * A task waits in Python when it is inside and spends no processor time: for the GIL, or for
  * something that would make it wait in a process of its own too. So only as much of the waiting is

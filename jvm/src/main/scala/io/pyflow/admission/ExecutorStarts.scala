@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory
 
 /**
  * The starts of CPython in the executors of an application. Where one has failed, or its executor was
- * lost meanwhile, all functions run in process mode from then on: what every executor would do again.
+ * lost meanwhile, all functions run in process mode from then on: every executor would fail alike.
  *
  * @param isRegistered whether an executor is one that Spark schedules on
  */

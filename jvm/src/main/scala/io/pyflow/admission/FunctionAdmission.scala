@@ -11,13 +11,12 @@ import io.pyflow.config.ThreadModeSettings
 import io.pyflow.spec.FunctionsSpec
 
 /**
- * Decides whether the functions of a task run in this JVM, and has the driver know of those that do.
- * A crash in native code takes the executor with it, so that only what the driver already knows can
- * tell what ran there.
+ * Decides whether the functions of a task run in this JVM, and announces those that do to the driver:
+ * after a crash in native code, which ends the executor, only the driver knows the functions that ran
+ * there.
  *
  * One round trip before an operator's functions first run in a task, and a message when the task
- * has ended. In local mode there is no driver that would outlive the crash; notes that stay behind
- * tell the user what ran.
+ * has ended. In local mode, where no driver outlives the crash, a note in a file names them.
  */
 object FunctionAdmission {
   private val announcements = new AtomicLong

@@ -28,7 +28,7 @@ object GilWatch {
   private var asked = 0L
   private var answered = 0L
 
-  /** Since when the thread has been waiting, in nanoseconds. */
+  /** The time at which the thread began to wait, in nanoseconds. */
   private var waitingSince = Option.empty[Long]
   private var told = false
 

@@ -17,7 +17,7 @@ import io.pyflow.config.InterpreterChoice
  * Starts the embedded Python of this JVM, once, on a thread of its own: a task that waits for it can
  * be cancelled. A start that has failed is not tried again; functions then run in process mode.
  *
- * It runs code that is not ours, such as `sitecustomize` and what `.pth` files import, and is
+ * The start runs foreign code, such as `sitecustomize` and modules that `.pth` files import. It is
  * announced to the driver like a function, because a crash would end every executor in turn.
  */
 object PythonStart {
@@ -73,7 +73,7 @@ object PythonStart {
       })
   }
 
-  /** Runs the start of Python, noted where there is no driver to tell. */
+  /** Runs the start of Python, noted in a file where the driver is in the same JVM. */
   private def noted(start: => Unit): Unit =
     if (DriverConnection.isOpen) start
     else Using.resource(CrashNote.of(Seq("the start of Python").asJava))(_ => start)

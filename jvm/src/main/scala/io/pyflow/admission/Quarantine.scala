@@ -19,8 +19,8 @@ import io.pyflow.config.PyFlowConf
  *   Spark: task end         -> removed   and, if the executor was lost: its functions in quarantine
  * }}}
  *
- * Spark launches the lost tasks again before its listeners hear of the loss. Their announcements
- * meet those of the earlier attempts and are sent to process mode, too.
+ * Spark launches the lost tasks again before its listeners are called. Their announcements meet those
+ * of the earlier attempts, and are answered with a reason, too.
  *
  * @param isRegistered whether an executor is one that Spark schedules on
  */
@@ -30,7 +30,7 @@ class Quarantine(isRegistered: String => Boolean) {
   private val running = mutable.LongMap.empty[List[Announcement]]
   private val reasons = mutable.Map.empty[String, String]
 
-  /** Why functions must run in process mode; if they need not, they are taken down as running. */
+  /** Why functions must run in process mode; without a reason, they count as running. */
   def announce(announcement: Announcement): Option[String] = synchronized {
     val reason = reasonAgainst(announcement.functions).orElse(lostBefore(announcement))
     if (reason.isEmpty) {

@@ -27,7 +27,7 @@ object EmbeddedPython {
   }
 
   /**
-   * What the driver's functions will name. A Python driver that started this JVM looks at its
+   * The executable that the driver's functions name. A Python driver that started this JVM looks at its
    * environment only; spark-submit passes spark.pyspark.python on to the driver that it starts.
    */
   private def chosenBySpark(conf: SparkConf): String = {

@@ -9,7 +9,7 @@ object InterpreterChoice {
   def byDefault(pythonVersion: String): InterpreterKind =
     if (minor(pythonVersion).exists(_ >= 13)) InterpreterKind.ISOLATED else InterpreterKind.SHARED
 
-  /** What a setting means for functions of a Python version; Left tells why it cannot be had. */
+  /** The interpreter for a setting and a Python version; Left says why there is none. */
   def of(setting: String, pythonVersion: String): Either[String, InterpreterKind] = setting match {
     case "shared" => Right(InterpreterKind.SHARED)
     case "isolated" if byDefault(pythonVersion) == InterpreterKind.ISOLATED =>
@@ -22,8 +22,8 @@ object InterpreterChoice {
   }
 
   /**
-   * What a choice by the functions' Python version comes to in the CPython that runs in this JVM;
-   * Left tells why it cannot be had. The version does not tell a free-threaded build from others: it
+   * The interpreter for a choice by the functions' Python version, in the CPython that runs in this
+   * JVM; Left says why there is none. The version does not tell a free-threaded build from others: it
    * has no GIL to give to interpreters, and all slots run in parallel in the shared one.
    *
    * @param isolatedRequired whether the session asks for isolated interpreters, not just for the

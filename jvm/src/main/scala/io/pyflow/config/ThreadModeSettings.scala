@@ -5,7 +5,7 @@ import org.apache.spark.sql.internal.SQLConf
 import io.pyflow.bridge.InterpreterKind
 
 /**
- * What a session had configured for thread mode when a query was planned.
+ * The settings of a session for thread mode when a query was planned.
  *
  * @param interpreter where functions over rows run, by their Python version
  * @param isolatedRequired whether the session asks for isolated interpreters by name

@@ -4,7 +4,7 @@ import org.apache.spark.SparkContext
 import org.apache.spark.scheduler.{SparkListener, SparkListenerStageSubmitted}
 import org.slf4j.LoggerFactory
 
-/** Tells once, in the driver's log, that functions of the RDD API stay in process mode. */
+/** Logs once, on the driver, that functions of the RDD API stay in process mode. */
 private class RddFunctions(sc: SparkContext) extends SparkListener {
   override def onStageSubmitted(submitted: SparkListenerStageSubmitted): Unit =
     if (submitted.stageInfo.rddInfos.exists(_.name == "PythonRDD")) {

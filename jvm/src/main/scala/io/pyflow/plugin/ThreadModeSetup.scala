@@ -15,7 +15,7 @@ import io.pyflow.admission.{ContentionMeter, DriverConnection, PythonStart, Shar
 import io.pyflow.bridge.{LentMemory, PythonRuntime}
 import io.pyflow.config.{EmbeddedPython, PyFlowConf}
 
-/** What the plugin does when a driver and its executors start, on the Spark it was built for. */
+/** Sets up a driver and its executors when they start, on the Spark that the jar was built for. */
 object ThreadModeSetup {
   private val log = LoggerFactory.getLogger(getClass)
 
@@ -28,10 +28,10 @@ object ThreadModeSetup {
 
   private val OverheadFactor = "spark.executor.memoryOverheadFactor"
 
-  /** What Spark itself takes for Python applications on Kubernetes. */
+  /** Spark's own factor for Python applications on Kubernetes. */
   private val PythonsShare = "0.4"
 
-  /** Whoever sets one of these has thought about it. */
+  /** If one of these is set, it is left as it is. */
   private val MemoryOptions = Seq(
     OverheadFactor,
     "spark.executor.memoryOverhead",
@@ -39,7 +39,7 @@ object ThreadModeSetup {
     "spark.executor.pyspark.memory",
     "spark.kubernetes.memoryOverheadFactor")
 
-  /** Enough for what a Python function can do to the stack on all versions, deep recursion too. */
+  /** Enough for Python functions on all versions, deep recursion too. */
   private val StackSize = "-Xss8m"
 
   /** Prepares the application's configuration; returns what every executor needs to know. */
@@ -50,13 +50,13 @@ object ThreadModeSetup {
     giveExecutorsMemory(conf)
     Map(
       PythonKey -> EmbeddedPython.executable(conf),
-      // What PySpark gives its workers, so that strings hash alike everywhere.
+      // As PySpark sets it for its workers, so that strings hash alike everywhere.
       HashSeedKey -> sys.env.getOrElse(HashSeedKey, "0")).asJava
   }
 
   /**
-   * Has tasks tell the driver what they run, and warms the interpreters in the background, so that
-   * the first query need not.
+   * Connects the executor to the driver, and starts Python and its interpreters in the background,
+   * ahead of the first query.
    */
   def onExecutor(context: PluginContext, fromDriver: JavaMap[String, String]): Unit = {
     val conf = context.conf
@@ -79,8 +79,8 @@ object ThreadModeSetup {
   }
 
   /**
-   * Lets go of what Python keeps for the application where its JVM lives on, which may run another.
-   * Other executors end now. Python may be busy: what it has not let go of after a second, it does
+   * Drops all that Python keeps for the application, if the JVM is the driver's, which may run another
+   * application. Other executors end now. Where Python is busy for more than a second, it does so
    * later.
    */
   def onExecutorEnd(context: PluginContext): Unit = if (Executors.isDriver(context.executorID)) {

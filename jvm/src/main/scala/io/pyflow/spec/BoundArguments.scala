@@ -5,7 +5,7 @@ import org.apache.spark.sql.pyflow.PythonFunctions
 import org.apache.spark.sql.types.{StructField, StructType}
 
 /**
- * What the functions of an operator get.
+ * The arguments of an operator's functions.
  *
  * @param values all of them, each once
  * @param ofFunctions which of them each function gets

@@ -17,7 +17,7 @@ import io.pyflow.config.WorkerSettings
 
 /**
  * All that Python has to know to run the functions of one operator. Made on the driver; a task
- * renders it to JSON together with what only the task knows.
+ * renders it to JSON, together with the surroundings of the task.
  */
 abstract class FunctionsSpec extends Serializable {
   def evalType: Int

@@ -36,8 +36,9 @@ import org.apache.spark.unsafe.types.TimestampNanosVal;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * A column of the batches that Python makes, read by address: what costs Arrow's own vectors most
- * is to check every access. Types that are not read so are left to {@link ArrowColumnVector}.
+ * A column of the batches that Python makes, read by address: Arrow's own vectors check every
+ * access, which is most of their cost. Types that are not read so are left to {@link
+ * ArrowColumnVector}.
  */
 final class ImportedColumn extends ColumnVector {
   private enum Values {
@@ -162,8 +163,8 @@ final class ImportedColumn extends ColumnVector {
   }
 
   /**
-   * For what Python should not have returned: values of another type than declared, nulls where
-   * there are none by declaration. Spark says what becomes of them.
+   * For values that Python should not have returned: of another type than declared, or null where
+   * the declaration excludes it. Spark's own vector reads or refuses them.
    */
   private ArrowColumnVector others() {
     return new ArrowColumnVector(vector);

@@ -11,7 +11,7 @@ import io.pyflow.config.PyFlowConf
 import io.pyflow.execution.fallback.ProcessModeExec
 import io.pyflow.execution.sources.AnnotatedWrite
 
-/** What a plan gets for functions that stay in process mode. */
+/** Plans functions for process mode, with the reason. */
 object ProcessModeFallback {
   private val log = LoggerFactory.getLogger(getClass)
 

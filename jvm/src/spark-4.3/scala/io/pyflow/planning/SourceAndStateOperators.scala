@@ -16,9 +16,9 @@ import io.pyflow.execution.fallback.ProcessModeExec
 import io.pyflow.execution.sources.PythonSource
 
 /**
- * What Spark plans where no strategy of ours comes before, or from more than Python functions: scans
- * and writes of Python data sources, in thread mode; and operators that thread mode has no counterpart
- * of, with the reason why they run in process mode.
+ * Python operators that Spark plans without a strategy of ours: scans and writes of Python data
+ * sources, which get readers and writers in thread mode; and functions that keep state in a stream,
+ * which run in process mode with the reason in the plan.
  */
 object SourceAndStateOperators extends ColumnarRule {
   override def preColumnarTransitions: Rule[SparkPlan] = Planned

@@ -19,9 +19,9 @@ import io.pyflow.execution.rows.{ThreadEvalPythonExec, ThreadEvalPythonUDTFExec}
 /**
  * Plans Python functions for thread mode where the session asks for it.
  *
- * It runs before Spark's own strategies and returns nothing for what it leaves to them. The
+ * It runs before Spark's own strategies and returns nothing for plans that it leaves to them. The
  * projection or filter on top is planned together with the functions, because that tells which
- * columns somebody still needs: the others are not carried through the operator, and a projection
+ * columns are still needed: the others are not carried through the operator, and a projection
  * that only picks and renames columns becomes the operator's own output.
  */
 object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {

@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 
 /**
- * What {@link BundleIterator} needs from the side that runs Python. One thread at a time, except
- * for {@link #interrupt}.
+ * Evaluates the bundles of a {@link BundleIterator}. One thread at a time calls it, except for
+ * {@link #interrupt}.
  */
 interface BundleEvaluator {
   /** Ends the task here if it has been killed. */

@@ -43,7 +43,7 @@ public final class BundleSize {
             || (count % ROWS_PER_CLOCK_READ == 0 && System.nanoTime() - startNanos > maxNanos));
   }
 
-  /** Learns from a bundle that took this long to gather and evaluate. */
+  /** Adapts the size to a bundle that took this long to gather and evaluate. */
   public void tookNanos(long nanos) {
     if (nanos > targetNanos) {
       rows = Math.max(1, rows / 2);

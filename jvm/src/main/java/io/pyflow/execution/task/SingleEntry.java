@@ -7,12 +7,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one thread at a time uses, and what a task gives back when it ends although a thread may
+ * Guards what one thread at a time uses, and a task releases at its end, although a thread may
  * still be inside.
  *
  * <p>An iterator may be driven by another thread than the task's. The thread that closes interrupts
- * the one inside and waits for it, but not for ever; the one inside releases on leaving. So nothing
- * is released under a thread that uses it, not even by that thread itself.
+ * the one inside and waits for it, for a limited time; the one inside releases on leaving. So
+ * nothing is released under a thread that uses it, not even by that thread itself.
  */
 public final class SingleEntry {
   private static final Logger LOG = LoggerFactory.getLogger(SingleEntry.class);

@@ -19,9 +19,9 @@ import io.pyflow.config.ThreadModeSettings
 import io.pyflow.spec.StreamSpec
 
 /**
- * Evaluates an operator's functions over Arrow batches, in this JVM or, if the driver says so, in
- * Spark's Python workers. What all kinds of these functions have in common: rows or
- * batches go in, in one stream or by group, and batches come out.
+ * Evaluates an operator's functions over Arrow batches, in this JVM or, if they are not admitted there,
+ * in Spark's Python workers. Rows or batches go in, in one stream or by group, and batches come out;
+ * all kinds of these functions have that in common.
  */
 class ArrowLane private (
     spec: StreamSpec,
@@ -101,7 +101,7 @@ class ArrowLane private (
 object ArrowLane {
 
   /**
-   * @param functions what the driver is told of
+   * @param functions as the driver knows them
    * @param workerMetrics what Spark's operators measure of their workers
    */
   def apply(

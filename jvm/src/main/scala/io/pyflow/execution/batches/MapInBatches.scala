@@ -6,7 +6,7 @@ import org.apache.spark.sql.pyflow.ArrowResults
 import org.apache.spark.sql.types.DataType
 
 /**
- * What a function from an iterator of batches to another makes of the rows of a partition.
+ * Evaluates a function from an iterator of batches to another over the rows of a partition.
  *
  * @param output the columns of its result
  * @param declared the same as one type

@@ -16,7 +16,7 @@ case class StreamMetrics(
 
 object StreamMetrics {
 
-  /** What operators of the Arrow lane measure beside what Spark's Python operators do. */
+  /** Metrics of operators of the Arrow lane, beside those of Spark's Python operators. */
   def create(sparkContext: SparkContext): Map[String, SQLMetric] = Map(
     "batches" -> SQLMetrics.createMetric(sparkContext, "number of batches"),
     "pythonTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time in Python"),
@@ -24,11 +24,11 @@ object StreamMetrics {
     PythonMemory.metric(sparkContext),
     "lentMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory lent to Python"))
 
-  /** For operators of Spark's, which show what they know of. */
+  /** For operators of Spark's, which do not show them. */
   def notShown(sparkContext: SparkContext): StreamMetrics =
     StreamMetrics(create(sparkContext) + received(sparkContext))
 
-  /** What Spark's Python operators have themselves. */
+  /** The metric of Spark's own Python operators. */
   def received(sparkContext: SparkContext): (String, SQLMetric) =
     Received -> SQLMetrics.createMetric(sparkContext, "number of output rows")
 

@@ -16,7 +16,7 @@ case class EvaluationMetrics(
 
 object EvaluationMetrics {
 
-  /** What operators of the row lane measure beside what Spark's Python operators do. */
+  /** Metrics of operators of the row lane, beside those of Spark's Python operators. */
   def create(sparkContext: SparkContext): Map[String, SQLMetric] = Map(
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
     "bundles" -> SQLMetrics.createMetric(sparkContext, "number of bundles"),

@@ -14,8 +14,8 @@ import io.pyflow.execution.fallback.WorkerEvaluation
 import io.pyflow.spec.{ProgramSpec, RowBinding}
 
 /**
- * What a task needs to evaluate the functions of [[ThreadEvalPythonExec]] over a partition: in this
- * JVM or, if the driver says so, in Spark's Python workers.
+ * Evaluates the functions of [[ThreadEvalPythonExec]] over a partition: in this JVM or, if they are not
+ * admitted there, in Spark's Python workers.
  */
 class ThreadEvalPythonEvaluatorFactory(
     lane: RowBinding,

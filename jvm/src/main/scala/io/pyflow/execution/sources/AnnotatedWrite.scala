@@ -3,9 +3,9 @@ package io.pyflow.execution.sources
 import org.apache.spark.sql.connector.write._
 
 /**
- * A write that the plan shows with a note, which tells where its Python functions run.
+ * A write that the plan shows with a note on where its Python functions run.
  *
- * @param batch does all that this does not do itself
+ * @param batch the write that this delegates to
  */
 class AnnotatedWrite(protected val batch: BatchWrite, note: String) extends BatchWrite {
   override def toString: String = s"$batch $note"

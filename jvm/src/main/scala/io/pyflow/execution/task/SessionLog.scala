@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory
 import io.pyflow.bridge.SessionLogs
 
 /**
- * What the functions of one operator log in one task, for `python_worker_logs()` of their session.
+ * The log of one operator's functions in one task, for `python_worker_logs()` of their session.
  * A line that cannot be kept is no reason for the task to fail.
  */
 private[task] class SessionLog(session: String) extends AutoCloseable {
@@ -17,7 +17,7 @@ private[task] class SessionLog(session: String) extends AutoCloseable {
   private var blocks = Option.empty[PythonWorkerLog]
   private var closed = false
 
-  /** Python knows the log by it. */
+  /** The number by which Python knows the log. */
   val number: Long = SessionLogs.open(write(_))
 
   private def write(json: String): Unit = synchronized {

@@ -93,7 +93,7 @@ private[execution] class TaskSlot(
   def interrupt(): Unit = interrupt("its task ended")
 
   /**
-   * Interrupts what runs, again and again until it has ended: Python code may catch the first
+   * Interrupts the Python code that runs, again and again until it has ended: it may catch the first
    * attempts. Returns at once; the attempts are made by a thread of their own, because each waits
    * for the GIL, which C code may hold for long.
    */
@@ -106,8 +106,8 @@ private[execution] class TaskSlot(
     }
 
   /**
-   * Closes functions, which may run Python code: what generators and context managers do at their
-   * end.
+   * Closes functions, which may run Python code: generators and context managers may run some at
+   * their end.
    */
   def close(functions: String, loaded: LoadedFunctions): Unit =
     try {
@@ -146,7 +146,7 @@ private[execution] class TaskSlot(
     timer.schedule(warn, PatienceSeconds, TimeUnit.SECONDS)
   }
 
-  /** What runs now, and the time it may take. */
+  /** A call into Python, and the time that it may take. */
   private class Call(val functions: String) {
     private var clocks = Seq.empty[Future[_]]
 

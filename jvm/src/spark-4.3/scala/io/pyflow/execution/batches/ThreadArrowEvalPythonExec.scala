@@ -17,7 +17,7 @@ import io.pyflow.spec.{BoundArguments, InBatches}
 
 /**
  * Evaluates scalar pandas and Arrow functions in the JVM of the executor. As many rows come out as
- * go in, in their order; the columns that somebody above still needs wait in a queue meanwhile.
+ * go in, in their order; the columns that are still needed above wait in a queue meanwhile.
  *
  * A child that has batches of columns hands them on: the functions get the same batches, column by
  * column, with no rows in between.

@@ -23,7 +23,7 @@ private[execution] class DeferredColumns(types: Seq[DataType]) {
 
   /** The row with the columns replaced whose ordinals, 32-bit integers, lie at an address. */
   def resolve(row: UnsafeRow, ordinals: Long, count: Int): InternalRow = {
-    // Ordinals ascend. What a deferred column holds is not yet of the column's type.
+    // Ordinals ascend. A deferred column does not yet have a value of its type.
     var next = 0
     types.indices.foreach { column =>
       val deferred =

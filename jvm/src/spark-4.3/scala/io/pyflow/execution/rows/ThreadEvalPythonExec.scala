@@ -17,7 +17,7 @@ import io.pyflow.spec.RowBinding
  *
  * {{{
  *   child rows            pull up to a bundle of rows: as they come, or projected to just the
- *       |                 arguments and the columns that somebody above still needs
+ *       |                 arguments and the columns that are still needed above
  *       v
  *   input bundle          UnsafeRows back to back, off heap
  *       |

@@ -54,7 +54,7 @@ case class ThreadEvalPythonUDTFExec(
       context: TaskContext,
       meter: Option[ContentionMeter]): Iterator[Iterator[InternalRow]] = {
     val numOutputRows = longMetric("numOutputRows")
-    // What it counts are calls.
+    // It counts calls.
     val measured = EvaluationMetrics(metrics).copy(outputRows = new SQLMetric(metricType = "sum"))
     val python = new BundleEvaluation(spec, settings, Seq(udtf.dataType), context, measured, meter)
     val joined = new JoinedRow

@@ -57,7 +57,7 @@ class PythonSource(
     new MapInBatches(lane, toAttributes(output), output, cls.evalType)
   }
 
-  /** As Spark's own scan, but for who reads the partitions. */
+  /** Spark's own scan with other readers of the partitions. */
   def reading(scan: PythonScan): Scan = new Reading(scan) {
     override def toBatch: Batch = {
       val batch = scan.toBatch
@@ -93,7 +93,7 @@ class PythonSource(
         scan.readSchema()),
       ofSpark)
 
-  /** As Spark's own write, but for who writes the partitions. */
+  /** Spark's own write with other writers of the partitions. */
   def writing(write: PythonWrite): Write = new Write {
     override def description(): String = PythonSource.Description
 

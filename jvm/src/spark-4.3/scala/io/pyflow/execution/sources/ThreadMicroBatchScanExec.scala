@@ -9,8 +9,8 @@ import org.apache.spark.sql.execution.StreamSourceAwareSparkPlan
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceRDD, DataSourceV2ScanExecBase, MicroBatchScanExec}
 
 /**
- * Reads what a stream's Python source has for one batch, in the JVM of the executors. As Spark's own
- * operator, but for who reads the partitions: Spark finds the progress of the source here.
+ * Reads one batch of a stream's Python source, in the JVM of the executors. Differs from Spark's own
+ * operator in the readers of the partitions only: Spark finds the progress of the source here.
  */
 case class ThreadMicroBatchScanExec(
     @transient ofSpark: MicroBatchScanExec,

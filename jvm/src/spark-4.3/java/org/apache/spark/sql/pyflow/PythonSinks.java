@@ -4,7 +4,7 @@ import org.apache.spark.api.python.PythonFunction;
 import org.apache.spark.sql.execution.python.streaming.PythonForeachWriter;
 import org.apache.spark.sql.types.StructType;
 
-/** What Spark keeps to itself of the sinks of streams that call Python. */
+/** Fields of the sinks of streams that Spark keeps to itself. */
 public final class PythonSinks {
   private PythonSinks() {}
 

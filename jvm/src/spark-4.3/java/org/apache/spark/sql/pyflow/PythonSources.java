@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.datasources.v2.python.PythonWrite;
 import org.apache.spark.sql.execution.datasources.v2.python.UserDefinedPythonDataSource;
 
 /**
- * What Spark keeps to itself of Python data sources. In Java, because for Scala the fields are
+ * Fields of Python data sources that Spark keeps to itself. In Java, because for Scala they are
  * private.
  */
 public final class PythonSources {

@@ -2,7 +2,7 @@ package org.apache.spark.sql.pyflow
 
 import org.apache.spark.SparkContext
 
-/** What Spark knows about the executors of an application and keeps to its own packages. */
+/** Facts about the executors of an application that Spark keeps to its own packages. */
 object Executors {
 
   /** In local mode the driver is the only executor. */

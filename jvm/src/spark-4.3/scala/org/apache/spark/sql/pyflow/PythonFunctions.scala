@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, PythonFuncExpressi
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.internal.SQLConf
 
-/** What a Python UDF consists of, as far as Spark keeps it to its own packages. */
+/** The parts of a Python UDF, as far as Spark keeps them to its own packages. */
 object PythonFunctions {
   val PickledEvalType: Int = PythonEvalType.SQL_BATCHED_UDF
   val ArrowEvalType: Int = PythonEvalType.SQL_ARROW_BATCHED_UDF

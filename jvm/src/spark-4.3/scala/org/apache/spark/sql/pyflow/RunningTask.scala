@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.streaming.continuous.ContinuousExecution
 import org.json4s.JsonAST.{JNull, JValue}
 import org.json4s.jackson.JsonMethods.parse
 
-/** What Spark knows about a running task and keeps to its own packages. */
+/** Facts about a running task that Spark keeps to its own packages. */
 object RunningTask {
   private val NoPort = -1
 

@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types.StructType
 
 /**
- * Rows by group as PySpark's functions of groups take them. Lives in Spark's package because Spark
- * keeps there what divides the rows.
+ * Rows by group as PySpark's functions of groups take them. Lives in Spark's package because
+ * Spark divides the rows there.
  *
  * @param columns what Python gets: an attribute that is key and value goes once
  * @param offsets which of the columns are keys and which are values, as PySpark reads it

@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.util.Utils
 
 /**
- * Rows that wait for what Python makes of them, first in, first out; they go to disk where memory
- * is short. Lives in Spark's package because Spark keeps its queue there.
+ * Rows that wait for the results of functions over them, first in, first out; they go to disk where
+ * memory is short. Lives in Spark's package because Spark keeps its queue there.
  */
 class PendingRows(context: TaskContext, fields: Int) {
   private val queue = HybridRowQueue(
