@@ -55,6 +55,11 @@ def cpu_nanos(root: int) -> int:
     return ticks * _TICK_NANOS
 
 
+def own_cpu_nanos(pid: int) -> int:
+    """Return the CPU time that one process has used so far, without its descendants."""
+    return sum(map(int, _stat(pid)[11:13])) * _TICK_NANOS
+
+
 def memory_bytes(root: int) -> int:
     """Return the memory of a process tree.
 

@@ -55,10 +55,11 @@ def sample(tmp_path: Path) -> Path:
 
 def test_both_modes_give_equal_outputs(sample: Path, tmp_path: Path) -> None:
     output = tmp_path / "output"
-    finished = run_example("--data", str(sample), "--output", str(output))
+    finished = run_example("--data", str(sample), "--output", str(output), "--rounds", "1")
     assert "the outputs are equal" in finished.stdout, finished.stdout + finished.stderr
     written = sum(pq.read_table(output / "thread")["flights"].to_pylist())
     assert (written, (output / "flights.png").is_file()) == (2_000, True)
+    assert "CPU of the workers" in finished.stdout
 
 
 def test_missing_input_names_the_command_that_fetches_it(tmp_path: Path) -> None:
