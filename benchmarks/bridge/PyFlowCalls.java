@@ -54,7 +54,7 @@ public final class PyFlowCalls {
       UNSAFE.copyMemory(rows[row], Unsafe.ARRAY_BYTE_BASE_OFFSET, null, end, rows[row].length);
       end += rows[row].length;
     }
-    int status = program.evaluate(buffer, count);
+    int status = program.evaluate(buffer, count, false);
     if (status != PythonProgram.DONE || program.rowsDone() != count) {
       throw new AssertionError("status " + status + ": " + program.error());
     }

@@ -5,6 +5,12 @@
 #include "runtime/error_text.h"
 
 namespace pyflow {
+namespace {
+
+// Threads that wait for this one see its processor time at least so often.
+constexpr int64_t kUnaccountedNanos = 1000000;
+
+}  // namespace
 
 Functions::Functions(Slot& slot)
     : slot_(slot), id_([] {
@@ -25,6 +31,34 @@ bool Functions::enter() {
   PyRef done = PyRef::steal(PyObject_CallMethod(runtime_.get(), "enter", nullptr));
   if (done) entered = id_;
   return static_cast<bool>(done);
+}
+
+void Functions::add_sample(CallTimes& times, const Attached& attached, bool exclusive,
+                           int64_t cpu_before) {
+  times.sampled_nanos = times.gil_wait_nanos + times.python_nanos;
+  times.cpu_nanos = attached.cpu_nanos();
+  if (exclusive) {
+    const int64_t total = slot_.interpreter().cpu.total_nanos();
+    times.others_cpu_nanos = total - cpu_before - times.cpu_nanos;
+  }
+  sampled_nanos_ += times.sampled_nanos;
+  sampled_cpu_ += times.cpu_nanos;
+  account_unsampled();
+}
+
+void Functions::add_unsampled(int64_t nanos) {
+  unsampled_nanos_ += nanos;
+  if (unsampled_nanos_ < kUnaccountedNanos) return;
+  account_unsampled();
+  sampler_.measure_next();
+}
+
+// Calls that are not measured count as much processor time, of their time, as those that are.
+void Functions::account_unsampled() {
+  if (sampled_nanos_ == 0) return;
+  const double share = static_cast<double>(sampled_cpu_) / static_cast<double>(sampled_nanos_);
+  slot_.interpreter().cpu.add(static_cast<int64_t>(share * static_cast<double>(unsampled_nanos_)));
+  unsampled_nanos_ = 0;
 }
 
 Outcome Functions::failure() {

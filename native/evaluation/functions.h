@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "evaluation/call_sampler.h"
 #include "runtime/attached.h"
 #include "runtime/slot.h"
 
@@ -24,7 +25,9 @@ enum class Outcome : int32_t {
 struct CallTimes {
   int64_t gil_wait_nanos;    // taking the GIL; not where CPython passes it on by itself
   int64_t python_nanos;      // otherwise, not counting what the JVM did for Python meanwhile
-  int64_t cpu_nanos;         // of that, what the thread has spent
+  int64_t sampled_nanos;     // the sum of both if the following were measured, which they are in a
+                             // sample of the calls; 0 if not
+  int64_t cpu_nanos;         // what the thread has spent
   int64_t others_cpu_nanos;  // what other threads have spent in the interpreter meanwhile; 0 where
                              // they run beside this one
 };
@@ -76,23 +79,27 @@ class Functions {
   template <typename Work>
   void call(CallTimes& times, const Work& work) {
     times = {};
+    const bool sampled = sampler_.begin_call();
     const std::string refused = slot_.run([&] {
-      CpuAccount& account = slot_.interpreter().cpu;
-      const int64_t before = account.total_nanos();
-      Attached attached(slot_.interpreter());
+      const int64_t cpu_before = sampled ? slot_.interpreter().cpu.total_nanos() : 0;
+      Attached attached(slot_.interpreter(), sampled);
       slot_.begin_python();
       {
         EnteredContext entered(context_variables_.get());
         work(attached);
       }
       slot_.end_python();
-      const bool exclusive = gil_is_exclusive();
+      const bool exclusive = !sampled || gil_is_exclusive();
       attached.release();
+      const int64_t elapsed = attached.elapsed_nanos();
       times.gil_wait_nanos = attached.waited_nanos();
-      times.python_nanos =
-          attached.elapsed_nanos() - attached.waited_nanos() - attached.away_nanos();
-      times.cpu_nanos = attached.cpu_nanos();
-      times.others_cpu_nanos = exclusive ? account.total_nanos() - before - times.cpu_nanos : 0;
+      times.python_nanos = elapsed - attached.waited_nanos() - attached.away_nanos();
+      if (sampled) {
+        add_sample(times, attached, exclusive, cpu_before);
+        sampler_.end_measured(attached.start_nanos() + elapsed);
+      } else {
+        add_unsampled(times.gil_wait_nanos + times.python_nanos);
+      }
     });
     if (!refused.empty()) error_ = refused;
   }
@@ -107,7 +114,15 @@ class Functions {
   std::string error_;
 
  private:
+  void add_sample(CallTimes& times, const Attached& attached, bool exclusive, int64_t cpu_before);
+  void add_unsampled(int64_t nanos);
+  void account_unsampled();
+
   const uint64_t id_;
+  CallSampler sampler_;
+  int64_t sampled_nanos_ = 0;    // in the interpreter, of calls whose processor time was measured
+  int64_t sampled_cpu_ = 0;      // and that processor time
+  int64_t unsampled_nanos_ = 0;  // in the interpreter, of the others, not yet in its account
 };
 
 }  // namespace pyflow

@@ -9,12 +9,13 @@ thread_local Attached* innermost = nullptr;
 
 }  // namespace
 
-Attached::Attached(const Interpreter& interpreter)
+Attached::Attached(const Interpreter& interpreter, bool measures_cpu)
     : interpreter_(interpreter),
+      measures_cpu_(measures_cpu),
       outer_(innermost),
       thread_state_(thread_states().of(interpreter)),
       start_nanos_(monotonic_nanos()),
-      stretch_{clock_of_thread(), 0} {
+      stretch_{measures_cpu ? clock_of_thread() : clockid_t{}, 0} {
   innermost = this;
   retake();
 }
@@ -27,7 +28,7 @@ Attached::~Attached() {
 Attached* Attached::current() { return innermost; }
 
 void Attached::release() {
-  cpu_nanos_ += interpreter_.cpu.end(stretch_);
+  if (measures_cpu_) cpu_nanos_ += interpreter_.cpu.end(stretch_);
   held_ = false;
   PyEval_SaveThread();
 }
@@ -37,7 +38,7 @@ void Attached::retake() {
   PyEval_RestoreThread(thread_state_);
   waited_nanos_ += monotonic_nanos() - start;
   held_ = true;
-  interpreter_.cpu.begin(stretch_);
+  if (measures_cpu_) interpreter_.cpu.begin(stretch_);
 }
 
 }  // namespace pyflow

@@ -11,7 +11,9 @@ namespace pyflow {
 // Holds the GIL of `interpreter` for the current thread. The thread must hold no other GIL.
 class Attached {
  public:
-  explicit Attached(const Interpreter& interpreter);
+  // Reading the clock of a thread's processor time is a system call, which is left out unless
+  // `measures_cpu`.
+  explicit Attached(const Interpreter& interpreter, bool measures_cpu = true);
   Attached(const Attached&) = delete;
   Attached& operator=(const Attached&) = delete;
   ~Attached();
@@ -36,15 +38,17 @@ class Attached {
 
   // Time since the GIL was first asked for, and what of it went into taking the GIL and into being
   // away.
+  int64_t start_nanos() const { return start_nanos_; }
   int64_t elapsed_nanos() const { return monotonic_nanos() - start_nanos_; }
   int64_t waited_nanos() const { return waited_nanos_; }
   int64_t away_nanos() const { return away_nanos_; }
 
-  // What the thread has spent while attached, up to the last release.
+  // What the thread has spent while attached, up to the last release; 0 unless that is measured.
   int64_t cpu_nanos() const { return cpu_nanos_; }
 
  private:
   const Interpreter& interpreter_;
+  const bool measures_cpu_;
   Attached* const outer_;
   PyThreadState* const thread_state_;
   const int64_t start_nanos_;

@@ -28,6 +28,11 @@ int64_t CpuAccount::end(Stretch& stretch) {
   return spent;
 }
 
+void CpuAccount::add(int64_t nanos) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  ended_nanos_ += nanos;
+}
+
 int64_t CpuAccount::total_nanos() {
   std::lock_guard<std::mutex> lock(mutex_);
   int64_t total = ended_nanos_;

@@ -21,6 +21,9 @@ class CpuAccount {
   void begin(Stretch& stretch);
   int64_t end(Stretch& stretch);
 
+  // Adds what a thread has spent outside of any stretch.
+  void add(int64_t nanos);
+
   // Of all threads, until now.
   int64_t total_nanos();
 

@@ -68,6 +68,7 @@ constexpr Number kNumbers[] = {
     PYFLOW_SIZE(Step),
     PYFLOW_MEMBER(CallTimes, gil_wait_nanos),
     PYFLOW_MEMBER(CallTimes, python_nanos),
+    PYFLOW_MEMBER(CallTimes, sampled_nanos),
     PYFLOW_MEMBER(CallTimes, cpu_nanos),
     PYFLOW_MEMBER(CallTimes, others_cpu_nanos),
     PYFLOW_SIZE(CallTimes),

@@ -74,6 +74,7 @@ _JAVA = {
     "bridge.CallTimes": {
         "GIL_WAIT": "CallTimes.gil_wait_nanos",
         "PYTHON": "CallTimes.python_nanos",
+        "SAMPLED": "CallTimes.sampled_nanos",
         "CPU": "CallTimes.cpu_nanos",
         "OTHERS_CPU": "CallTimes.others_cpu_nanos",
         "BYTES": "CallTimes.sizeof",

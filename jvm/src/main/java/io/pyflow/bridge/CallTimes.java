@@ -10,9 +10,10 @@ public final class CallTimes {
   // The layout of pyflow::CallTimes in native/evaluation/functions.h.
   private static final int GIL_WAIT = 0;
   private static final int PYTHON = 8;
-  private static final int CPU = 16;
-  private static final int OTHERS_CPU = 24;
-  static final int BYTES = 32;
+  private static final int SAMPLED = 16;
+  private static final int CPU = 24;
+  private static final int OTHERS_CPU = 32;
+  static final int BYTES = 40;
 
   private final long address;
 
@@ -30,7 +31,15 @@ public final class CallTimes {
     return Platform.getLong(null, address + PYTHON);
   }
 
-  /** Processor time, of the time in Python. */
+  /**
+   * The sum of both if the call is one of the sample whose processor time is measured, otherwise 0.
+   * All calls are that take long; where they are short, one of many is.
+   */
+  public long sampledNanos() {
+    return Platform.getLong(null, address + SAMPLED);
+  }
+
+  /** Processor time, of the time that was sampled. */
   public long cpuNanos() {
     return Platform.getLong(null, address + CPU);
   }

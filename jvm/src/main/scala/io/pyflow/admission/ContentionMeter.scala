@@ -17,13 +17,23 @@ import io.pyflow.bridge.CallTimes
  */
 class ContentionMeter(functions: Seq[FunctionIdentity]) {
   private var last = Option.empty[Long]
+  private var inside = 0L
 
   /** Takes the times of a call that has just returned. */
   def add(times: CallTimes): Unit = {
+    inside += times.gilWaitNanos + times.pythonNanos
+    if (times.sampledNanos > 0) {
+      addSample(times)
+    }
+  }
+
+  private def addSample(times: CallTimes): Unit = {
     val now = System.nanoTime
-    val start = last.getOrElse(now - times.gilWaitNanos - times.pythonNanos)
+    val start = last.getOrElse(now - inside)
+    val insideSinceStart = inside
     last = Some(now)
-    ContentionMeter.found(functions, now - start, times).foreach { contention =>
+    inside = 0
+    ContentionMeter.found(functions, now - start, insideSinceStart, times).foreach { contention =>
       // Holds in this executor at once, and everywhere as soon as the driver has got the message.
       ContendedFunctions.add(contention)
       DriverConnection.send(contention)
@@ -47,20 +57,24 @@ object ContentionMeter {
   private class Measured {
     private var elapsed = 0.0
     private var inside = 0.0
+    private var sampled = 0.0
     private var cpu = 0.0
     private var othersCpu = 0.0
 
-    def add(elapsedNanos: Long, times: CallTimes): Unit = {
+    def add(elapsedNanos: Long, insideNanos: Long, times: CallTimes): Unit = {
       val weight = if (elapsed > MemoryNanos) 0.5 else 1.0
       elapsed = weight * elapsed + elapsedNanos
-      inside = weight * inside + times.gilWaitNanos + times.pythonNanos
+      inside = weight * inside + insideNanos
+      sampled = weight * sampled + times.sampledNanos
       cpu = weight * cpu + times.cpuNanos
       othersCpu = weight * othersCpu + times.othersCpuNanos
     }
 
+    /** The sample stands for all the time inside. */
     def waitPercent: Option[Int] = Option.when(elapsed >= EnoughNanos) {
-      val heldByOthers = othersCpu * inside / (cpu + othersCpu).max(inside / 2).max(1)
-      (100 * (inside - cpu).min(heldByOthers) / elapsed).toInt
+      val heldByOthers = othersCpu * sampled / (cpu + othersCpu).max(sampled / 2).max(1)
+      val waited = (sampled - cpu).min(heldByOthers) / sampled.max(1)
+      (100 * waited * inside / elapsed).toInt
     }
   }
 
@@ -77,9 +91,10 @@ object ContentionMeter {
   private def found(
       functions: Seq[FunctionIdentity],
       elapsedNanos: Long,
+      insideNanos: Long,
       times: CallTimes): Option[Contention] = synchronized {
     val ofFunctions = measured.computeIfAbsent(functions, _ => new Measured)
-    ofFunctions.add(elapsedNanos, times)
+    ofFunctions.add(elapsedNanos, insideNanos, times)
     def known = ContendedFunctions.reasonAgainst(auto = true, functions).isDefined
     ofFunctions.waitPercent.filter(_ >= TooMuch && !known).map(Contention(_, functions))
   }

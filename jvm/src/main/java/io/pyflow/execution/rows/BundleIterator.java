@@ -128,7 +128,9 @@ final class BundleIterator extends AbstractIterator<InternalRow> {
     inputRowsDone = 0;
     inputBytesDone = 0;
     python.throwIfKilled();
-    bundleStart = System.nanoTime();
+    if (!bundleSize.isOne()) {
+      bundleStart = System.nanoTime();
+    }
     int limit = Math.min(bundleSize.rows(), batches.rowsLeft());
     while (bundle.rows() < limit
         && !bundleSize.isFull(bundle, bundleStart)
@@ -152,7 +154,7 @@ final class BundleIterator extends AbstractIterator<InternalRow> {
 
   private void evaluate() {
     python.evaluate(bundle.address() + inputBytesDone, bundle.rows() - inputRowsDone, endsBatch);
-    if (inputRowsDone == 0) {
+    if (inputRowsDone == 0 && !bundleSize.isOne()) {
       bundleSize.tookNanos(System.nanoTime() - bundleStart);
     }
     evaluated = python.rowsDone();

@@ -32,6 +32,11 @@ public final class BundleSize {
     return rows;
   }
 
+  /** Whether all bundles have one row, so that no clock is needed. */
+  boolean isOne() {
+    return maxRows == 1;
+  }
+
   /**
    * Whether a bundle has enough bytes, or has taken enough time since it was begun. One without a
    * row has neither, however long the first row takes: it would pass for the end of the input.

@@ -84,7 +84,9 @@ private[execution] class BundleEvaluation(
     metrics.conversionTime.add(program.conversionNanos)
     metrics.gilWaitTime.add(program.times.gilWaitNanos)
     meter.foreach(_.add(program.times))
-    PythonMemory.sample(metrics.pythonMemory)
+    if (program.times.sampledNanos > 0) {
+      PythonMemory.sample(metrics.pythonMemory)
+    }
     outcome match {
       case PythonProgram.DONE =>
         if (program.rowsDone == 0) {

@@ -29,6 +29,10 @@ private[execution] class TaskSlot(
   /** The error for a limit that has passed: Python is interrupted, although its task goes on. */
   @volatile private var expired = Option.empty[() => SparkException]
   @volatile private var closed = false
+
+  /** Whether a call ends after some time; if not, it needs no timer. */
+  private val isLimited =
+    settings.pythonTimeoutMillis.isDefined || settings.idleTimeout.isDefined
   private val interrupting = new AtomicBoolean
 
   RunningTask.onCancellation(context)(interrupt("its task was cancelled"))
@@ -150,8 +154,12 @@ private[execution] class TaskSlot(
   private class Call(val functions: String) {
     private var clocks = Seq.empty[Future[_]]
 
-    def startClock(): Unit = synchronized {
-      stopClock()
+    def startClock(): Unit = if (isLimited) start()
+
+    def stopClock(): Unit = if (isLimited) stop()
+
+    private def start(): Unit = synchronized {
+      stop()
       val timeout = settings.pythonTimeoutMillis.map { millis =>
         timer.schedule(timedOut(millis), millis, TimeUnit.MILLISECONDS)
       }
@@ -161,7 +169,7 @@ private[execution] class TaskSlot(
       clocks = timeout.toSeq ++ idleTimeout
     }
 
-    def stopClock(): Unit = synchronized {
+    private def stop(): Unit = synchronized {
       clocks.foreach(_.cancel(false))
       clocks = Nil
     }
