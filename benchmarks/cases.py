@@ -48,17 +48,21 @@ class FunctionCase(Case):
         Its return type as DDL.
     builtin : str, optional
         A SQL expression over the columns that computes the same without Python.
+    one_row : bool
+        Whether it is measured with one row per call, too.
     """
 
     function: Callable[..., Any]
     returns: str
     builtin: str | None = None
+    one_row: bool = False
 
     @property
     def modes(self) -> tuple[str, ...]:
         """The modes that the case can be measured in."""
-        plain = ("floor", "pickled", "arrow", "shared", "isolated")
-        return plain if self.builtin is None else ("builtin", *plain)
+        builtin = () if self.builtin is None else ("builtin",)
+        one_row = ("shared-one", "isolated-one") if self.one_row else ()
+        return (*builtin, "floor", "pickled", "arrow", "shared", "isolated", *one_row)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +125,7 @@ CASES = (
         rows=8_000_000,
         row_bytes=8,
         builtin="x + 1",
+        one_row=True,
     ),
     FunctionCase(
         name="upper",
@@ -131,6 +136,7 @@ CASES = (
         rows=5_000_000,
         row_bytes=14,
         builtin="upper(text)",
+        one_row=True,
     ),
     FunctionCase(
         name="two-arguments",

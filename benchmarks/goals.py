@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from benchmarks.results import MissingFigureError, Results
 
@@ -37,6 +38,7 @@ def assess(results: Results) -> list[Goal]:
     """Return every goal with what a run says about it."""
     return [
         *_overheads(results),
+        *_one_row(results),
         *_ratios(results),
         _at_most(
             "CPU per row of `x + 1`, two slots, isolated, as a share of Arrow process mode",
@@ -85,6 +87,31 @@ def _overheads(results: Results) -> Iterator[Goal]:
                 overhead,
                 "{:.0f} ns",
             )
+
+
+def _one_row(results: Results) -> Iterator[Goal]:
+    """One row per call: through the bridge alone, and in Spark with bundles of one row."""
+    for mode in ("shared", "isolated"):
+        floor = partial(results.nanos, ONE_SLOT, "long", "floor")
+        yield _at_most(
+            f"`x + 1`, {mode}, one row per call, bridge alone: above plain loop",
+            250,
+            lambda mode=mode, floor=floor: (  # type: ignore[misc]
+                results.bridge_nanos("pyflow", mode, 1, "long") - floor()
+            ),
+            "{:.0f} ns",
+        )
+        yield _at_most(
+            f"`x + 1`, one slot, {mode}, one row per call: above built-in expression and plain "
+            "loop together",
+            350,
+            lambda mode=mode, floor=floor: (  # type: ignore[misc]
+                results.nanos(ONE_SLOT, "long", f"{mode}-one")
+                - results.nanos(ONE_SLOT, "long", "builtin")
+                - floor()
+            ),
+            "{:.0f} ns",
+        )
 
 
 def _ratios(results: Results) -> Iterator[Goal]:

@@ -73,6 +73,9 @@ def _thread(interpreter: str) -> dict[str, str]:
     }
 
 
+_BUNDLE_SIZE = "spark.pyflow.bundle.size"
+_ONE_ROW = {_BUNDLE_SIZE: "1"}
+
 _PROCESS = {"spark.pyflow.execution-mode": "process"}
 
 MODES = (
@@ -82,6 +85,19 @@ MODES = (
     Mode("arrow", "process, Arrow", _PROCESS, arrow=True),
     Mode("shared", "thread, shared", _thread("shared"), arrow=True),
     Mode("isolated", "thread, isolated", _thread("isolated"), arrow=True, minimum_python=(3, 13)),
+    Mode(
+        "shared-one",
+        "thread, shared, one row per call",
+        {**_thread("shared"), **_ONE_ROW},
+        arrow=True,
+    ),
+    Mode(
+        "isolated-one",
+        "thread, isolated, one row per call",
+        {**_thread("isolated"), **_ONE_ROW},
+        arrow=True,
+        minimum_python=(3, 13),
+    ),
     Mode("process", "process mode", _PROCESS, arrow=True),
     Mode("thread", "thread mode", _thread("auto"), arrow=True),
     Mode(
@@ -147,6 +163,7 @@ def make_udf(function: Callable[..., Any], returns: str, mode: Mode) -> Callable
 
 def choose(session: SparkSession, mode: Mode) -> None:
     """Switch a session to a mode."""
+    session.conf.unset(_BUNDLE_SIZE)
     for key, value in mode.settings.items():
         session.conf.set(key, value)
 

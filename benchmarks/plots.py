@@ -23,6 +23,8 @@ _COLOURS = {
     "arrow": "#b5482a",
     "shared": "#6fa8c9",
     "isolated": "#1f5f8b",
+    "shared-one": "#a9cfe3",
+    "isolated-one": "#5b8fb5",
     "process": "#b5482a",
     "thread": "#6fa8c9",
     "auto": "#8a6fb0",

@@ -213,9 +213,10 @@ def _bridges(results: Results) -> Iterator[str]:
     )
 
     def figure(bridge: str, interpreter: str, bundle: int, case: str) -> str:
-        key = {"bridge": bridge, "interpreter": interpreter, "bundle": bundle, "case": case}
-        found = [call["ns"] for call in bridges["calls"] if key.items() <= call.items()]
-        return nanos_text(median(found)) if found else "-"
+        try:
+            return nanos_text(results.bridge_nanos(bridge, interpreter, bundle, case))
+        except MissingFigureError:
+            return "-"
 
     yield from table(
         ("time per call", *(CASES[case].title for case in cases)),

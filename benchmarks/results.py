@@ -85,6 +85,15 @@ class Results:
         """Return the nanoseconds per row."""
         return float(self.statistic(self.samples(master, case, mode, measure)))
 
+    def bridge_nanos(self, bridge: str, interpreter: str, bundle: int, case: str) -> float:
+        """Return the nanoseconds per call through a bridge without Spark."""
+        key = {"bridge": bridge, "interpreter": interpreter, "bundle": bundle, "case": case}
+        calls = self.raw.get("bridges", {}).get("calls", [])
+        found = [call["ns"] for call in calls if key.items() <= call.items()]
+        if not found:
+            raise MissingFigureError(f"{case} through {bridge}, {interpreter}")
+        return float(self.statistic(found))
+
     def first_row_seconds(self, mode: str) -> float:
         """Return the seconds to the first result of a function in a fresh session."""
         return self._session_figure(mode, "first_row_seconds")
