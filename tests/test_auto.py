@@ -76,24 +76,6 @@ def test_functions_of_rows_leave(auto):
     assert "ThreadEvalPython" in plan
 
 
-def test_functions_called_with_one_row_leave(auto):
-    """Of calls as short as these, few have their processor time measured."""
-    rows = 20000
-
-    def loop(n):
-        sum(range(2000))
-        return os.getpid()
-
-    short = F.udf(loop, "long")
-
-    def program(frame):
-        numbers = frame.select(F.explode(F.sequence(F.lit(1), F.lit(rows))).alias("n"))
-        return numbers.select(short("n"))
-
-    with settings(auto, {"spark.pyflow.bundle.size": "1"}):
-        leaves(auto, program)
-
-
 def test_functions_over_batches_leave(auto):
     loop = F.pandas_udf(lambda series: series * 0 + busy(1), "long", F.PandasUDFType.SCALAR)
     leaves(auto, lambda frame: frame.select(loop("id")))
