@@ -70,6 +70,7 @@ public final class PythonProgram implements LoadedFunctions {
     return Platform.getLong(null, evaluation + INPUT_BYTES_DONE);
   }
 
+  @Override
   public CallTimes times() {
     return times;
   }
@@ -80,6 +81,7 @@ public final class PythonProgram implements LoadedFunctions {
   }
 
   /** The traceback of the last evaluation that ended in {@link #ERROR}, or what it imported. */
+  @Override
   public String error() {
     return new String(NativeBridge.error(handle), StandardCharsets.UTF_8);
   }

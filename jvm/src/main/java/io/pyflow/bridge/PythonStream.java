@@ -44,6 +44,7 @@ public final class PythonStream implements LoadedFunctions {
     return Platform.getLong(null, step + ROWS);
   }
 
+  @Override
   public CallTimes times() {
     return times;
   }
@@ -53,7 +54,7 @@ public final class PythonStream implements LoadedFunctions {
     return NativeBridge.streamSchema(handle);
   }
 
-  /** The traceback of the last call that ended in an error. */
+  @Override
   public String error() {
     return new String(NativeBridge.streamError(handle), StandardCharsets.UTF_8);
   }

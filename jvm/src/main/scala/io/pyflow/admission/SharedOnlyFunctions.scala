@@ -4,7 +4,7 @@ import java.util.concurrent.ConcurrentHashMap
 
 import org.slf4j.LoggerFactory
 
-import io.pyflow.spec.ProgramSpec
+import io.pyflow.spec.FunctionsSpec
 
 /**
  * Functions of the running application that were seen in this JVM to need a module which refuses
@@ -14,13 +14,13 @@ private[pyflow] object SharedOnlyFunctions {
   private val log = LoggerFactory.getLogger(getClass)
   private val digests = ConcurrentHashMap.newKeySet[String]()
 
-  def contains(spec: ProgramSpec): Boolean = digests.contains(spec.commandsDigest)
+  def contains(spec: FunctionsSpec): Boolean = digests.contains(spec.commandsDigest)
 
   /** Forgets everything, when an application begins: its large functions are the ids of broadcasts. */
   def clear(): Unit = digests.clear()
 
   /** @param imports what the functions need the shared interpreter for */
-  def add(spec: ProgramSpec, imports: String): Unit =
+  def add(spec: FunctionsSpec, imports: String): Unit =
     if (digests.add(spec.commandsDigest)) {
       log.warn(
         "{} moves to the shared interpreter: it imports {}, and isolated interpreters take no " +

@@ -40,7 +40,7 @@ public final class SingleEntry {
     this.release = release;
   }
 
-  /** Whether the task has ended: whoever is inside should leave. */
+  /** Whether the task has ended: a thread that is inside should leave. */
   public boolean isClosed() {
     return closed;
   }
@@ -58,7 +58,10 @@ public final class SingleEntry {
     if (closed) {
       return false;
     }
-    throw new IllegalStateException("two threads pull from one Python operator at once");
+    throw new IllegalStateException(
+        inside == Thread.currentThread()
+            ? "the input of a Python operator pulls from the operator itself"
+            : "two threads pull from one Python operator at once");
   }
 
   public void leave() {

@@ -94,7 +94,7 @@ class ArrowLane private (
       inProcess: TaskContext => Iterator[ColumnarBatch]): Iterator[ColumnarBatch] =
     FunctionAdmission.evaluate(spec, functions, settings) { (context, meter) =>
       val lent = input(new LentMemory(spec.functionNames))
-      new StreamEvaluation(spec, settings, lent, context, metrics, meter): Iterator[ColumnarBatch]
+      new StreamEvaluation(spec, settings, lent, context, metrics, meter).results
     }(inProcess)
 }
 

@@ -28,13 +28,13 @@ class ThreadEvalPythonEvaluatorFactory(
   extends PartitionEvaluatorFactory[InternalRow, InternalRow] {
 
   override def createEvaluator(): PartitionEvaluator[InternalRow, InternalRow] =
-    new Evaluator[InternalRow](_.results(_, lane.projection.isDefined, _), identity)
+    new Evaluator[InternalRow](_.ofRows(_, lane.projection.isDefined, _), identity)
 
   /** The same over the batches of a columnar child. */
   def ofBatches: PartitionEvaluatorFactory[ColumnarBatch, InternalRow] =
     new PartitionEvaluatorFactory[ColumnarBatch, InternalRow] {
       override def createEvaluator(): PartitionEvaluator[ColumnarBatch, InternalRow] =
-        new Evaluator[ColumnarBatch](_.resultsOfBatches(_, _), _.flatMap(_.rowIterator().asScala))
+        new Evaluator[ColumnarBatch](_.ofBatches(_, _), _.flatMap(_.rowIterator().asScala))
     }
 
   /**
@@ -42,13 +42,13 @@ class ThreadEvalPythonEvaluatorFactory(
    * @param rows of the input
    */
   private class Evaluator[T](
-      inThread: (BundleEvaluation, Iterator[T], () => UnsafeProjection) => Iterator[InternalRow],
+      inThread: (RowEvaluation, Iterator[T], () => UnsafeProjection) => Iterator[InternalRow],
       rows: Iterator[T] => Iterator[InternalRow])
     extends PartitionEvaluator[T, InternalRow] {
 
     override def eval(partitionIndex: Int, inputs: Iterator[T]*): Iterator[InternalRow] =
       FunctionAdmission.evaluate(spec, functions, settings) { (context, meter) =>
-        val python = new BundleEvaluation(spec, settings, outputTypes, context, metrics, meter)
+        val python = new RowEvaluation(spec, settings, outputTypes, context, metrics, meter)
         inThread(python, inputs.head, () => newProjection(partitionIndex))
       } { _ => inProcess.eval(partitionIndex, rows(inputs.head)) }
   }

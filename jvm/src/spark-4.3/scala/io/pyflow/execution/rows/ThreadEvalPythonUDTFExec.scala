@@ -56,14 +56,14 @@ case class ThreadEvalPythonUDTFExec(
     val numOutputRows = longMetric("numOutputRows")
     // It counts calls.
     val measured = EvaluationMetrics(metrics).copy(outputRows = new SQLMetric(metricType = "sum"))
-    val python = new BundleEvaluation(spec, settings, Seq(udtf.dataType), context, measured, meter)
+    val python = new RowEvaluation(spec, settings, Seq(udtf.dataType), context, measured, meter)
     val joined = new JoinedRow
     val notTheEnd = InternalRow(false)
     val end = new JoinedRow(InternalRow(true), new GenericInternalRow(input.length - 1))
     val marked = rows.map(joined(notTheEnd, _)) ++ Iterator.single(end)
     val fields = resultAttrs.length
     python
-      .results(marked, projectAll = true, () => UnsafeProjection.create(input))
+      .ofRows(marked, projectAll = true, () => UnsafeProjection.create(input))
       .takeWhile(!_.isNullAt(0))
       .map { row =>
         val results = row.getArray(0)

@@ -63,7 +63,7 @@ private object ThreadForeachWrite {
       val size = new BundleSize(settings.bundleRows, settings.bundleMillis)
       val memory = new LentMemory(spec.functionNames)
       val input = new RowsToBundles(spec.inputSchema, records, size, memory)
-      val results = new StreamEvaluation(spec, settings, input, context, metrics, meter)
+      val results = new StreamEvaluation(spec, settings, input, context, metrics, meter).results
       if (results.hasNext) {
         throw SparkException.internalError(s"${spec.functionNames} returned something")
       }

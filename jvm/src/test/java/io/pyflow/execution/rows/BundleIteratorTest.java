@@ -12,6 +12,7 @@ import java.util.NoSuchElementException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
@@ -306,6 +307,62 @@ public class BundleIteratorTest {
         };
 
     assertEquals(10, drain(over(new Numbers(10, SMALL_ROW), slow)).length);
+  }
+
+  /** Numbers that do something with the iterator over them before the second one. */
+  private BundleIterator overInputThat(Consumer<BundleIterator> acts) {
+    BundleIterator[] rows = {null};
+    Iterator<InternalRow> numbers = new Numbers(10, SMALL_ROW);
+    Iterator<InternalRow> input =
+        new AbstractIterator<InternalRow>() {
+          private int asked;
+
+          @Override
+          public boolean hasNext() {
+            return numbers.hasNext();
+          }
+
+          @Override
+          public InternalRow next() {
+            if (++asked == 2) {
+              acts.accept(rows[0]);
+            }
+            return numbers.next();
+          }
+        };
+    rows[0] = over(input);
+    return rows[0];
+  }
+
+  @Test
+  public void theInputCannotPullFromTheIterator() {
+    BundleIterator rows = overInputThat(BundleIterator::hasNext);
+    rows.next();
+
+    Exception error = assertThrows(IllegalStateException.class, rows::hasNext);
+
+    assertEquals("the input of a Python operator pulls from the operator itself", error.getMessage());
+    rows.close();
+    assertEquals(1, python.closed);
+  }
+
+  @Test
+  public void theTaskMayEndWhileItsOwnThreadIsInside() {
+    int[] closedInside = {-1};
+    BundleIterator rows =
+        overInputThat(
+            iterator -> {
+              iterator.close();
+              closedInside[0] = python.closed;
+            });
+    rows.next();
+
+    assertFalse(rows.hasNext());
+
+    assertEquals(0, closedInside[0]);
+    assertEquals(1, python.closed);
+    assertEquals(0, python.interrupted);
+    assertFalse(rows.hasNext());
   }
 
   @Test

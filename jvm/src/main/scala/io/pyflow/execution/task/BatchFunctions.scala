@@ -1,0 +1,37 @@
+package io.pyflow.execution.task
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.pyflow.RunningTask
+
+import io.pyflow.bridge.{BatchSource, InterpreterKind, PythonStream}
+import io.pyflow.config.ThreadModeSettings
+import io.pyflow.spec.FunctionsSpec
+
+/**
+ * Functions over Arrow batches, in the shared interpreter. Python asks the source for as much input as
+ * it needs for a batch of output; the time that the source takes is not the functions'.
+ */
+private[execution] class BatchFunctions(
+    spec: FunctionsSpec,
+    settings: ThreadModeSettings,
+    source: BatchSource,
+    context: TaskContext,
+    measure: PythonStream => Unit)
+  extends FunctionHandle[PythonStream](spec, measure) {
+
+  /**
+   * Has the functions make the next batch.
+   *
+   * @param array address of an ArrowArray, which is filled if there is a batch
+   * @return what knows of the batch; None after the last
+   */
+  def next(array: Long): Option[PythonStream] =
+    Some(call(_.next(array))).filter(_.rows != BatchSource.END)
+
+  override protected def load(): (TaskSlot, PythonStream) = {
+    FunctionLoading.prepare(spec, settings)
+    val slot = new TaskSlot(context, InterpreterKind.SHARED, settings)
+    val input: BatchSource = array => slot.waiting(RunningTask.in(context)(source.next(array)))
+    (slot, FunctionLoading.into(slot, spec, context)(slot.loadStream(_, input)))
+  }
+}

@@ -1,0 +1,51 @@
+package io.pyflow.execution.task
+
+import org.apache.spark.{SparkException, TaskContext}
+
+import io.pyflow.admission.SharedOnlyFunctions
+import io.pyflow.bridge.{InterpreterKind, PythonProgram, SharedInterpreterRequiredException}
+import io.pyflow.config.ThreadModeSettings
+import io.pyflow.spec.ProgramSpec
+
+/** Functions of a row each, in the interpreter that their session and their imports allow. */
+private[execution] class RowFunctions(
+    spec: ProgramSpec,
+    settings: ThreadModeSettings,
+    context: TaskContext,
+    measure: PythonProgram => Unit)
+  extends FunctionHandle[PythonProgram](spec, measure) {
+
+  /**
+   * Evaluates rows that lie in memory as `InputBundle` writes them: all of them or the first ones.
+   *
+   * @param endsBatch whether they are the last of an Arrow batch
+   * @return what has the results until the next evaluation
+   */
+  def evaluate(address: Long, rows: Int, endsBatch: Boolean): PythonProgram = {
+    val program = call(_.evaluate(address, rows, endsBatch))
+    if (program.rowsDone == 0) {
+      throw SparkException.internalError(s"none of $rows rows was evaluated")
+    }
+    program
+  }
+
+  override protected def load(): (TaskSlot, PythonProgram) = {
+    FunctionLoading.prepare(spec, settings)
+    // Another attempt may be there because the one before has met such an import in another JVM.
+    val sharedOnly = SharedOnlyFunctions.contains(spec) || context.attemptNumber() > 0
+    val interpreter =
+      if (sharedOnly) InterpreterKind.SHARED
+      else FunctionLoading.interpreter(spec, settings)
+    try loadInto(interpreter)
+    catch {
+      case refused: SharedInterpreterRequiredException if interpreter != InterpreterKind.SHARED =>
+        SharedOnlyFunctions.add(spec, refused.getMessage)
+        loadInto(InterpreterKind.SHARED)
+    }
+  }
+
+  private def loadInto(interpreter: InterpreterKind): (TaskSlot, PythonProgram) = {
+    val slot = new TaskSlot(context, interpreter, settings)
+    (slot, FunctionLoading.into(slot, spec, context)(slot.load))
+  }
+}
