@@ -8,7 +8,7 @@ import io.pyflow.admission.ContentionMeter
 import io.pyflow.arrow.{ImportedBatches, TaskInput}
 import io.pyflow.bridge.PythonStream
 import io.pyflow.config.ThreadModeSettings
-import io.pyflow.execution.task.{BatchFunctions, PythonMemory}
+import io.pyflow.execution.task.BatchFunctions
 import io.pyflow.spec.FunctionsSpec
 
 /**
@@ -55,10 +55,7 @@ private[execution] class StreamEvaluation(
 
   private def measure(stream: PythonStream): Unit = {
     metrics.batches.add(1)
-    metrics.pythonTime.add(stream.times.pythonNanos)
-    metrics.gilWaitTime.add(stream.times.gilWaitNanos)
-    meter.foreach(_.add(stream.times))
-    PythonMemory.sample(metrics.pythonMemory)
+    metrics.calls.add(stream.times, meter)
     metrics.lentMemory.set(source.peakLentBytes)
   }
 

@@ -3,26 +3,22 @@ package io.pyflow.execution.batches
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-import io.pyflow.execution.task.PythonMemory
+import io.pyflow.execution.task.CallMetrics
 
-/** An operator's metrics, as a task adds to them. Times in nanoseconds. */
+/** An operator's metrics, as a task adds to them. */
 case class StreamMetrics(
     outputRows: SQLMetric,
     batches: SQLMetric,
-    pythonTime: SQLMetric,
-    gilWaitTime: SQLMetric,
-    pythonMemory: SQLMetric,
-    lentMemory: SQLMetric)
+    lentMemory: SQLMetric,
+    calls: CallMetrics)
 
 object StreamMetrics {
 
   /** Metrics of operators of the Arrow lane, beside those of Spark's Python operators. */
-  def create(sparkContext: SparkContext): Map[String, SQLMetric] = Map(
-    "batches" -> SQLMetrics.createMetric(sparkContext, "number of batches"),
-    "pythonTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time in Python"),
-    "gilWaitTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time waiting for the GIL"),
-    PythonMemory.metric(sparkContext),
-    "lentMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory lent to Python"))
+  def create(sparkContext: SparkContext): Map[String, SQLMetric] =
+    CallMetrics.create(sparkContext) ++ Map(
+      "batches" -> SQLMetrics.createMetric(sparkContext, "number of batches"),
+      "lentMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory lent to Python"))
 
   /** For operators of Spark's, which do not show them. */
   def notShown(sparkContext: SparkContext): StreamMetrics =
@@ -37,8 +33,6 @@ object StreamMetrics {
   def apply(metrics: Map[String, SQLMetric]): StreamMetrics = StreamMetrics(
     metrics(Received),
     metrics("batches"),
-    metrics("pythonTime"),
-    metrics("gilWaitTime"),
-    metrics(PythonMemory.Key),
-    metrics("lentMemory"))
+    metrics("lentMemory"),
+    CallMetrics(metrics))
 }

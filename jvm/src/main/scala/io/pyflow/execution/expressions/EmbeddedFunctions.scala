@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.DataType
 
 import io.pyflow.admission.{FunctionAdmission, FunctionIdentity}
 import io.pyflow.config.ThreadModeSettings
-import io.pyflow.execution.rows.{BundleEvaluation, EvaluationMetrics}
+import io.pyflow.execution.task.RowFunctions
 import io.pyflow.spec.ProgramSpec
 
 /**
@@ -40,15 +40,14 @@ case class EmbeddedFunctions(
     s"${call.name}(${shown.mkString(", ")})"
   }
 
-  private def open(): RowEvaluation = {
+  private def open(): EmbeddedEvaluation = {
     if (Option(TaskContext.get()).isEmpty) {
       throw new SparkException(
         s"Python function $names can be called in tasks only, and Spark has called it on the driver")
     }
     FunctionAdmission.evaluateHere(spec, identities, settings) { context =>
-      val metrics = EvaluationMetrics.unregistered
-      val python = new BundleEvaluation(spec, settings, resultTypes, context, metrics, None)
-      new RowEvaluation(python, resultTypes, context)
+      val functions = new RowFunctions(spec, settings, context, _ => ())
+      new EmbeddedEvaluation(functions, resultTypes, context)
     }
   }
 }

@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.DataType
 import io.pyflow.admission.ContentionMeter
 import io.pyflow.bridge.PythonProgram
 import io.pyflow.config.ThreadModeSettings
-import io.pyflow.execution.task.{PythonMemory, RowFunctions}
+import io.pyflow.execution.task.RowFunctions
 import io.pyflow.spec.ProgramSpec
 
 /**
@@ -54,20 +54,12 @@ private[rows] class BundleEvaluation(
 
   override def close(): Unit = {
     evaluated = None
-    try {
-      // A LIMIT ends a task with success before its input is exhausted.
-      if (!context.isFailed() && !context.isInterrupted()) {
-        functions.finish()
-      }
-    } finally functions.close()
+    functions.close()
   }
 
   private def measure(program: PythonProgram): Unit = {
     metrics.bundles.add(1)
-    metrics.pythonTime.add(program.times.pythonNanos)
     metrics.conversionTime.add(program.conversionNanos)
-    metrics.gilWaitTime.add(program.times.gilWaitNanos)
-    meter.foreach(_.add(program.times))
-    PythonMemory.sample(metrics.pythonMemory)
+    metrics.calls.add(program.times, meter)
   }
 }

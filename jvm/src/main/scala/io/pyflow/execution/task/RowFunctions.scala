@@ -29,6 +29,14 @@ private[execution] class RowFunctions(
     program
   }
 
+  /** A LIMIT ends a task with success before its input is exhausted. */
+  override def close(): Unit =
+    try {
+      if (!context.isFailed() && !context.isInterrupted()) {
+        finish()
+      }
+    } finally super.close()
+
   override protected def load(): (TaskSlot, PythonProgram) = {
     FunctionLoading.prepare(spec, settings)
     // Another attempt may be there because the one before has met such an import in another JVM.

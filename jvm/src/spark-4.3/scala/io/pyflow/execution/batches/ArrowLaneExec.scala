@@ -1,23 +1,19 @@
 package io.pyflow.execution.batches
 
-import org.apache.spark.sql.catalyst.expressions.{PythonFuncExpression, PythonUDTF}
-import org.apache.spark.sql.catalyst.util.truncatedString
-import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
+import org.apache.spark.sql.catalyst.expressions.PythonUDTF
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.python.PythonSQLMetrics
 import org.apache.spark.sql.types.StructType
 
 import io.pyflow.admission.FunctionIdentity
-import io.pyflow.config.ThreadModeSettings
+import io.pyflow.execution.ThreadModeExec
 import io.pyflow.spec.{Argument, InputShape, StreamSpec}
 
-/** What the operators have in common whose functions work on Arrow batches in the executor's JVM. */
-trait ArrowLaneExec extends SparkPlan with PythonSQLMetrics {
-  def functions: Seq[PythonFuncExpression]
-
-  def settings: ThreadModeSettings
-
+/** An operator whose functions work on Arrow batches. */
+trait ArrowLaneExec extends ThreadModeExec with PythonSQLMetrics {
   protected def pythonEvalType: Int
+
+  override protected def interpreter: String = "shared"
 
   override protected def additionalMetrics: Map[String, SQLMetric] =
     StreamMetrics.create(sparkContext)
@@ -56,16 +52,4 @@ trait ArrowLaneExec extends SparkPlan with PythonSQLMetrics {
       udtf,
       pythonMetrics)
   }
-
-  override def simpleString(maxFields: Int): String = {
-    val named = truncatedString(functions, "[", ", ", "]", maxFields)
-    s"$nodeName $named, interpreter: shared, output ${truncatedString(output, "[", ", ", "]", maxFields)}"
-  }
-
-  override def verboseStringWithOperatorId(): String =
-    s"""$formattedNodeName
-       |${ExplainUtils.generateFieldString("Functions", functions)}
-       |Interpreter: shared
-       |${ExplainUtils.generateFieldString("Output", output)}
-       |""".stripMargin
 }

@@ -5,8 +5,8 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
-import org.apache.spark.sql.catalyst.plans.physical.{Distribution, Partitioning}
-import org.apache.spark.sql.execution.{GroupedIterator, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.catalyst.plans.physical.Distribution
+import org.apache.spark.sql.execution.{GroupedIterator, OrderPreservingUnaryExecNode, PartitioningPreservingUnaryExecNode, SparkPlan}
 import org.apache.spark.sql.execution.aggregate.UpdatingSessionsIterator
 import org.apache.spark.sql.execution.python.ArrowAggregatePythonExec
 import org.apache.spark.sql.execution.python.PendingRows
@@ -24,7 +24,8 @@ case class ThreadArrowAggregatePythonExec(
     pythonEvalType: Int,
     settings: ThreadModeSettings,
     child: SparkPlan)
-  extends UnaryExecNode
+  extends PartitioningPreservingUnaryExecNode
+  with OrderPreservingUnaryExecNode
   with ArrowLaneExec {
 
   /** It knows what it requires of its child, and what its groups are. */
@@ -40,7 +41,11 @@ case class ThreadArrowAggregatePythonExec(
 
   override def output: Seq[Attribute] = resultExpressions.map(_.toAttribute)
 
-  override def outputPartitioning: Partitioning = workerOperator.outputPartitioning
+  override protected def outputExpressions: Seq[NamedExpression] = resultExpressions
+
+  /** Groups come in the order of the rows. Those of sessions have other columns than the rows. */
+  override protected def orderingExpressions: Seq[SortOrder] =
+    if (workerOperator.sessionWindowOption.isEmpty) child.outputOrdering else Nil
 
   override def producedAttributes: AttributeSet = workerOperator.producedAttributes
 

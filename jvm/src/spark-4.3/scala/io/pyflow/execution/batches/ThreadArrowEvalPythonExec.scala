@@ -6,13 +6,13 @@ import org.apache.spark.{PartitionEvaluator, PartitionEvaluatorFactory, TaskCont
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.physical.Partitioning
-import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.python.PendingRows
 import org.apache.spark.sql.pyflow.ArrowResults
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
 import io.pyflow.config.ThreadModeSettings
+import io.pyflow.execution.ThreadEvalExec
 import io.pyflow.spec.{BoundArguments, InBatches}
 
 /**
@@ -33,21 +33,8 @@ case class ThreadArrowEvalPythonExec(
     pythonEvalType: Int,
     settings: ThreadModeSettings,
     child: SparkPlan)
-  extends UnaryExecNode
+  extends ThreadEvalExec
   with ArrowLaneExec {
-
-  override def functions: Seq[PythonFuncExpression] = udfs
-
-  override def output: Seq[Attribute] = outputExpressions.map(_.toAttribute)
-
-  override def producedAttributes: AttributeSet = AttributeSet(resultAttrs)
-
-  override def outputPartitioning: Partitioning =
-    if (outputExpressions.forall(_.isInstanceOf[Attribute])) {
-      child.outputPartitioning
-    } else {
-      super.outputPartitioning
-    }
 
   override protected def doExecute(): RDD[InternalRow] = {
     val arguments = BoundArguments(udfs)

@@ -3,12 +3,12 @@ package io.pyflow.execution.rows
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.util.truncatedString
-import org.apache.spark.sql.execution.{ExplainUtils, OrderPreservingUnaryExecNode, PartitioningPreservingUnaryExecNode, SparkPlan}
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 import io.pyflow.admission.FunctionIdentity
 import io.pyflow.config.ThreadModeSettings
+import io.pyflow.execution.ThreadEvalExec
 import io.pyflow.execution.fallback.{WorkerEvaluation, WorkerOperator}
 import io.pyflow.spec.RowBinding
 
@@ -49,17 +49,7 @@ case class ThreadEvalPythonExec(
     evalType: Int,
     settings: ThreadModeSettings,
     child: SparkPlan)
-  extends PartitioningPreservingUnaryExecNode
-  with OrderPreservingUnaryExecNode {
-
-  override def output: Seq[Attribute] = outputExpressions.map(_.toAttribute)
-
-  override def producedAttributes: AttributeSet = AttributeSet(resultAttrs)
-
-  override protected def orderingExpressions: Seq[SortOrder] = child.outputOrdering
-
-  /** Results among them, so that the canonical form tells which result an output column is. */
-  override def allAttributes: AttributeSeq = child.output ++ resultAttrs
+  extends ThreadEvalExec {
 
   /** For partitions whose functions went to quarantine after the query was planned. */
   @transient private val workerOperator =
@@ -89,22 +79,6 @@ case class ThreadEvalPythonExec(
       child.execute().mapPartitionsWithEvaluator(factory)
     }
   }
-
-  private def interpreter: String = settings.interpreter.name.toLowerCase(java.util.Locale.ROOT)
-
-  override def simpleString(maxFields: Int): String = {
-    val functions = truncatedString(udfs, "[", ", ", "]", maxFields)
-    val columns = truncatedString(outputExpressions, "[", ", ", "]", maxFields)
-    s"$nodeName $functions, interpreter: $interpreter, output $columns"
-  }
-
-  override def verboseStringWithOperatorId(): String =
-    s"""$formattedNodeName
-       |${ExplainUtils.generateFieldString("Input", child.output)}
-       |${ExplainUtils.generateFieldString("Functions", udfs)}
-       |Interpreter: $interpreter
-       |${ExplainUtils.generateFieldString("Output", outputExpressions)}
-       |""".stripMargin
 
   override protected def withNewChildInternal(newChild: SparkPlan): ThreadEvalPythonExec =
     copy(child = newChild)

@@ -1,18 +1,16 @@
 package io.pyflow.execution.rows
 
-import java.util.Locale
-
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.util.truncatedString
-import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.python.{EvalPythonExec, EvalPythonUDTFExec}
 import org.apache.spark.sql.types.{BooleanType, StructField, StructType}
 
 import io.pyflow.admission.{ContentionMeter, FunctionAdmission, FunctionIdentity}
 import io.pyflow.config.ThreadModeSettings
+import io.pyflow.execution.ThreadModeExec
 import io.pyflow.execution.fallback.WorkerTableOperator
 import io.pyflow.spec.{Argument, ProgramSpec}
 
@@ -26,7 +24,10 @@ case class ThreadEvalPythonUDTFExec(
     resultAttrs: Seq[Attribute],
     settings: ThreadModeSettings,
     child: SparkPlan)
-  extends EvalPythonUDTFExec {
+  extends EvalPythonUDTFExec
+  with ThreadModeExec {
+
+  override def functions: Seq[PythonFuncExpression] = Seq(udtf)
 
   private val workerOperator =
     new WorkerTableOperator(udtf, requiredChildOutput, resultAttrs, child)
@@ -73,21 +74,6 @@ case class ThreadEvalPythonUDTFExec(
         }
       }
   }
-
-  private def interpreter: String = settings.interpreter.name.toLowerCase(Locale.ROOT)
-
-  override def simpleString(maxFields: Int): String = {
-    val columns = truncatedString(output, "[", ", ", "]", maxFields)
-    s"$nodeName [$udtf], interpreter: $interpreter, output $columns"
-  }
-
-  override def verboseStringWithOperatorId(): String =
-    s"""$formattedNodeName
-       |${ExplainUtils.generateFieldString("Input", child.output)}
-       |Function: $udtf
-       |Interpreter: $interpreter
-       |${ExplainUtils.generateFieldString("Output", output)}
-       |""".stripMargin
 
   override protected def withNewChildInternal(newChild: SparkPlan): ThreadEvalPythonUDTFExec =
     copy(child = newChild)

@@ -77,7 +77,8 @@ public class BatchIteratorTest {
 
     Exception error = assertThrows(IllegalStateException.class, batches::hasNext);
 
-    assertEquals("the input of a Python operator pulls from the operator itself", error.getMessage());
+    assertEquals(
+        "the input of a Python operator pulls from the operator itself", error.getMessage());
     batches.close();
     assertEquals(1, released);
   }

@@ -341,7 +341,8 @@ public class BundleIteratorTest {
 
     Exception error = assertThrows(IllegalStateException.class, rows::hasNext);
 
-    assertEquals("the input of a Python operator pulls from the operator itself", error.getMessage());
+    assertEquals(
+        "the input of a Python operator pulls from the operator itself", error.getMessage());
     rows.close();
     assertEquals(1, python.closed);
   }

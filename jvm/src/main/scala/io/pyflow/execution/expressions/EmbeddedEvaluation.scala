@@ -7,23 +7,24 @@ import org.apache.spark.sql.types.DataType
 import org.apache.spark.unsafe.Platform
 
 import io.pyflow.bridge.InputBundle
-import io.pyflow.execution.rows.BundleEvaluation
-import io.pyflow.execution.task.SingleEntry
+import io.pyflow.execution.rows.DeferredColumns
+import io.pyflow.execution.task.{RowFunctions, SingleEntry}
 
 /** Evaluates functions in one task, one row at a time. */
-private[execution] class RowEvaluation(
-    python: BundleEvaluation,
+private[execution] class EmbeddedEvaluation(
+    functions: RowFunctions,
     resultTypes: Seq[DataType],
     context: TaskContext) {
 
   private val bundle = new InputBundle
   private val row = new UnsafeRow(resultTypes.length)
-  private val entry = new SingleEntry(() => python.interrupt(), () => release())
+  private lazy val deferredColumns = new DeferredColumns(resultTypes)
+  private val entry = new SingleEntry(() => functions.interrupt(), () => release())
 
   /** Whether a result may lie in memory that the next evaluation takes. */
   private val refersToMemory = !resultTypes.forall(UnsafeRow.isFixedLength)
 
-  private var last: InternalRow = row
+ernalRow = row
 
   context.addTaskCompletionListener[Unit](_ => entry.close())
 
@@ -37,8 +38,7 @@ private[execution] class RowEvaluation(
     try {
       bundle.clear()
       bundle.add(input)
-      python.evaluate(bundle.address, 1, true)
-      last = result(python.outputAddress)
+      last = result(functions.evaluate(bundle.address, 1, true).outputAddress)
     } finally entry.leave()
   }
 
@@ -48,12 +48,12 @@ private[execution] class RowEvaluation(
     val deferred = Platform.getInt(None.orNull, address + Integer.BYTES)
     val start = address + 2 * Integer.BYTES
     row.pointTo(None.orNull, start, size)
-    if (deferred > 0) python.resolveDeferred(row, start + size, deferred).copy()
+    if (deferred > 0) deferredColumns.resolve(row, start + size, deferred).copy()
     else if (refersToMemory) row.copy()
     else row
   }
 
   private def release(): Unit =
-    try python.close()
+    try functions.close()
     finally bundle.free()
 }

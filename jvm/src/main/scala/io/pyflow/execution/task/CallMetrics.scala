@@ -1,0 +1,40 @@
+package io.pyflow.execution.task
+
+import org.apache.spark.SparkContext
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+
+import io.pyflow.admission.ContentionMeter
+import io.pyflow.bridge.{CallTimes, PythonRuntime}
+
+/** What every operator in thread mode measures of its calls into Python. Times in nanoseconds. */
+private[execution] case class CallMetrics(
+    pythonTime: SQLMetric,
+    gilWaitTime: SQLMetric,
+    pythonMemory: SQLMetric) {
+
+  /**
+   * Adds a call that has just returned.
+   *
+   * @param meter which counts it, too
+   */
+  def add(times: CallTimes, meter: Option[ContentionMeter]): Unit = {
+    pythonTime.add(times.pythonNanos)
+    gilWaitTime.add(times.gilWaitNanos)
+    meter.foreach(_.add(times))
+    if (times.sampledNanos > 0) {
+      // The most that a task has seen; all operators of all tasks share one CPython.
+      pythonMemory.set(pythonMemory.value.max(PythonRuntime.memoryBytes))
+    }
+  }
+}
+
+private[execution] object CallMetrics {
+  def create(sparkContext: SparkContext): Map[String, SQLMetric] = Map(
+    "pythonTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time in Python"),
+    "gilWaitTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time waiting for the GIL"),
+    "pythonMemory" ->
+      SQLMetrics.createSizeMetric(sparkContext, "peak memory of the executor's Python"))
+
+  def apply(metrics: Map[String, SQLMetric]): CallMetrics =
+    CallMetrics(metrics("pythonTime"), metrics("gilWaitTime"), metrics("pythonMemory"))
+}
