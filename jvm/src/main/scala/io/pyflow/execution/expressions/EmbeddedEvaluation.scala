@@ -24,7 +24,7 @@ private[execution] class EmbeddedEvaluation(
   /** Whether a result may lie in memory that the next evaluation takes. */
   private val refersToMemory = !resultTypes.forall(UnsafeRow.isFixedLength)
 
-ernalRow = row
+  private var last: InternalRow = row
 
   context.addTaskCompletionListener[Unit](_ => entry.close())
 

@@ -18,7 +18,7 @@ import io.pyflow.spec.{ProgramSpec, RowBinding}
  * admitted there, in Spark's Python workers.
  */
 class ThreadEvalPythonEvaluatorFactory(
-    lane: RowBinding,
+    binding: RowBinding,
     spec: ProgramSpec,
     outputTypes: Seq[DataType],
     settings: ThreadModeSettings,
@@ -28,7 +28,7 @@ class ThreadEvalPythonEvaluatorFactory(
   extends PartitionEvaluatorFactory[InternalRow, InternalRow] {
 
   override def createEvaluator(): PartitionEvaluator[InternalRow, InternalRow] =
-    new Evaluator[InternalRow](_.ofRows(_, lane.projection.isDefined, _), identity)
+    new Evaluator[InternalRow](_.ofRows(_, binding.projection.isDefined, _), identity)
 
   /** The same over the batches of a columnar child. */
   def ofBatches: PartitionEvaluatorFactory[ColumnarBatch, InternalRow] =
@@ -54,8 +54,8 @@ class ThreadEvalPythonEvaluatorFactory(
   }
 
   private def newProjection(partitionIndex: Int): UnsafeProjection = {
-    val expressions = lane.projection.getOrElse(lane.childOutput)
-    val projection = UnsafeProjection.create(expressions, lane.childOutput)
+    val expressions = binding.projection.getOrElse(binding.childOutput)
+    val projection = UnsafeProjection.create(expressions, binding.childOutput)
     projection.initialize(partitionIndex)
     projection
   }

@@ -19,7 +19,7 @@ import io.pyflow.spec.FunctionsSpec
  *   close     close the functions, give the interpreter back   once, whatever has happened
  * }}}
  *
- * @param measure called after each call into the functions, also after one that has failed
+ * @param measure called after each call that returns from Python, also with an error
  */
 private[execution] abstract class FunctionHandle[F <: LoadedFunctions](
     spec: FunctionsSpec,

@@ -59,10 +59,10 @@ case class ThreadEvalPythonExec(
     workerOperator.workerMetrics ++ EvaluationMetrics.create(sparkContext)
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val evaluation = RowBinding.bind(udfs, resultAttrs, outputExpressions, child.output)
+    val binding = RowBinding.bind(udfs, resultAttrs, outputExpressions, child.output)
     val factory = new ThreadEvalPythonEvaluatorFactory(
-      evaluation,
-      evaluation.spec(evalType, settings.worker),
+      binding,
+      binding.spec(evalType, settings.worker),
       output.map(_.dataType),
       settings,
       EvaluationMetrics(metrics),
