@@ -30,7 +30,7 @@ from pyflow.thread_mode.types import describe
 __all__ = ["Program", "load"]
 
 # Where an output column comes from, and how PySpark exchanges values with the functions: numbers of
-# native/evaluation/output_rows.h and native/codec/codec.h.
+# native/src/evaluation/output_rows.h and native/src/codec/codec.h.
 _INPUT_COLUMN = 0
 _FUNCTION_COLUMN = 1
 _PICKLE_EXCHANGE = 0
@@ -131,7 +131,7 @@ def load(specification: bytes) -> tuple[Any, ...]:
         (exchange, binary_as_bytes, :class:`Program`, :class:`ErrorOptions`, type descriptor or None
         by input ordinal, functions as (callables innermost first, ordinals, keywords or None, type
         descriptor, converted at once), output columns), as ``Program::build`` in
-        native/evaluation/program.cc reads it.
+        native/src/evaluation/program.cc reads it.
     """
     spec = json.loads(specification)
     with begin_task(spec) as task:

@@ -33,7 +33,7 @@ __all__ = ["Stream", "load"]
 #: array at this address; an int if there is none.
 Pull = Callable[[Callable[[int], Any]], Any]
 
-# What stands in place of a number of rows: in native/evaluation/stream.h and in
+# What stands in place of a number of rows: in native/src/evaluation/stream.h and in
 # io.pyflow.bridge.BatchSource, too.
 _END = -1
 _END_OF_GROUP = -2

@@ -36,7 +36,7 @@ from pyspark.sql.types import (
 
 __all__ = ["date_beyond_python", "describe", "timestamp_beyond_python", "with_values"]
 
-#: A tuple that starts with one of the numbers of ``pyflow::Kind`` in native/codec/types.h.
+#: A tuple that starts with one of the numbers of ``pyflow::Kind`` in native/src/codec/types.h.
 Descriptor = tuple[Any, ...]
 
 _DECIMAL = 8

@@ -8,7 +8,7 @@ import pytest
 
 from codec import ROOT
 
-_SOURCES = ROOT / "native"
+_SOURCES = ROOT / "native" / "src"
 _LAYERS = ("runtime", "codec", "evaluation")
 
 

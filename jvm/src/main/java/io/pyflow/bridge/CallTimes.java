@@ -7,7 +7,7 @@ import org.apache.spark.unsafe.Platform;
  * code writes.
  */
 public final class CallTimes {
-  // The layout of pyflow::CallTimes in native/evaluation/functions.h.
+  // The layout of pyflow::CallTimes in native/src/evaluation/functions.h.
   private static final int GIL_WAIT = 0;
   private static final int PYTHON = 8;
   private static final int SAMPLED = 16;

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
  * the heap limits, since a function may keep as much as it likes.
  */
 public final class LentMemory implements AutoCloseable {
-  /** What precedes all else in a block, as native/evaluation/arrow_c_data.h has it. */
+  /** What precedes all else in a block, as native/src/evaluation/arrow_c_data.h has it. */
   public static final int HEADER_BYTES = 64;
 
   /** Below this, the container is not asked for the memory that it has left. */

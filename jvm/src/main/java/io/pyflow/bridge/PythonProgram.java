@@ -23,7 +23,7 @@ public final class PythonProgram implements LoadedFunctions {
   /** {@link PythonSlot#interrupt()} stopped the evaluation. */
   public static final int INTERRUPTED = 3;
 
-  // The layout of pyflow::Evaluation in native/evaluation/program.h.
+  // The layout of pyflow::Evaluation in native/src/evaluation/program.h.
   private static final int OUTPUT = 0;
   private static final int ROWS_DONE = 8;
   private static final int INPUT_BYTES_DONE = 16;

@@ -8,7 +8,7 @@ import org.apache.spark.unsafe.Platform;
  * input from a {@link BatchSource}; calls come one at a time, from any thread.
  */
 public final class PythonStream implements LoadedFunctions {
-  // The layout of pyflow::Step in native/evaluation/stream.h.
+  // The layout of pyflow::Step in native/src/evaluation/stream.h.
   private static final int ROWS = 0;
   private static final int TIMES = 8;
   private static final int STEP_BYTES = TIMES + CallTimes.BYTES;
