@@ -4,7 +4,7 @@ package io.pyflow.execution.rows;
  * Where the Arrow batches end that process mode would have made of the input. Bundles end there
  * too: a value that is not of the declared type is converted with regard to the rest of its batch.
  */
-interface BatchEnds {
+public interface BatchEnds {
   /** How many rows the batch has left; 0 if there is no more input. */
   int rowsLeft();
 

@@ -7,12 +7,17 @@ import org.apache.spark.sql.types.DataType
 import org.apache.spark.unsafe.Platform
 
 import io.pyflow.bridge.InputBundle
-import io.pyflow.execution.rows.DeferredColumns
+import io.pyflow.execution.rows.{BatchEnds, DeferredColumns}
 import io.pyflow.execution.task.{RowFunctions, SingleEntry}
 
-/** Evaluates functions in one task, one row at a time. */
+/**
+ * Evaluates functions in one task, one row at a time.
+ *
+ * @param batches which of the rows are one Arrow batch
+ */
 private[execution] class EmbeddedEvaluation(
     functions: RowFunctions,
+    batches: BatchEnds,
     resultTypes: Seq[DataType],
     context: TaskContext) {
 
@@ -38,7 +43,7 @@ private[execution] class EmbeddedEvaluation(
     try {
       bundle.clear()
       bundle.add(input)
-      last = result(functions.evaluate(bundle.address, 1, true).outputAddress)
+      last = result(functions.evaluate(bundle.address, 1, batches.endsAfter(1)).outputAddress)
     } finally entry.leave()
   }
 

@@ -7,6 +7,7 @@ import org.apache.spark.sql.types.DataType
 
 import io.pyflow.admission.{FunctionAdmission, FunctionIdentity}
 import io.pyflow.config.ThreadModeSettings
+import io.pyflow.execution.rows.BatchEnds
 import io.pyflow.execution.task.RowFunctions
 import io.pyflow.spec.ProgramSpec
 
@@ -47,7 +48,8 @@ case class EmbeddedFunctions(
     }
     FunctionAdmission.evaluateHere(spec, identities, settings) { context =>
       val functions = new RowFunctions(spec, settings, context, _ => ())
-      new EmbeddedEvaluation(functions, resultTypes, context)
+      val batches = BatchEnds.every(spec.arrowBatchRows)
+      new EmbeddedEvaluation(functions, batches, resultTypes, context)
     }
   }
 }
