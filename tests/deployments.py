@@ -120,7 +120,7 @@ def connect_server(where, *conf, master="local[2]", **variables):
         server.stop()
 
 
-def member(where, name, *arguments):
+def member(where, name, host, *arguments):
     """A daemon of a standalone cluster."""
     return Daemon(
         where,
@@ -128,7 +128,7 @@ def member(where, name, *arguments):
         SPARK / "bin" / "spark-class",
         f"org.apache.spark.deploy.{name.split('-')[0]}",
         "--host",
-        "127.0.0.1",
+        host,
         "--webui-port",
         "0",
         *arguments,
@@ -137,13 +137,18 @@ def member(where, name, *arguments):
 
 @contextmanager
 def standalone(where):
-    """Master URL of a standalone cluster with two workers of one core."""
-    daemons = [member(where, "master.Master", "--port", "0")]
+    """Master URL of a standalone cluster with two workers of one core, on a host each."""
+    daemons = [member(where, "master.Master", "127.0.0.1", "--port", "0")]
     try:
         url = daemons[0].wait_for(r"Starting Spark master at (spark://\S+)")[1]
         for number in (1, 2):
             daemons.append(
-                member(where, f"worker.Worker-{number}", "--cores", "1", "--memory", "2g", url)
+                member(
+                    where,
+                    f"worker.Worker-{number}",
+                    f"127.0.0.{number}",
+                    *("--cores", "1", "--memory", "2g", url),
+                )
             )
         for worker in daemons[1:]:
             worker.wait_for("Successfully registered with master")

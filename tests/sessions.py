@@ -64,7 +64,9 @@ def crashing_conf() -> dict[str, str]:
         "spark.deploy.maxExecutorRetries": "-1",
         "spark.task.maxFailures": "8",
         "spark.stage.maxConsecutiveAttempts": "20",
-        # They live for seconds, and nobody reads of their end.
+        # A standalone cluster's have the environment of its workers.
+        "spark.executorEnv.PYTHONPATH": str(MODULES),
+        # They live for seconds, and their end is not read about.
         "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+SuppressFatalErrorMessage",
     }
 

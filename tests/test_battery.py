@@ -71,12 +71,21 @@ def test_crashes_through_connect(tmp_path):
         battery(tmp_path, own_url(address), EACH)
 
 
-@pytest.mark.complete
-@pytest.mark.parametrize("case", ["dynamic_allocation", "decommission", "speculation"])
-def test_executors_come_and_go(tmp_path, case):
-    output = run([sys.executable, PROGRAMS / "elastic.py", case], tmp_path, seconds=900)
+def elastic(where, case, master):
+    output = run([sys.executable, PROGRAMS / "elastic.py", case, master], where, seconds=900)
     assert "THE ROWS ARE RIGHT" in output
     assert "quarantined" not in output
+
+
+@pytest.mark.complete
+@pytest.mark.parametrize("case", ["dynamic_allocation", "decommission"])
+def test_executors_come_and_go(tmp_path, case):
+    elastic(tmp_path, case, "local-cluster[2,1,1024]")
+
+
+@pytest.mark.complete
+def test_speculation(tmp_path, standalone):
+    elastic(tmp_path, "speculation", standalone)
 
 
 def test_few_file_descriptors(tmp_path):

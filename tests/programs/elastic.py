@@ -1,4 +1,4 @@
-"""Executors that come and go: `python elastic.py CASE`, each on a cluster of its own.
+"""Executors that come and go: `python elastic.py CASE MASTER`.
 
 Prints THE ROWS ARE RIGHT when every query has ended well and no function is in quarantine.
 """
@@ -98,7 +98,10 @@ def decommission(spark):
 
 
 def speculation(spark):
-    """The first attempt of a task is slow; a copy of it ends before, and its rows count once."""
+    """The first attempt of a task is slow; a copy of it ends before, and its rows count once.
+
+    Spark runs a copy on another host.
+    """
     counted = spark.sparkContext.accumulator(0)
     copies = Path.cwd() / "copies"
     copies.mkdir()
@@ -119,9 +122,9 @@ def speculation(spark):
 
 
 def main() -> None:
-    case = sys.argv[1]
+    case, master = sys.argv[1:]
     spark = sessions.start(
-        "local-cluster[2,1,1024]",
+        master,
         conf={**sessions.cluster_conf(), sessions.MODE: "thread", **CONF[case]},
     )
     globals()[case](spark)
