@@ -260,6 +260,14 @@ def test_every_function_is_called_as_in_an_operator(spark, mode):
 
 
 @MODES
+def test_arguments_that_differ_from_call_to_call(spark, mode):
+    f = udf(lambda x, y: f"{x} {0 <= y < 1}", "string")
+    with settings(spark, mode):
+        frame = spark.range(1).select(F.transform(F.array("id", "id"), lambda x: f(x, F.rand())))
+        assert frame.collect()[0][0] == ["0 True", "0 True"]
+
+
+@MODES
 def test_broadcast_variables_and_the_task(spark, mode):
     from pyspark import TaskContext
 
