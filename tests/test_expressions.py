@@ -242,6 +242,23 @@ def test_one_call_for_all_that_is_made_of_a_result(spark, mode):
 
 
 @MODES
+def test_a_chain_is_as_deterministic_as_its_functions(spark, mode):
+    """Spark evaluates two columns that are written alike once, if they are deterministic."""
+    calls = spark.sparkContext.accumulator(0)
+
+    def counted(x):
+        calls.add(1)
+        return x
+
+    inner = udf(counted, "long").asNondeterministic()
+    outer = udf(lambda x: x, "long")
+    column = F.transform(F.array("id"), lambda x: outer(inner(x)))
+    with settings(spark, mode):
+        assert spark.range(1).select(column.alias("a"), column.alias("b")).first() == ([0], [0])
+    assert calls.value == 2
+
+
+@MODES
 def test_every_function_is_called_as_in_an_operator(spark, mode):
     """Also in a branch that is not taken, and no function is called for an element twice."""
     calls = spark.sparkContext.accumulator(0)

@@ -88,15 +88,7 @@ object PythonInJoins extends Rule[LogicalPlan] with PredicateHelper {
     plan.transformWithPruning(_.containsPattern(PYTHON_UDF)) {
       case join @ Join(left, right, joinType, Some(condition), _)
           if !joinType.isInstanceOf[InnerLike] =>
-        join.copy(condition = Some(
-          rewrite(
-            condition,
-            joinType.sql,
-            { udf =>
-              PythonUDF.isScalarPythonUDF(udf) && !canEvaluate(udf, left) && !canEvaluate(
-                udf,
-                right)
-            })))
+        join.copy(condition = Some(rewrite(condition, joinType.sql, needsBoth(left, right))))
       case filter: Filter =>
         val predicates = splitConjunctivePredicates(filter.condition).map {
           case exists: Exists => inSubquery(exists, LeftSemi.sql)(rewrite)
@@ -116,6 +108,9 @@ object PythonInJoins extends Rule[LogicalPlan] with PredicateHelper {
       case list: ListQuery =>
         list.copy(joinCond = list.joinCond.map(rewrite(_, joinType, needsOuter(list.plan))))
     }
+
+  private def needsBoth(left: LogicalPlan, right: LogicalPlan)(udf: PythonUDF): Boolean =
+    PythonUDF.isScalarPythonUDF(udf) && !canEvaluate(udf, left) && !canEvaluate(udf, right)
 
   private def needsOuter(subquery: LogicalPlan)(udf: PythonUDF): Boolean = {
     val (inner, outer) = udf.references.partition(subquery.outputSet.contains)
@@ -187,7 +182,7 @@ private class Embedding(refusal: String, parameters: PythonUDF => Map[String, St
     EmbeddedFunctions(
       ProgramSpec(udfs, bound, evalType, settings.worker),
       udfs.map(_.dataType),
-      udfs.forall(_.udfDeterministic),
+      udfs.forall(_.deterministic),
       udfs.flatMap(FunctionIdentity.of),
       settings.copy(auto = false, fallback = false))
   }
