@@ -106,7 +106,7 @@ class Sessions:
 
     def living(self) -> SparkSession:
         """The session; a new one where the JVM of the last one is dead."""
-        if self.current is not None and not self._is_alive():
+        if self.current is not None and not self.is_alive():
             sessions.forget_dead_jvm()
             self.current = None
         if self.current is None:
@@ -122,10 +122,10 @@ class Sessions:
         return self.current
 
     def close(self) -> None:
-        if self.current is not None and self._is_alive():
+        if self.current is not None and self.is_alive():
             self.current.stop()
 
-    def _is_alive(self) -> bool:
+    def is_alive(self) -> bool:
         assert self.current is not None
         process = self.current.sparkContext._gateway.proc
         return process.poll() is None
@@ -144,8 +144,12 @@ def sessions_of_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sessio
 
 @pytest.fixture
 def spark(sessions_of_run: Sessions, pytestconfig: pytest.Config) -> Iterator[SparkSession]:
-    """The session; a test that does not end in time fails, and its jobs are cancelled."""
+    """The session; a test that does not end in time fails, and its jobs are cancelled.
+
+    A test that leaves a setting to those after it fails, too.
+    """
     session = sessions_of_run.living()
+    before = session.conf.getAll
     late = []
     seconds = TEST_TIMEOUT_SECONDS * (10 if pytestconfig.getoption("--complete") else 1)
 
@@ -160,6 +164,8 @@ def spark(sessions_of_run: Sessions, pytestconfig: pytest.Config) -> Iterator[Sp
     signal.signal(signal.SIGALRM, previous)
     if late:
         session.sparkContext.cancelAllJobs()
+    if sessions_of_run.is_alive():
+        assert session.conf.getAll == before
 
 
 @pytest.fixture

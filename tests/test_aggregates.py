@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.functions import arrow_udf, col, lit, pandas_udf
 from pyspark.sql.types import ArrayType, DoubleType, LongType, StringType
 
-from comparison import executed_plan
+from comparison import executed_plan, settings
 from sessions import MODE
 
 SMALL_BATCHES = {"spark.sql.execution.arrow.maxRecordsPerBatch": "7"}
@@ -217,17 +217,15 @@ def test_failures(arrow_lane, what):
 
 
 def test_plans_and_fallback(spark):
-    spark.conf.set(MODE, "thread")
-    frame = numbers(spark, 10)
-    assert "ThreadArrowAggregatePython [mean(" in executed_plan(frame.groupBy("k").agg(mean("x")))
-    windowed = frame.withColumn("m", mean("x").over(Window.partitionBy("k")))
-    assert "ThreadArrowWindowPython [mean(" in executed_plan(windowed)
-    spark.conf.set("spark.sql.pyspark.udf.profiler", "perf")
-    try:
-        for each in (frame.groupBy("k").agg(mean("x")), windowed.select("m")):
-            plan = executed_plan(each)
-            assert "ProcessMode [mean(" in plan
-            assert "UDF profiler" in plan
-            assert each.count() > 0
-    finally:
-        spark.conf.unset("spark.sql.pyspark.udf.profiler")
+    with settings(spark, {MODE: "thread"}):
+        frame = numbers(spark, 10)
+        grouped = frame.groupBy("k").agg(mean("x"))
+        windowed = frame.withColumn("m", mean("x").over(Window.partitionBy("k")))
+        assert "ThreadArrowAggregatePython [mean(" in executed_plan(grouped)
+        assert "ThreadArrowWindowPython [mean(" in executed_plan(windowed)
+        with settings(spark, {"spark.sql.pyspark.udf.profiler": "perf"}):
+            for each in (frame.groupBy("k").agg(mean("x")), windowed.select("m")):
+                plan = executed_plan(each)
+                assert "ProcessMode [mean(" in plan
+                assert "UDF profiler" in plan
+                assert each.count() > 0

@@ -24,7 +24,7 @@ from pyspark.sql.functions import arrow_udf, pandas_udf, udf, udtf
 from pyspark.sql.window import Window
 
 from comparison import executed_plan, in_process, in_thread, process_mode, settings, thread_modes
-from sessions import MODE
+from sessions import MODE, wait_until
 
 LOGGING = {"spark.sql.pyspark.worker.logging.enabled": "true"}
 PATIENCE_SECONDS = 30
@@ -148,7 +148,9 @@ def talking_batches(batches):
 
 
 def plain(function, use_arrow):
-    return lambda spark: spark.range(3).select(udf(function, "long", useArrow=use_arrow)("id"))
+    return lambda spark, partitions=None: spark.range(3, numPartitions=partitions).select(
+        udf(function, "long", useArrow=use_arrow)("id")
+    )
 
 
 def series(function):
@@ -299,10 +301,35 @@ def test_what_was_logged_before_a_failure(spark):
     for mode in [*thread_modes(), process_mode()]:
         session = session_in(spark, mode)
         with pytest.raises(PySparkException, match="after"):
-            plain(fails, use_arrow=True)(session).collect()
+            plain(fails, use_arrow=True)(session, partitions=1).collect()
         logs.append(awaited(session, logs[0]) if logs else logged(session))
     assert all(lines == logs[0] for lines in logs)
     assert "'before'" in logs[0][0]
+
+
+@pytest.mark.parametrize("mode", thread_modes())
+def test_what_was_logged_before_a_cancellation(spark, mode, tmp_path):
+    """In process mode it is lost with the worker."""
+    began = tmp_path / "began"
+
+    def waits(x):
+        print("before")
+        began.touch()
+        time.sleep(PATIENCE_SECONDS)
+        return x
+
+    def cancel():
+        wait_until(began.exists, "the function runs")
+        spark.sparkContext.cancelAllJobs()
+
+    session = session_in(spark, mode)
+    canceller = threading.Thread(target=cancel)
+    canceller.start()
+    with pytest.raises(Exception, match="cancelled"):
+        plain(waits, use_arrow=True)(session, partitions=1).collect()
+    canceller.join()
+    wait_until(lambda: logged(session), "the log is there", PATIENCE_SECONDS)
+    assert len(logged(session)) == 1
 
 
 @pytest.mark.parametrize("mode", thread_modes())

@@ -1,5 +1,7 @@
 package io.pyflow.execution.task
 
+import java.util.concurrent.{CompletableFuture, Executors}
+
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.pyflow.PythonWorkerLog
@@ -20,24 +22,29 @@ private[task] class SessionLog(session: String) extends AutoCloseable {
   /** The number by which Python knows the log. */
   val number: Long = SessionLogs.open(write(_))
 
-  private def write(json: String): Unit = synchronized {
+  private def write(json: String): Unit = onWriter {
     if (!closed) {
-      orWarn {
-        val opened = blocks.getOrElse(new PythonWorkerLog(session, s"thread-$number"))
-        blocks = Some(opened)
-        opened.write(json)
-      }
+      val opened = blocks.getOrElse(new PythonWorkerLog(session, s"thread-$number"))
+      blocks = Some(opened)
+      opened.write(json)
     }
   }
 
   override def close(): Unit = {
     SessionLogs.close(number)
-    synchronized {
+    onWriter {
       closed = true
-      orWarn(blocks.foreach(_.close()))
+      blocks.foreach(_.close())
       blocks = None
     }
   }
+
+  /**
+   * Runs it on the thread that writes all logs, and waits for its end. The thread of a cancelled
+   * task is interrupted, which closes the file that it writes and ends its messages to the driver.
+   */
+  private def onWriter(work: => Unit): Unit =
+    CompletableFuture.runAsync(() => orWarn(work), writer).join()
 
   private def orWarn(work: => Unit): Unit =
     try work
@@ -49,4 +56,10 @@ private[task] class SessionLog(session: String) extends AutoCloseable {
 
 private object SessionLog {
   private val log = LoggerFactory.getLogger(classOf[SessionLog])
+
+  private lazy val writer = Executors.newSingleThreadExecutor { work =>
+    val thread = new Thread(work, "pyflow-session-logs")
+    thread.setDaemon(true)
+    thread
+  }
 }
