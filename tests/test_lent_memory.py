@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -11,6 +12,7 @@ from pyspark.sql import functions as F
 
 from comparison import MODE, operator, settings
 from deployments import PROGRAMS, run
+from sessions import wait_until
 
 
 def kept(where, rows, batch_bytes, *options):
@@ -53,6 +55,13 @@ def test_more_than_there_is_fails_the_task(tmp_path, case, what):
 
 def lent_now(spark):
     return spark._jvm.io.pyflow.bridge.LentMemory.bytesOfAllTasks()
+
+
+def resident_mb(spark):
+    """The resident memory of the JVM."""
+    process = spark._jvm.java.lang.ProcessHandle.current().pid()
+    status = Path(f"/proc/{process}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
 
 
 def peak(frame, name):
@@ -109,3 +118,20 @@ def test_batches_kept_beyond_a_task(spark):
         assert one.mapInArrow(summing, "n long").first().n == sum(range(10_000))
         one.mapInArrow(letting_go, "n long").collect()
         assert lent_now(spark) == before
+
+
+@pytest.mark.complete
+def test_freed_memory_goes_back_to_the_system(spark):
+    """The function keeps what it has allocated last, so that its arena does not end before that."""
+
+    def allocate(_):
+        import builtins
+
+        blocks = [bytearray(100_000) for _ in range(4_000)]
+        builtins.last_block = blocks[-1]
+        return len(blocks)
+
+    with settings(spark, {MODE: "thread"}):
+        assert spark.range(1).select(F.udf(allocate, "long")("id")).collect() == [(4_000,)]
+    kept = resident_mb(spark)
+    wait_until(lambda: resident_mb(spark) < kept - 300, "the memory is free")

@@ -5,6 +5,7 @@
 // quite that.
 
 #include <jni.h>
+#include <malloc.h>
 #include <pthread.h>
 
 #include <cstring>
@@ -245,6 +246,10 @@ JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_takeGil(JNIEnv*, jclas
 
 JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_memoryBytes(JNIEnv*, jclass) {
   return pyflow::python_memory_bytes();
+}
+
+JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_trimMemory(JNIEnv*, jclass) {
+  malloc_trim(0);
 }
 
 JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_endApplication(JNIEnv* env, jclass,

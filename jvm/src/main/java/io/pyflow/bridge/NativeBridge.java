@@ -16,6 +16,8 @@ final class NativeBridge {
 
   static native long memoryBytes();
 
+  static native void trimMemory();
+
   static native void endApplication(byte[] identifier);
 
   static native void takeGil();

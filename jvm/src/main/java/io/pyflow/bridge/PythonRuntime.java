@@ -113,6 +113,14 @@ public final class PythonRuntime {
   }
 
   /**
+   * Gives memory that is free in malloc's arenas back to the operating system. malloc itself does
+   * so only at the end of an arena, and every thread that Python runs on may have one.
+   */
+  public static void trimMemory() {
+    NativeBridge.trimMemory();
+  }
+
+  /**
    * Drops all that interpreters keep for an application that has ended: broadcast variables and the
    * modules from its files. Waits for each interpreter's GIL.
    */

@@ -7,7 +7,7 @@ import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.sql.pyflow.{PythonErrors, RunningTask}
 import org.slf4j.LoggerFactory
 
-import io.pyflow.bridge.{BatchSource, InterpreterKind, LoadedFunctions, PythonFunctionException, PythonProgram, PythonSlot, PythonStream}
+import io.pyflow.bridge.{BatchSource, InterpreterKind, LoadedFunctions, PythonFunctionException, PythonProgram, PythonRuntime, PythonSlot, PythonStream}
 import io.pyflow.config.{IdleTimeout, PyFlowConf, ThreadModeSettings}
 
 /**
@@ -130,6 +130,7 @@ private[execution] class TaskSlot(
     closed = true
     try slot.close()
     finally sessionLog.foreach(_.close())
+    trimMemoryLater()
   }
 
   private def interruptUntilClosed(): Unit = while (!closed) {
@@ -208,6 +209,19 @@ private[execution] object TaskSlot {
   private val log = LoggerFactory.getLogger(classOf[TaskSlot])
   private val IntervalMillis = 100L
   private val PatienceSeconds = 2L
+
+  private val TrimSeconds = 60L
+  private val willTrim = new AtomicBoolean
+
+  /** What tasks have freed goes back to the operating system, once for all that end in a minute. */
+  private def trimMemoryLater(): Unit =
+    if (willTrim.compareAndSet(false, true)) {
+      val trim: Runnable = () => {
+        willTrim.set(false)
+        PythonRuntime.trimMemory()
+      }
+      timer.schedule(trim, TrimSeconds, TimeUnit.SECONDS)
+    }
 
   private lazy val timer = {
     val executor = new ScheduledThreadPoolExecutor(1, daemon(_))
