@@ -5,6 +5,7 @@
 #   make test     set everything up, check style and types and run the tests
 #   make test-all the same in full and on every Python (two hours on two idle cores)
 #   make bench    measure; results go to docs/benchmarks
+#   make kafka    start a Kafka broker for trying, on the loopback device (PORT=9092), until Ctrl-C
 #   make soak     run mixed functions for a quarter of an hour and look for leaks (MINUTES=60 for longer)
 #   make sanitize run the row codec's tests under AddressSanitizer and UBSan
 #   make fuzz     the same with very many generated rows, whole and damaged (EXAMPLES=20000 for more)
@@ -67,8 +68,8 @@ ifneq (,$(filter test-all bench soak,$(MAKECMDGOALS)))
   purposes := --pythons all run test lint
 endif
 
-.PHONY: demo check test test-on test-all sanitize fuzz bench soak build dist lint format docs doctor data \
-  clean set-up python
+.PHONY: demo check test test-on test-all sanitize fuzz bench kafka soak build dist lint format docs doctor \
+  data clean set-up python
 
 demo: build data
 	$(python) examples/flights.py
@@ -78,7 +79,7 @@ check: lint build
 	$(python) $(pytest) -m "slice or generated"
 
 # All tests on the newest Python, and those of the slice on the oldest and without a GIL.
-test: lint build sanitize
+test: lint build sanitize build/kafka.stamp
 	$(gradle) test
 	$(python) $(pytest)
 	@for minor in $$(cat build/pythons-of-slice); do $(MAKE) test-on MINOR=$$minor MARK=slice || exit; done
@@ -117,6 +118,9 @@ sanitize fuzz: build
 
 bench: build
 	$(python) -m benchmarks
+
+kafka: build/kafka.stamp
+	$(python) scripts/kafka_broker.py --port $(or $(PORT),9092)
 
 soak: build
 	$(python) -m benchmarks.soak --minutes $(or $(MINUTES),10)
@@ -171,6 +175,11 @@ build/pythons: set-up
 
 build/jar.stamp: build/pythons $(sources)
 	$(gradle) jar
+	@touch $@
+
+build/kafka.stamp: build.gradle | build/pythons
+	@echo "PyFlow: fetching a Kafka broker and Spark's connector"
+	$(gradle) fetchKafka
 	@touch $@
 
 $(data) &:

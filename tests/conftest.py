@@ -17,7 +17,9 @@ from pyspark.sql.functions import udf
 
 import comparison
 import deployments
+import pyflow
 import sessions
+from scripts.kafka_broker import Broker, connector_jars
 
 sys.path.insert(0, str(sessions.MODULES))
 
@@ -112,6 +114,7 @@ class Sessions:
         if self.current is None:
             self.current = sessions.start(
                 conf={
+                    "spark.jars": ",".join([pyflow.jar_path(), *connector_jars()]),
                     "spark.driver.memory": "3g",
                     # Compiled code would drop the messages of exceptions that it throws often.
                     "spark.driver.extraJavaOptions": "-XX:-OmitStackTraceInFastThrow",
@@ -192,6 +195,13 @@ def make_udf(request: pytest.FixtureRequest) -> Callable[..., Any]:
 
     make.eval_type = request.param  # type: ignore[attr-defined]
     return make
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """A Kafka broker that runs; the tests that share it have topics of their own."""
+    with Broker(tmp_path_factory.mktemp("kafka")) as broker:
+        yield broker
 
 
 @pytest.fixture(scope="module")
