@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PLUGIN = "io.pyflow.PyFlowPlugin"
-EXTENSIONS = "io.pyflow.plugin.PyFlowExtensions"
 ALLOWED = "spark.pyflow.thread-mode.allowed"
 
 # Python's recursion limit is counted in calls, not bytes: on the JVM's default of 1 MiB a deep
@@ -90,12 +89,14 @@ def settings(present: Mapping[str, str]) -> dict[str, str]:
     -------
     dict
         Values for ``spark.jars``, ``spark.plugins`` and the JVM options of driver and executors;
-        for a Spark Connect server that PySpark starts in this process, also what replaces the
-        plugin there.
+        for a Spark Connect server that PySpark starts in this process, also who may use it.
     """
+    starts_server = _starts_connect_server(present)
+    # PySpark replaces spark.plugins when it starts that server; Spark loads those of both.
+    plugins = "spark.plugins.defaultList" if starts_server else "spark.plugins"
     values = {
         "spark.jars": _with_item(present.get("spark.jars", ""), jar_path()),
-        "spark.plugins": _with_item(present.get("spark.plugins", ""), PLUGIN),
+        plugins: _with_item(present.get(plugins, ""), PLUGIN),
         "spark.driver.extraJavaOptions": _with_stack_size(
             present.get("spark.driver.extraJavaOptions", "")
         ),
@@ -103,11 +104,7 @@ def settings(present: Mapping[str, str]) -> dict[str, str]:
             present.get("spark.executor.extraJavaOptions", "")
         ),
     }
-    if _starts_connect_server(present):
-        # PySpark replaces spark.plugins when it starts that server. The extension does the plugin's
-        # part of planning without it; tasks start Python when they need it.
-        extensions = present.get("spark.sql.extensions", "")
-        values["spark.sql.extensions"] = _with_item(extensions, EXTENSIONS)
+    if starts_server:
         # The one who starts that server is its only user. The client may not tell the user's name.
         values[ALLOWED] = present.get(ALLOWED, "true")
     return values

@@ -74,15 +74,18 @@ def crashing_conf() -> dict[str, str]:
 def start(
     master: str = "local[2]",
     *,
+    connect: bool = False,
     default_stack: bool = False,
     conf: Mapping[str, str] | None = None,
 ) -> SparkSession:
-    """Starts a classic session with the plugin.
+    """Starts a session with the plugin.
 
     Parameters
     ----------
     master : str
         Spark master.
+    connect : bool
+        Has PySpark start a Spark Connect server in this process.
     default_stack : bool
         Leaves the threads of the driver the stack that the JVM gives them.
     conf : mapping, optional
@@ -92,7 +95,8 @@ def start(
     os.environ["PYTHONPATH"] = str(MODULES)
     if FREE_THREADED:
         os.environ.setdefault("PYTHON_GIL", "0")  # pandas would turn it on for all tests
-    builder = SparkSession.builder.master(master).appName("pyflow-tests")
+    builder = SparkSession.builder.appName("pyflow-tests")
+    builder = builder.remote(master) if connect else builder.master(master)
     for key, value in {**base_conf(), **submit_conf(), **(conf or {})}.items():
         builder = builder.config(key, value)
     if not default_stack:

@@ -71,6 +71,10 @@ def test_crashes_through_connect(tmp_path):
         battery(tmp_path, own_url(address), EACH)
 
 
+def test_crashes_in_a_connect_server_that_pyspark_starts(tmp_path):
+    battery(tmp_path, "connect:local-cluster[2,1,1024]", ["pickled/rows/first"])
+
+
 def elastic(where, case, master):
     output = run([sys.executable, PROGRAMS / "elastic.py", case, master], where, seconds=900)
     assert "THE ROWS ARE RIGHT" in output

@@ -94,10 +94,12 @@ def test_configure_adds_to_spark_defaults(tmp_path):
 @pytest.mark.parametrize(
     ("key", "value"), [("spark.remote", "local[2]"), ("spark.api.mode", "connect")]
 )
-def test_configure_adds_the_extension_where_pyspark_replaces_the_plugins(key, value):
+def test_configure_sets_the_plugin_where_pyspark_replaces_the_others(key, value):
     builder = SparkSession.builder.config(key, value)
+    builder = builder.config("spark.plugins.defaultList", "org.example.Plugin")
 
-    assert options_of(builder)["spark.sql.extensions"] == "io.pyflow.plugin.PyFlowExtensions"
+    listed = options_of(builder)["spark.plugins.defaultList"]
+    assert listed == "org.example.Plugin,io.pyflow.PyFlowPlugin"
 
 
 @pytest.mark.parametrize("chosen", [None, "false"])

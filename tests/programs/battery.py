@@ -2,7 +2,8 @@
 
     python battery.py MASTER KIND/INPUT/MOMENT ...
 
-MASTER may be the URL of a Spark Connect server, with the settings of `sessions.crashing_conf`.
+MASTER may be the URL of a Spark Connect server, with the settings of `sessions.crashing_conf`;
+after `connect:`, PySpark starts such a server.
 
 In a Python worker the functions do nothing of the kind, so that every query must finish there, with
 the rows that process mode gives. Some cases run at once, in executors of their own, which have one
@@ -172,7 +173,10 @@ def main() -> None:
     if master.startswith("sc://"):
         spark = SparkSession.builder.remote(master).getOrCreate()
     else:
-        spark = sessions.start(master, conf=sessions.crashing_conf())
+        own_server = master.startswith("connect:")
+        spark = sessions.start(
+            master.removeprefix("connect:"), connect=own_server, conf=sessions.crashing_conf()
+        )
     spark.conf.set(sessions.MODE, "thread")
     battery = Battery(spark)
     battery.run_in_process_mode(sorted({case.split("/")[0] for case in cases}))

@@ -7,8 +7,8 @@ import io.pyflow.config.{PyFlowConf, SparkCompatibility}
 import io.pyflow.planning.{ColumnarInput, PythonInJoins, PythonInLambdas, SourceAndStateOperators, ThreadModeStrategy}
 
 /**
- * Adds thread mode's planning to every session of an application. The plugin registers it; where
- * spark.plugins cannot be set, as with `pyspark --remote local`, it stands in spark.sql.extensions.
+ * Adds thread mode's planning to every session of an application. The plugin registers it; where no
+ * plugin can be set, it stands in spark.sql.extensions.
  */
 final class PyFlowExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit =
