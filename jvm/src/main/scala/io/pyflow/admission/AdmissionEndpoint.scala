@@ -18,7 +18,10 @@ object AdmissionEndpoint {
     ExecutorStarts.end()
   }
 
-  /** Answers an executor: the empty string or a reason for process mode, if it waits for one. */
+  /**
+   * Answers an executor: the empty string, a reason for process mode, or to ask again, if it waits for
+   * an answer.
+   */
   def receive(message: AnyRef): AnyRef = message match {
     case strings: Array[String] =>
       AdmissionMessage.decoded(strings) match {

@@ -98,6 +98,12 @@ case class StartBegins(executor: String) extends AdmissionMessage {
   override def encoded: Array[String] = Array(AdmissionMessage.StartBegun, executor)
 }
 
+object StartBegins {
+
+  /** The answer where the driver does not know yet. */
+  val AskAgain = "ask again"
+}
+
 /**
  * It runs, or could not be started.
  *

@@ -1,5 +1,7 @@
 package io.pyflow.admission
 
+import java.util.concurrent.TimeUnit
+
 import scala.collection.mutable
 
 import org.apache.spark.SparkContext
@@ -12,38 +14,60 @@ import org.slf4j.LoggerFactory
  * lost meanwhile, all functions run in process mode from then on: every executor would fail alike.
  *
  * @param isRegistered whether an executor is one that Spark schedules on
+ * @param patienceMillis how long the cause of a loss may stay unknown: Spark does not tell its listeners
+ *   everything when they are slower than it
  */
-class ExecutorStarts(isRegistered: String => Boolean) {
+class ExecutorStarts(isRegistered: String => Boolean, patienceMillis: Long) {
   import ExecutorStarts._
 
   private val starting = mutable.Set.empty[String]
   private var failure = Option.empty[String]
 
-  /** Why CPython must not start in an executor that is about to start it. */
+  /** When executors that were starting it were first found to be lost, in nanoseconds. */
+  private val lostSince = mutable.Map.empty[String, Long]
+
+  /**
+   * Why CPython must not start in an executor that is about to start it; `StartBegins.AskAgain` as long
+   * as nobody knows why another one was lost meanwhile. Spark starts tasks elsewhere before its
+   * listeners hear of that.
+   */
   def begins(executor: String): Option[String] = synchronized {
-    // Spark starts another executor before its listeners hear of the loss.
-    starting.find(!isRegistered(_)).foreach(lost(_, "cause not known yet"))
-    if (failure.isEmpty) {
-      starting += executor
+    val now = System.nanoTime
+    val gone = starting.filterNot(isRegistered).toSeq
+    gone.foreach(lostSince.getOrElseUpdate(_, now))
+    gone.filter(now - lostSince(_) > TimeUnit.MILLISECONDS.toNanos(patienceMillis)).foreach {
+      lost(_, "unknown cause")
     }
-    failure
+    if (failure.isDefined) {
+      failure
+    } else if (gone.nonEmpty) {
+      Some(StartBegins.AskAgain)
+    } else {
+      starting += executor
+      None
+    }
   }
 
   def ended(executor: String, failed: Option[String]): Unit = synchronized {
-    starting -= executor
+    forget(executor)
     failed.foreach(reason => add(executor, s"$reason (executor $executor)"))
   }
 
   def executorRemoved(executor: String, cause: String): Unit = synchronized {
     if (starting.contains(executor)) {
-      if (EndedFromOutside(cause)) starting -= executor else lost(executor, cause)
+      if (EndedFromOutside(cause)) forget(executor) else lost(executor, cause)
     }
   }
 
   def reason: Option[String] = synchronized(failure)
 
-  private def lost(executor: String, cause: String): Unit = {
+  private def forget(executor: String): Unit = {
     starting -= executor
+    lostSince -= executor
+  }
+
+  private def lost(executor: String, cause: String): Unit = {
+    forget(executor)
     add(
       executor,
       s"executor $executor was lost while the embedded Python started " +
@@ -62,11 +86,13 @@ class ExecutorStarts(isRegistered: String => Boolean) {
 object ExecutorStarts {
   private val log = LoggerFactory.getLogger(classOf[ExecutorStarts])
 
+  private val PatienceMillis = 30000L
+
   @volatile private var current = Option.empty[ExecutorStarts]
 
   /** Starts with an application, on its driver. */
   def begin(sc: SparkContext): Unit = {
-    val starts = new ExecutorStarts(Executors.isRegistered)
+    val starts = new ExecutorStarts(Executors.isRegistered, PatienceMillis)
     sc.addSparkListener(new Removals(starts))
     current = Some(starts)
   }

@@ -2,6 +2,7 @@ package io.pyflow.admission
 
 import java.util.concurrent.{CompletableFuture, ExecutionException}
 
+import scala.annotation.tailrec
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.math.BigDecimal.RoundingMode
@@ -22,6 +23,8 @@ import io.pyflow.config.InterpreterChoice
  */
 object PythonStart {
   private val log = LoggerFactory.getLogger(getClass)
+
+  private val AskAgainMillis = 100L
 
   /** Why Python does not run; None if it does. */
   private type Outcome = Option[String]
@@ -84,7 +87,7 @@ object PythonStart {
       outcome: CompletableFuture[Outcome],
       prewarm: () => Unit): Unit =
     try {
-      DriverConnection.ask(StartBegins(DriverConnection.executor)) match {
+      reasonNotToStart() match {
         case Some(reason) => outcome.complete(Some(reason))
         case None =>
           PythonRuntime.start(executable, environment.asJava)
@@ -105,6 +108,15 @@ object PythonStart {
         log.warn("Python functions run in process mode: " + reason, e)
         DriverConnection.send(StartEnded(DriverConnection.executor, Some(reason)))
         outcome.complete(Some(reason))
+    }
+
+  @tailrec
+  private def reasonNotToStart(): Option[String] =
+    DriverConnection.ask(StartBegins(DriverConnection.executor)) match {
+      case Some(StartBegins.AskAgain) =>
+        Thread.sleep(AskAgainMillis)
+        reasonNotToStart()
+      case answer => answer
     }
 
   /** How many threads Spark lets OpenMP start in a worker, unless its environment says so. */

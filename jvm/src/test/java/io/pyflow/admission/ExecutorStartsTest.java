@@ -7,10 +7,15 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.junit.Test;
+import scala.Option;
 
 public class ExecutorStartsTest {
   private final Set<String> registered = new HashSet<>(Set.of("1", "2"));
-  private final ExecutorStarts starts = new ExecutorStarts(registered::contains);
+  private final ExecutorStarts starts = startsWith(Long.MAX_VALUE / 1_000_000);
+
+  private ExecutorStarts startsWith(long patienceMillis) {
+    return new ExecutorStarts(registered::contains, patienceMillis);
+  }
 
   @Test
   public void anExecutorThatIsLostMeanwhileIsAReason() {
@@ -18,6 +23,34 @@ public class ExecutorStartsTest {
     starts.executorRemoved("1", "Command exited with code 139");
     assertTrue(starts.reason().get().contains("executor 1 was lost while the embedded Python"));
     assertEquals(starts.reason(), starts.begins("2"));
+  }
+
+  @Test
+  public void aLossWaitsForItsCause() {
+    for (String cause : List.of("Command exited with code 143", "Command exited with code 139")) {
+      registered.add("1");
+      starts.begins("1");
+      registered.remove("1");
+      assertEquals(StartBegins.AskAgain(), starts.begins("2").get());
+      assertTrue(starts.reason().isEmpty());
+      starts.executorRemoved("1", cause);
+      assertEquals(cause.endsWith("139"), starts.begins("2").isDefined());
+      starts.ended("2", Option.empty());
+    }
+    assertTrue(starts.reason().get().contains("(Command exited with code 139)"));
+  }
+
+  @Test
+  public void aLossWhoseCauseIsNeverToldIsAReason() throws InterruptedException {
+    ExecutorStarts impatient = startsWith(0);
+    impatient.begins("1");
+    registered.remove("1");
+    Option<String> answer = impatient.begins("2");
+    while (answer.get().equals(StartBegins.AskAgain())) {
+      Thread.sleep(1);
+      answer = impatient.begins("2");
+    }
+    assertTrue(answer.get().contains("(unknown cause)"));
   }
 
   @Test
