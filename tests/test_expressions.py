@@ -6,6 +6,7 @@ means the same: Python's own loops, or a function of the whole array in process 
 from __future__ import annotations
 
 import itertools
+import re
 import time
 
 import pytest
@@ -358,6 +359,38 @@ def test_in_every_clause(spark, mode, make_udf):
         [(1,)],
         [([2, 4],)],
     ]
+
+
+PARTITIONED = {
+    "directory": lambda spark, path: spark.read.parquet(path),
+    "catalog": lambda spark, path: spark.table("partitioned_by_k"),
+    "version 2": lambda spark, path: spark.read.parquet(path),
+}
+
+
+@MODES
+@pytest.mark.parametrize("kind", PARTITIONED)
+def test_predicates_over_partition_columns(spark, mode, kind, tmp_path):
+    """Spark chooses partitions by the other predicates, those that come later included."""
+    path = str(tmp_path / "table")
+    rows = spark.range(20).selectExpr("id", "id % 5 AS k")
+    rows.write.partitionBy("k").option("path", path).saveAsTable("partitioned_by_k")
+    f = udf(double, "long")
+    sources = {"spark.sql.sources.useV1SourceList": ""} if kind == "version 2" else {}
+    conf = {**mode, **sources, "spark.sql.adaptive.enabled": "false"}
+    try:
+        with settings(spark, conf):
+            table = PARTITIONED[kind](spark, path)
+            even = table.where(F.exists(F.array("k"), lambda k: f(k) >= 4) & (col("k") != 3))
+            joined = even.join(spark.range(20), "id").where("k < 4")
+            assert sorted(even.collect()) == [(n, n % 5) for n in range(20) if n % 5 in (2, 4)]
+            assert sorted(joined.collect()) == [(n, 2) for n in range(2, 20, 5)]
+            filters = re.search(r"PartitionFilters: \[([^]]*)\]", executed_plan(joined))[1]
+            assert "< 4" in filters
+            assert "= 3" in filters
+            assert "double" not in filters
+    finally:
+        spark.sql("DROP TABLE partitioned_by_k")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSessionExtensions
 
 import io.pyflow.config.{PyFlowConf, SparkCompatibility}
-import io.pyflow.planning.{ColumnarInput, PythonInJoins, PythonInLambdas, SourceAndStateOperators, ThreadModeStrategy}
+import io.pyflow.planning.{ColumnarInput, PythonInJoins, PythonInLambdas, PythonInPredicates, SourceAndStateOperators, ThreadModeStrategy}
 
 /**
  * Adds thread mode's planning to every session of an application. The plugin registers it; where no
@@ -15,6 +15,7 @@ final class PyFlowExtensions extends (SparkSessionExtensions => Unit) {
     if (SparkCompatibility.check(SPARK_VERSION)) {
       PyFlowConf.register()
       extensions.injectPostHocResolutionRule(_ => PythonInLambdas)
+      extensions.injectOptimizerRule(_ => PythonInPredicates)
       extensions.injectPreCBORule(_ => PythonInJoins)
       extensions.injectPlannerStrategy(_ => ThreadModeStrategy)
       extensions.injectColumnar(_ => SourceAndStateOperators)

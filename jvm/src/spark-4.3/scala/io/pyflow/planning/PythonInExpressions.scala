@@ -4,16 +4,16 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.{ConvertToLocalRelation, PropagateEmptyRelation}
 import org.apache.spark.sql.catalyst.plans._
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LeafNode, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.TreePattern.{LAMBDA_FUNCTION, PYTHON_UDF}
+import org.apache.spark.sql.catalyst.trees.TreePattern.{FILTER, LAMBDA_FUNCTION, PYTHON_UDF}
 import org.apache.spark.sql.catalyst.util.toPrettySQL
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.pyflow.{PythonErrors, PythonFunctions}
 
 import io.pyflow.admission.FunctionIdentity
 import io.pyflow.config.PyFlowConf
-import io.pyflow.execution.expressions.{EmbeddedFunctions, EmbeddedPythonUDF, PythonResult}
+import io.pyflow.execution.expressions.{EmbeddedFunctions, EmbeddedPythonUDF, PredicateInTasks, PythonResult}
 import io.pyflow.spec.{BoundArguments, ProgramSpec}
 
 /**
@@ -116,6 +116,34 @@ object PythonInJoins extends Rule[LogicalPlan] with PredicateHelper {
     val (inner, outer) = udf.references.partition(subquery.outputSet.contains)
     PythonUDF.isScalarPythonUDF(udf) && inner.nonEmpty && outer.nonEmpty
   }
+}
+
+/**
+ * Keeps predicates with functions in lambdas in the executors, where they are over the columns of a
+ * table that Spark chooses partitions by.
+ *
+ * Comes when they have been pushed down to the table. Later ones are put to them, as Spark would have
+ * done: it chooses partitions by the predicates next to the table only.
+ */
+object PythonInPredicates extends Rule[LogicalPlan] with PredicateHelper {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    plan.transformUpWithPruning(_.containsAllPatterns(FILTER, PYTHON_UDF)) {
+      case Filter(condition, table: LeafNode) => Filter(inTasks(condition), table)
+      case Filter(later, Filter(condition, table: LeafNode))
+          if later.deterministic && hasPredicateInTasks(condition) =>
+        Filter(And(condition, inTasks(later)), table)
+    }
+
+  private def inTasks(condition: Expression): Expression =
+    splitConjunctivePredicates(condition).map {
+      case python if python.deterministic && python.exists(_.isInstanceOf[EmbeddedPythonUDF]) =>
+        PredicateInTasks(python)
+      case other => other
+    }.reduce(And)
+
+  private def hasPredicateInTasks(condition: Expression): Boolean =
+    splitConjunctivePredicates(condition).exists(_.isInstanceOf[PredicateInTasks])
 }
 
 /**

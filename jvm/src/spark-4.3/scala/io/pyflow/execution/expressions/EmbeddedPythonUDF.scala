@@ -122,6 +122,19 @@ object EmbeddedPythonUDF {
 }
 
 /**
+ * A predicate that has a value in tasks only. Spark evaluates none on the driver, where it chooses the
+ * partitions of a table, that may have another value each time.
+ */
+case class PredicateInTasks(child: Expression) extends TaggingExpression {
+  override lazy val deterministic: Boolean = false
+
+  override def toString: String = child.toString
+
+  override protected def withNewChildInternal(newChild: Expression): PredicateInTasks =
+    copy(child = newChild)
+}
+
+/**
  * What a function returned for the row, in the body of [[EmbeddedPythonUDF]]. It has no value outside
  * of it, which keeps Spark's optimizer from evaluating the functions on the driver.
  */
