@@ -28,7 +28,7 @@ MEMORY_CASES = ("long", "json-100kB", "binary-1MB", "pandas-string")
 # Modes that a fresh session shows nothing else of than their memory.
 MEMORY_MODES = ("process", "thread")
 # Modes of which a fresh session shows nothing that another does not.
-NO_SESSION_MODES = ("floor", "auto", "shared-one", "isolated-one")
+NO_SESSION_MODES = ("passed", "floor", "auto", "shared-one", "isolated-one")
 # Steps of the progress line: one is about what a round of one mode takes.
 _SESSION_STEPS = 8
 _BRIDGE_ROUND_STEPS = 20

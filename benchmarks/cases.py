@@ -48,6 +48,8 @@ class FunctionCase(Case):
         Its return type as DDL.
     builtin : str, optional
         A SQL expression over the columns that computes the same without Python.
+    passed : bool
+        Whether it is measured, too, what passing its one column on costs.
     one_row : bool
         Whether it is measured with one row per call, too.
     """
@@ -55,14 +57,16 @@ class FunctionCase(Case):
     function: Callable[..., Any]
     returns: str
     builtin: str | None = None
+    passed: bool = False
     one_row: bool = False
 
     @property
     def modes(self) -> tuple[str, ...]:
         """The modes that the case can be measured in."""
         builtin = () if self.builtin is None else ("builtin",)
+        passed = ("passed",) if self.passed else ()
         one_row = ("shared-one", "isolated-one") if self.one_row else ()
-        return (*builtin, "floor", "pickled", "arrow", "shared", "isolated", *one_row)
+        return (*builtin, *passed, "floor", "pickled", "arrow", "shared", "isolated", *one_row)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +103,7 @@ def _json(title: str, size: int, rows: int) -> FunctionCase:
         columns={"document": document},
         rows=rows,
         row_bytes=size,
+        passed=True,
     )
 
 

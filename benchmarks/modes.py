@@ -80,6 +80,7 @@ _PROCESS = {"spark.pyflow.execution-mode": "process"}
 
 MODES = (
     Mode("builtin", "built-in expression"),
+    Mode("passed", "built-in pipeline, column passed on"),
     Mode("floor", "plain Python loop"),
     Mode("pickled", "process, pickled", _PROCESS, arrow=False),
     Mode("arrow", "process, Arrow", _PROCESS, arrow=True),
@@ -152,6 +153,9 @@ def results_of(case: FunctionCase | KindCase, mode: Mode, frame: DataFrame) -> D
     if mode.name == "builtin":
         assert case.builtin is not None
         return frame.select(sf.expr(case.builtin).alias("result"))
+    if mode.name == "passed":
+        (column,) = case.columns
+        return frame.select(sf.col(column).alias("result"))
     function = make_udf(case.function, case.returns, mode)
     return frame.select(function(*case.columns).alias("result"))
 

@@ -18,6 +18,7 @@ from benchmarks.results import MissingFigureError, Results
 # What is not ours to change in grey, process modes in warm, thread modes in cold colours.
 _COLOURS = {
     "builtin": "#b9b9b9",
+    "passed": "#cfcfcf",
     "floor": "#7d7d7d",
     "pickled": "#d98c5f",
     "arrow": "#b5482a",

@@ -70,10 +70,11 @@ def _introduction(results: Results) -> Iterator[str]:
         f"After a warm-up, the modes take turns in each of {results.raw['rounds']} rounds; a "
         "figure is the median of the rounds. Every master has a session of its own with one "
         "partition per slot. CPU time is that of the JVM and all Python workers. *Plain Python "
-        "loop* is the function called over values already in memory, in one thread of the same "
-        "Python: what no mode can save. Thread modes and process mode with Arrow run the same "
-        "Arrow-optimised UDF, Spark's default; *pickled* runs the other kind. Every query's plan "
-        "is checked for the operator of its mode, and all modes must agree on the results."
+        "loop* is the function called over values already in memory, in a process of the same "
+        "Python for each slot, all at once: what no mode can save. Thread modes and process mode "
+        "with Arrow run the same Arrow-optimised UDF, Spark's default; *pickled* runs the other "
+        "kind. Every query's plan is checked for the operator of its mode, and all modes must "
+        "agree on the results."
     )
     yield ""
 
