@@ -41,6 +41,7 @@ def test_a_group_larger_than_the_heap(tmp_path):
     [
         ("stream", "keep (up to row N of"),
         ("group", "keep_column (up to row N of the group k = 7, day = 2024-02-29, number 1 of"),
+        ("batch", "keep_column (up to row N of the group k = 7, day = 2024-02-29, number 1 of"),
     ],
 )
 def test_more_than_there_is_fails_the_task(tmp_path, case, what):

@@ -1,6 +1,6 @@
 """A function that keeps more than the system gives the JVM: its task fails, all else goes on.
 
-The argument says of what: `stream` or `group`.
+The argument says of what: `stream`, `group`, or `batch` for a group that is to be one batch.
 """
 
 import re
@@ -56,7 +56,10 @@ length = keep_column(F.repeat(F.lit("x"), F.col("id").cast("int") + 1_000_000))
 frames = {
     "stream": numbers.mapInArrow(keep, "n long"),
     "group": keys.groupBy("k", "day").agg(length),
+    "batch": keys.groupBy("k", "day").agg(length),
 }
+if sys.argv[1] == "batch":
+    spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", str(2**31 - 1))
 try:
     frames[sys.argv[1]].collect()
 except (PySparkException, Py4JJavaError) as error:

@@ -15,6 +15,7 @@ public final class ColumnsToBatches implements TaskInput {
   private final ExportedBatches batches;
   private final Iterator<ColumnarBatch> input;
   private final int[] ordinals;
+  private int rows;
   private boolean closed;
 
   /**
@@ -25,7 +26,7 @@ public final class ColumnsToBatches implements TaskInput {
   public ColumnsToBatches(
       Schema schema, Iterator<ColumnarBatch> input, int[] ordinals, LentMemory memory) {
     this.memory = memory;
-    this.batches = new ExportedBatches(schema, false, memory);
+    this.batches = new ExportedBatches(schema, false, memory, () -> rows + " rows");
     this.input = input;
     this.ordinals = ordinals;
   }
@@ -43,9 +44,10 @@ public final class ColumnsToBatches implements TaskInput {
     for (int i = 0; i < ordinals.length; i++) {
       columns[i] = from.column(ordinals[i]);
     }
-    batches.begin().write(columns, from.numRows());
-    batches.lend(arrayAddress, () -> from.numRows() + " rows");
-    return from.numRows();
+    rows = from.numRows();
+    batches.begin().write(columns, rows);
+    batches.lend(arrayAddress);
+    return rows;
   }
 
   @Override

@@ -18,11 +18,12 @@ final class ExportedBatches implements AutoCloseable {
   /** As malloc aligns; each buffer has so many bytes at least, as empty ones may be read, too. */
   private static final long ALIGNMENT = 16;
 
-  private final VectorMemory allocator = new VectorMemory();
+  private final VectorMemory allocator;
   private final VectorSchemaRoot root;
   private final BatchWriter writer;
   private final boolean inStruct;
   private final LentMemory memory;
+  private final Supplier<String> what;
 
   /** The structures of a batch but for the first, which is Python's, and all their pointers. */
   private final int innerArrays;
@@ -39,12 +40,15 @@ final class ExportedBatches implements AutoCloseable {
    * @param schema of the columns
    * @param inStruct whether Python gets them as the fields of its only column
    * @param memory what is lent
+   * @param what is in the batch that is being made, for errors
    */
-  ExportedBatches(Schema schema, boolean inStruct, LentMemory memory) {
+  ExportedBatches(Schema schema, boolean inStruct, LentMemory memory, Supplier<String> what) {
+    this.allocator = new VectorMemory(memory, what);
     this.root = VectorSchemaRoot.create(schema, allocator);
     this.writer = new BatchWriter(root.getFieldVectors());
     this.inStruct = inStruct;
     this.memory = memory;
+    this.what = what;
     int arrays = inStruct ? 1 : 0;
     int needed = inStruct ? 3 : 1; // the validity buffer of each struct, and the inner struct
     for (FieldVector vector : root.getFieldVectors()) {
@@ -77,12 +81,8 @@ final class ExportedBatches implements AutoCloseable {
     return writer;
   }
 
-  /**
-   * Lends the rows that have been written: describes them in the structure at the address.
-   *
-   * @param what the rows are, for errors
-   */
-  void lend(long target, Supplier<String> what) {
+  /** Lends the rows that have been written: describes them in the structure at the address. */
+  void lend(long target) {
     writer.finish();
     List<FieldVector> vectors = root.getFieldVectors();
     long beforeBuffers =

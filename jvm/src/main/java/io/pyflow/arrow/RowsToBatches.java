@@ -68,7 +68,7 @@ public final class RowsToBatches implements TaskInput {
     this.memory = memory;
     this.batches =
         arrowSchemas.stream()
-            .map(schema -> new ExportedBatches(schema, inStruct, memory))
+            .map(schema -> new ExportedBatches(schema, inStruct, memory, this::whereabouts))
             .toArray(ExportedBatches[]::new);
     this.projections = new UnsafeProjection[batches.length];
   }
@@ -103,16 +103,16 @@ public final class RowsToBatches implements TaskInput {
   private long fill(long arrayAddress) {
     int schema = parts.schema();
     BatchWriter batch = batches[schema].begin();
-    int count = 0;
-    while (count < maxRows
+    long before = rowsOfPart;
+    while (rowsOfPart - before < maxRows
         && (maxBytes == Integer.MAX_VALUE || !batch.reaches(maxBytes, inStruct ? 1 : 0))
         && rows.hasNext()) {
-      batch.write(unsafe(rows.next(), schema));
-      count++;
+      UnsafeRow row = unsafe(rows.next(), schema);
+      rowsOfPart++;
+      batch.write(row);
     }
-    rowsOfPart += count;
-    batches[schema].lend(arrayAddress, this::whereabouts);
-    return count;
+    batches[schema].lend(arrayAddress);
+    return rowsOfPart - before;
   }
 
   private String whereabouts() {

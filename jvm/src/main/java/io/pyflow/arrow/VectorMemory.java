@@ -1,9 +1,10 @@
 package io.pyflow.arrow;
 
+import io.pyflow.bridge.LentMemory;
+import java.util.function.Supplier;
 import org.apache.arrow.memory.ArrowBuf;
 import org.apache.arrow.memory.BufferManager;
 import org.apache.arrow.memory.ForeignAllocation;
-import org.apache.arrow.memory.OutOfMemoryException;
 import org.apache.arrow.memory.RootAllocator;
 import org.apache.spark.unsafe.Platform;
 
@@ -12,6 +13,18 @@ import org.apache.spark.unsafe.Platform;
  * Spark takes the error that it is used up for one that an executor cannot survive.
  */
 final class VectorMemory extends RootAllocator {
+  private final LentMemory memory;
+  private final Supplier<String> what;
+
+  /**
+   * @param memory that the contents of the vectors are lent in
+   * @param what is in the vectors, for errors
+   */
+  VectorMemory(LentMemory memory, Supplier<String> what) {
+    this.memory = memory;
+    this.what = what;
+  }
+
   @Override
   public ArrowBuf buffer(long size) {
     if (size == 0) {
@@ -26,17 +39,11 @@ final class VectorMemory extends RootAllocator {
         });
   }
 
-  private static long allocate(long size) {
+  private long allocate(long size) {
     try {
       return Platform.allocateMemory(size);
     } catch (OutOfMemoryError e) { // which would end the executor
-      throw new OutOfMemoryException(
-          "There is no memory for "
-              + size
-              + " bytes of a column on its way to a Python function. Raise"
-              + " spark.executor.memoryOverhead, or lower"
-              + " spark.sql.execution.arrow.maxRecordsPerBatch",
-          e);
+      throw memory.refused(size, what);
     }
   }
 

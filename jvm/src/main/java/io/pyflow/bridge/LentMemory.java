@@ -49,9 +49,18 @@ public final class LentMemory implements AutoCloseable {
     checkContainer(bytes, what);
     long block = NativeBridge.lend(lender, bytes, arrays);
     if (block == 0) {
-      throw exhausted(bytes, what, "the system refuses it");
+      throw refused(bytes, what);
     }
     return block;
+  }
+
+  /**
+   * The error for memory that the system refuses.
+   *
+   * @param what would be in it
+   */
+  public synchronized LentMemoryException refused(long bytes, Supplier<String> what) {
+    return exhausted(bytes, what, "the system refuses it");
   }
 
   private void checkContainer(long bytes, Supplier<String> what) {
@@ -72,13 +81,14 @@ public final class LentMemory implements AutoCloseable {
             "The executor has no memory for %s of input of the Python function %s (%s): %s. The"
                 + " function keeps %s that it got before, all functions of this executor keep %s."
                 + " Raise spark.executor.memoryOverhead, have fewer tasks at once"
-                + " (spark.executor.cores, spark.task.cpus), make groups smaller, or let the"
+                + " (spark.executor.cores, spark.task.cpus), make batches"
+                + " (spark.sql.execution.arrow.maxRecordsPerBatch) or groups smaller, or let the"
                 + " function keep less.",
             mebibytes(bytes),
             functions,
             what.get(),
             why,
-            mebibytes(NativeBridge.lentBytes(lender)),
+            mebibytes(lender == 0 ? 0 : NativeBridge.lentBytes(lender)),
             mebibytes(NativeBridge.lentBytes(0))));
   }
 
