@@ -6,9 +6,6 @@ from collections.abc import Iterable
 
 from pyspark.sql import DataFrame, SparkSession
 
-#: Spark has a list of operators that it has tried in real-time mode; none for Python is among them.
-ALLOWED = {"spark.sql.streaming.realTimeMode.allowlistCheck": "false"}
-
 
 class AwaitedStream:
     """Strings in one partition, in Spark's own in-memory source for real-time mode.

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
@@ -126,3 +128,24 @@ def forget_dead_jvm() -> None:
     SparkContext._jvm = None
     SparkContext._active_spark_context = None
     SparkSession._instantiatedSession = None
+
+
+@contextmanager
+def logged(spark: SparkSession) -> Iterator[Any]:
+    """What the JVM logs meanwhile, from the level of warnings on."""
+    jvm = spark._jvm
+    text = jvm.java.io.StringWriter()
+    appender = jvm.org.apache.logging.log4j.core.appender.WriterAppender.createAppender(
+        None, None, text, "tests", False, False
+    )
+    appender.start()
+    context = jvm.org.apache.logging.log4j.LogManager.getContext(False)
+    root = context.getConfiguration().getRootLogger()
+    level = context.getRootLogger().getLevel().toString()
+    spark.sparkContext.setLogLevel("WARN")
+    root.addAppender(appender, None, None)
+    try:
+        yield text
+    finally:
+        root.removeAppender("tests")
+        spark.sparkContext.setLogLevel(level)

@@ -11,15 +11,20 @@ import time
 
 import pytest
 from pyspark.errors import StreamingQueryException
-from pyspark.sql.functions import arrow_udf, pandas_udf, udf, udtf
-from pyspark.sql.types import StringType, StructType
+from pyspark.sql.functions import udf, udtf
+from pyspark.sql.types import StructType
 
-from benchmarks.awaited_stream import ALLOWED, AwaitedStream
+from benchmarks.awaited_stream import AwaitedStream
 from comparison import settings
-from sessions import MODE
+from sessions import MODE, logged
 
 THREAD = {MODE: "thread"}
 PROCESS = {MODE: "process"}
+
+#: A batch that does not end during a test, short ones, and batches that end when their rows do.
+LONG_BATCH = {"realTime": "10 minutes"}
+SHORT_BATCHES = {"realTime": "5 seconds"}
+MICRO_BATCHES = {"processingTime": "0 seconds"}
 
 
 class ToFile:
@@ -54,11 +59,11 @@ def wait_for_batches(query, count):
     wait(lambda: len(query.recentProgress) >= count, query)
 
 
-def started(frame, sink, tmp_path, batch):
+def started(frame, sink, tmp_path, trigger):
     return (
         frame.writeStream.foreach(sink)
         .outputMode("update")
-        .trigger(realTime=batch)
+        .trigger(**trigger)
         .option("checkpointLocation", str(tmp_path / f"checkpoint-{time.monotonic_ns()}"))
         .start()
     )
@@ -101,43 +106,14 @@ def test_rows_do_not_wait_for_others(spark, tmp_path, kind):
     through, per_row = FUNCTIONS[kind]
     source = AwaitedStream(spark)
     out = tmp_path / "out"
-    with settings(spark, {**THREAD, **ALLOWED}):
-        query = started(through(spark, source.frame), ToFile(out), tmp_path, "10 minutes")
+    with settings(spark, THREAD):
+        query = started(through(spark, source.frame), ToFile(out), tmp_path, LONG_BATCH)
         try:
             for count in range(1, 6):
                 source.add([f"row {count}"])
                 wait_for_rows(query, out, count * per_row)
             assert query.lastProgress is None, "the batch has ended"
-            assert "Python in thread mode" in plan_of(query)
-        finally:
-            query.stop()
-
-
-@pandas_udf(StringType())
-def upper_pandas(values):
-    return values.str.upper()
-
-
-@arrow_udf(StringType())
-def upper_arrow(values):
-    import pyarrow.compute as pc
-
-    return pc.utf8_upper(values)
-
-
-@pytest.mark.parametrize("function", [upper_pandas, upper_arrow], ids=["pandas", "arrow"])
-def test_arrow_batches_do_not_wait_when_they_are_full(spark, tmp_path, function):
-    source = AwaitedStream(spark)
-    out = tmp_path / "out"
-    full = {"spark.sql.execution.arrow.maxRecordsPerBatch": "2"}
-    with settings(spark, {**THREAD, **ALLOWED, **full}):
-        frame = source.frame.select(function("value"))
-        query = started(frame, ToFile(out), tmp_path, "10 minutes")
-        try:
-            for count in range(1, 4):
-                source.add([f"row {count}", f"another {count}"])
-                wait_for_rows(query, out, 2 * count)
-            assert query.lastProgress is None, "the batch has ended"
+            assert "EvalPython" not in plan_of(query)
         finally:
             query.stop()
 
@@ -154,14 +130,14 @@ def test_arrow_batches_do_not_wait_when_they_are_full(spark, tmp_path, function)
     ],
 )
 def test_rows_are_those_of_process_mode(spark, tmp_path, kind):
-    """Over the end of a batch, too."""
+    """Over the end of a batch, too. In process mode there are functions in micro-batches only."""
     through, per_row = FUNCTIONS[kind]
     seen = []
-    for mode in (PROCESS, THREAD):
+    for mode, trigger in ((PROCESS, MICRO_BATCHES), (THREAD, SHORT_BATCHES)):
         source = AwaitedStream(spark)
         out = tmp_path / mode[MODE]
-        with settings(spark, {**mode, **ALLOWED}):
-            query = started(through(spark, source.frame), ToFile(out), tmp_path, "5 seconds")
+        with settings(spark, mode):
+            query = started(through(spark, source.frame), ToFile(out), tmp_path, trigger)
             try:
                 for batch in (1, 2):
                     source.add([*(f"row {n} of {batch}" for n in range(20)), "unwanted"])
@@ -174,41 +150,32 @@ def test_rows_are_those_of_process_mode(spark, tmp_path, kind):
     assert seen[0] == seen[1]
 
 
+def failure_of(frame, tmp_path, trigger=SHORT_BATCHES):
+    query = started(frame, ToFile(tmp_path / "out"), tmp_path, trigger)
+    with pytest.raises(StreamingQueryException) as error:
+        query.awaitTermination()
+    return str(error.value)
+
+
 @pytest.mark.core
 def test_error_ends_the_query(spark, tmp_path):
     def fail(value):
         raise ValueError(f"not {value}")
 
-    failures = []
-    for mode in (PROCESS, THREAD):
+    for mode, trigger in ((PROCESS, MICRO_BATCHES), (THREAD, SHORT_BATCHES)):
         source = AwaitedStream(spark)
         source.add(["this"])
-        with settings(spark, {**mode, **ALLOWED}):
-            frame = source.frame.select(udf(fail, "string")("value"))
-            query = started(frame, ToFile(tmp_path / "out"), tmp_path, "5 seconds")
-            with pytest.raises(StreamingQueryException) as error:
-                query.awaitTermination()
-            failures.append("ValueError: not this" in str(error.value))
-    assert failures == [True, True]
-
-
-def test_spark_allows_the_sink_by_itself(spark, tmp_path):
-    """Without the setting, Spark refuses functions in real-time mode, whatever mode they run in."""
-    source = AwaitedStream(spark)
-    out = tmp_path / "out"
-    with settings(spark, THREAD):
-        query = started(source.frame, ToFile(out), tmp_path, "10 minutes")
-        try:
-            source.add(["row"])
-            wait_for_rows(query, out, 1)
-        finally:
-            query.stop()
-    for mode in (PROCESS, THREAD):
         with settings(spark, mode):
-            frame = AwaitedStream(spark).frame.select(udf(str.upper)("value"))
-            query = started(frame, ToFile(out), tmp_path, "10 minutes")
-            with pytest.raises(StreamingQueryException, match="OPERATOR_OR_SINK_NOT_IN_ALLOWLIST"):
-                query.awaitTermination()
+            frame = source.frame.select(udf(fail, "string")("value"))
+            assert "ValueError: not this" in failure_of(frame, tmp_path, trigger)
+
+
+def test_in_process_mode_the_log_names_the_cure(spark, tmp_path):
+    """Spark's own error stays."""
+    frame = AwaitedStream(spark).frame.select(udf(str.upper)("value"))
+    with settings(spark, PROCESS), logged(spark) as log:
+        assert "OPERATOR_OR_SINK_NOT_IN_ALLOWLIST" in failure_of(frame, tmp_path)
+    assert "In thread mode it can: set spark.pyflow.execution-mode=thread" in log.toString()
 
 
 def test_continuous_processing(spark, tmp_path):

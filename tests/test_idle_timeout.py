@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
 
 import pytest
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceWriter
 from pyspark.sql.functions import arrow_udf, lit, udf, udtf
 
 from comparison import failure, process_mode, settings, thread_modes
+from sessions import logged
 
 IDLE = "spark.sql.execution.pyspark.udf.idleTimeoutSeconds"
 KILLS = "spark.sql.execution.pyspark.udf.killOnIdleTimeout"
@@ -133,27 +133,6 @@ ARROW_LANE = [arrow_function, map_in_arrow, grouped, read, write]
 def modes_of(kind):
     """Functions over Arrow batches run in the shared interpreter, whatever the setting is."""
     return [process_mode(), *(thread_modes() if kind in ROW_LANE else thread_modes()[:1])]
-
-
-@contextmanager
-def logged(spark):
-    """What the JVM logs meanwhile, from the level of warnings on."""
-    jvm = spark._jvm
-    text = jvm.java.io.StringWriter()
-    appender = jvm.org.apache.logging.log4j.core.appender.WriterAppender.createAppender(
-        None, None, text, "test_idle_timeout", False, False
-    )
-    appender.start()
-    context = jvm.org.apache.logging.log4j.LogManager.getContext(False)
-    root = context.getConfiguration().getRootLogger()
-    level = context.getRootLogger().getLevel().toString()
-    spark.sparkContext.setLogLevel("WARN")
-    root.addAppender(appender, None, None)
-    try:
-        yield text
-    finally:
-        root.removeAppender("test_idle_timeout")
-        spark.sparkContext.setLogLevel(level)
 
 
 @pytest.mark.parametrize("kind", ROW_LANE + ARROW_LANE)

@@ -51,8 +51,8 @@ object FunctionAdmission {
     reasonAgainst(spec, identities, settings, task).foreach { reason =>
       throw refusal(
         spec,
-        s"$reason. It is called in a lambda or in the condition of an outer join, where process mode " +
-          "has no Python functions.")
+        s"$reason. It is called in a lambda, in the condition of an outer join or in real-time mode, " +
+          "where process mode has no Python functions.")
     }
     inThread(task)
   }

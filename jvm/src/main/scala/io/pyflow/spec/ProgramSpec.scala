@@ -2,7 +2,7 @@ package io.pyflow.spec
 
 import org.apache.spark.sql.catalyst.expressions.{PythonUDF, PythonUDTF}
 import org.apache.spark.sql.pyflow.{PickledFunction, PythonFunctions}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{BooleanType, StructField, StructType}
 import org.json4s.JsonAST._
 
 import io.pyflow.config.WorkerSettings
@@ -90,7 +90,7 @@ object ProgramSpec {
   /**
    * A table function of a row each.
    *
-   * @param schema of the input, in which a column that tells the end of the rows comes first
+   * @param schema of the arguments; before them comes a column that tells the end of the rows
    */
   def apply(
       udtf: PythonUDTF,
@@ -99,6 +99,7 @@ object ProgramSpec {
       settings: WorkerSettings): ProgramSpec = {
     val function = new PickledFunction(udtf.func)
     val call = PythonCall(udtf.name, Seq(function), arguments, Some(TableFunction(udtf)))
-    new ProgramSpec(udtf.evalType, schema, Seq(call), Seq(CallResult(0)), settings)
+    val input = StructType(StructField("_end", BooleanType, nullable = false) +: schema.fields)
+    new ProgramSpec(udtf.evalType, input, Seq(call), Seq(CallResult(0)), settings)
   }
 }

@@ -11,10 +11,9 @@ import org.apache.spark.sql.catalyst.util.toPrettySQL
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.pyflow.{PythonErrors, PythonFunctions}
 
-import io.pyflow.admission.FunctionIdentity
 import io.pyflow.config.PyFlowConf
-import io.pyflow.execution.expressions.{EmbeddedFunctions, EmbeddedPythonUDF, PredicateInTasks, PythonResult}
-import io.pyflow.spec.{BoundArguments, ProgramSpec}
+import io.pyflow.execution.expressions.{EmbeddedPythonUDF, PredicateInTasks, PythonResult}
+import io.pyflow.spec.BoundArguments
 
 /**
  * Lets the lambdas of higher-order functions call plain Python functions. Spark's analyzer refuses
@@ -172,7 +171,7 @@ private class Embedding(refusal: String, parameters: PythonUDF => Map[String, St
         PythonResult(id, udfs.indexWhere(isSame(_, udf)), udf.dataType)
     }
     val bound = BoundArguments(udfs)
-    EmbeddedPythonUDF(functions(udfs, evalType, bound), bound.values, in(body), id)
+    EmbeddedPythonUDF(Embedded.functions(udfs, evalType, bound), bound.values, in(body), id)
   }
 
   /** Functions none of whose arguments is yet to come from Python, but in a chain. */
@@ -201,19 +200,6 @@ private class Embedding(refusal: String, parameters: PythonUDF => Map[String, St
   /** A nondeterministic function is the same only where it is the same column. */
   private def isSame(one: PythonUDF, other: PythonUDF): Boolean =
     one == other || one.semanticEquals(other)
-
-  private def functions(
-      udfs: Seq[PythonUDF],
-      evalType: Int,
-      bound: BoundArguments): EmbeddedFunctions = {
-    val settings = ThreadModeStrategy.settings(udfs.head, evalType)
-    EmbeddedFunctions(
-      ProgramSpec(udfs, bound, evalType, settings.worker),
-      udfs.map(_.dataType),
-      udfs.forall(_.deterministic),
-      udfs.flatMap(FunctionIdentity.of),
-      settings.copy(auto = false, fallback = false))
-  }
 
   private def check(udfs: Seq[PythonUDF], evalType: Int): Unit = {
     val conf = SQLConf.get

@@ -11,6 +11,13 @@ import io.pyflow.config.ThreadModeSettings
  */
 private[planning] object RealTimeScan {
 
+  /** Whether rows come from a stream in real-time mode, whatever has become of them since. */
+  def isBelow(input: LogicalPlan): Boolean = input.exists {
+    case scan: StreamingDataSourceV2ScanRelation =>
+      isAwaited(scan) && scan.relation.realTimeModeDuration.isDefined
+    case _ => false
+  }
+
   /** Makes every row a bundle, so that none waits for another that may be long in coming. */
   def oneByOne(settings: ThreadModeSettings, input: LogicalPlan): ThreadModeSettings =
     if (input.exists(isAwaited)) settings.copy(bundleRows = 1) else settings

@@ -94,7 +94,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
           udtf,
           requiredChildOutput,
           resultAttrs,
-          RealTimeScan.oneByOne(settings(udtf, udtf.evalType), child),
+          settings(udtf, udtf.evalType),
           planLater(child)),
         BatchEvalPythonUDTFExec(udtf, requiredChildOutput, resultAttrs, planLater(child)))
 
@@ -152,6 +152,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
     def unapply(plan: LogicalPlan): Option[PythonEvaluation] =
       PythonEvaluation
         .unapply(plan)
+        .filterNot(evaluation => RealTimeScan.isBelow(evaluation.child))
         .filter(evaluation => processModeReason(evaluation.udfs, evaluation.evalType).isEmpty)
   }
 

@@ -15,3 +15,14 @@ class ThreadModeUnavailableException(functions: String, reason: String)
     messageParameters = Map("functions" -> functions, "reason" -> reason),
     cause = None,
     message = None)
+
+/** A function cannot run over a stream in real-time mode, where process mode is none for it. */
+class RealTimeModeRefusalException(functions: String, reason: String)
+  extends AnalysisException(
+    errorClass = "PYFLOW_REAL_TIME_MODE_UNAVAILABLE",
+    sqlState = "0A000",
+    messageTemplate = "<functions> cannot run in Spark's real-time mode: <reason>. Spark runs no " +
+      "Python functions there in process mode. With another trigger the function can run.",
+    messageParameters = Map("functions" -> functions, "reason" -> reason),
+    cause = None,
+    message = None)

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.python.{EvalPythonExec, EvalPythonUDTFExec}
-import org.apache.spark.sql.types.{BooleanType, StructField, StructType}
+import org.apache.spark.sql.types.StructType
 
 import io.pyflow.admission.{ContentionMeter, FunctionAdmission, FunctionIdentity}
 import io.pyflow.config.ThreadModeSettings
@@ -41,16 +41,14 @@ case class ThreadEvalPythonUDTFExec(
       schema: StructType,
       context: TaskContext): Iterator[Iterator[InternalRow]] = {
     val arguments = argMetas.map(each => Argument(each.offset, each.name)).toSeq
-    val input = StructType(StructField("_end", BooleanType, nullable = false) +: schema.fields)
-    val spec = ProgramSpec(udtf, arguments, input, settings.worker)
+    val spec = ProgramSpec(udtf, arguments, schema, settings.worker)
     FunctionAdmission.evaluate(spec, FunctionIdentity.of(udtf), settings) {
-      inThread(spec, input, rows, _, _)
+      inThread(spec, rows, _, _)
     } { _ => workerOperator.evaluateInWorkers(argMetas, rows, schema, context) }
   }
 
   private def inThread(
       spec: ProgramSpec,
-      input: StructType,
       rows: Iterator[InternalRow],
       context: TaskContext,
       meter: Option[ContentionMeter]): Iterator[Iterator[InternalRow]] = {
@@ -58,6 +56,7 @@ case class ThreadEvalPythonUDTFExec(
     // It counts calls.
     val measured = EvaluationMetrics(metrics).copy(outputRows = new SQLMetric(metricType = "sum"))
     val python = new RowEvaluation(spec, settings, Seq(udtf.dataType), context, measured, meter)
+    val input = spec.inputSchema
     val joined = new JoinedRow
     val notTheEnd = InternalRow(false)
     val end = new JoinedRow(InternalRow(true), new GenericInternalRow(input.length - 1))
