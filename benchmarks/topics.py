@@ -6,7 +6,7 @@ the query that are measured beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,14 +47,13 @@ class Topic:
         self.name = name
         self._partitions = range(partitions)
         settings = {key.replace("_", "."): value for key, value in config.items()}
-        admin = AdminClient({"bootstrap.servers": address})
-        made = admin.create_topics([NewTopic(name, partitions, 1, config=settings)])
+        self._admin = AdminClient({"bootstrap.servers": address})
+        made = self._admin.create_topics([NewTopic(name, partitions, 1, config=settings)])
         made[name].result(_SECONDS)
         self._producer = Producer(
             {
                 "bootstrap.servers": address,
                 "linger.ms": 0,
-                "enable.idempotence": True,
                 "message.max.bytes": 10_000_000,
             }
         )
@@ -84,23 +83,26 @@ class Topic:
         finally:
             consumer.close()
 
-    def records(self) -> list[Record]:
-        """Return the records that it has, by partition and offset."""
+    def records(self) -> Iterator[Record]:
+        """Yield the records that it has now, those of a partition in their order."""
         consumer = self._consumer()
         try:
             left = sum(self._ends(consumer))
             consumer.assign(
                 [TopicPartition(self.name, each, OFFSET_BEGINNING) for each in self._partitions]
             )
-            found: list[Record] = []
-            while len(found) < left:
-                messages = consumer.consume(min(10_000, left - len(found)), _SECONDS)
+            while left:
+                messages = consumer.consume(min(10_000, left), _SECONDS)
                 if not messages:
-                    raise TimeoutError(f"{len(found)} of {left} records of {self.name} read")
-                found += [_record(message) for message in messages]
+                    raise TimeoutError(f"{left} records of {self.name} not read in {_SECONDS} s")
+                yield from map(_record, messages)
+                left -= len(messages)
         finally:
             consumer.close()
-        return sorted(found, key=lambda record: (record.partition, record.offset))
+
+    def delete(self) -> None:
+        """Have the broker delete it, with its records."""
+        self._admin.delete_topics([self.name])[self.name].result(_SECONDS)
 
     def _consumer(self) -> Consumer:
         settings: dict[str, Any] = {

@@ -12,15 +12,59 @@ import signal
 import subprocess
 import sys
 import textwrap
+from contextlib import contextmanager
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
+from comparison import assert_process_plan, assert_thread_plan, settings, thread_modes
+from deployments import PROGRAMS, environment
+from kafka_streams import BATCH, account, read, started, through, upper
 from scripts.kafka_broker import Broker
-from sessions import ROOT, wait_until
+from sessions import INTERPRETER, MODE, ROOT, wait_until
 
 pytest.importorskip("confluent_kafka", reason="there is no Kafka client for this Python")
 
 from benchmarks.topics import Topic
+
+PROCESS = {MODE: "process"}
+THREAD = {MODE: "thread"}
+MODES = [
+    pytest.param(mode, id=f"{mode[MODE]}-{mode.get(INTERPRETER, 'workers')}")
+    for mode in (PROCESS, *thread_modes())
+]
+BATCHES = {"processingTime": "0 seconds"}
+THREAD_FIRST = [
+    pytest.param(THREAD, id="thread"),
+    pytest.param(PROCESS, id="process", marks=pytest.mark.complete),
+]
+
+
+@pytest.fixture
+def topics(kafka, tmp_path):
+    """Source and sink of a test."""
+    return tuple(
+        Topic(kafka.address, f"{tmp_path.name}-{name}", partitions=2) for name in ("in", "out")
+    )
+
+
+def send(topic, name, count):
+    topic.send(f"{name} {number}" for number in range(count))
+    topic.flush()
+
+
+def wait_for(sink, count, seconds=120):
+    wait_until(lambda: sink.count() >= count, f"{count} records in {sink.name}", seconds)
+
+
+def wait_for_all(sink, count):
+    """Until so many records of the source are at the sink, whether or not some are there twice."""
+    wait_until(lambda: len({record.key for record in sink.records()}) == count, "all have arrived")
+
+
+def assert_mode(query, mode):
+    plan = query._jsq.streamingQuery().lastExecution().executedPlan().toString()
+    (assert_process_plan if mode == PROCESS else assert_thread_plan)(plan)
 
 
 def is_alive(pid):
@@ -56,13 +100,131 @@ def test_a_broker_ends_with_whoever_started_it(tmp_path):
     wait_until(lambda: not is_alive(pid), "the broker ends")
 
 
-def test_a_broker_keeps_its_records_when_it_is_stopped_and_started(tmp_path):
-    with Broker(tmp_path) as broker:
-        topic = Topic(broker.address, "kept")
-        topic.send(["one", "two"])
-        topic.flush()
-        broker.stop()
-        broker.start()
-        topic.send(["three"])
-        topic.flush()
-        assert [record.value for record in topic.records()] == ["one", "two", "three"]
+@pytest.mark.parametrize("mode", MODES)
+def test_micro_batches(spark, kafka, topics, tmp_path, mode):
+    """Of records that are there and of records that come."""
+    source, sink = topics
+    send(source, "there", 3 * BATCH)
+    with settings(spark, mode):
+        frame = through(read(spark, kafka.address, source.name), upper)
+        query = started(frame, kafka.address, sink.name, tmp_path / "checkpoint", **BATCHES)
+        try:
+            wait_for(sink, 3 * BATCH)
+            send(source, "comes", 10)
+            wait_for(sink, 3 * BATCH + 10)
+            assert_mode(query, mode)
+        finally:
+            query.stop()
+    account(source, sink)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_poison_record(spark, kafka, topics, tmp_path, mode):
+    """It ends the query with its error. After a change of the function nothing is missing."""
+    source, sink = topics
+
+    def strict(value):
+        if value == "poison":
+            raise ValueError(f"not {value}")
+        return value.upper()
+
+    send(source, "before", 2 * BATCH)
+    source.send(["poison"])
+    send(source, "after", 2 * BATCH)
+    with settings(spark, mode):
+        for function in (strict, upper):
+            frame = through(read(spark, kafka.address, source.name), function)
+            checkpoint = tmp_path / "checkpoint"
+            query = started(frame, kafka.address, sink.name, checkpoint, availableNow=True)
+            if function is strict:
+                with pytest.raises(StreamingQueryException, match="ValueError: not poison"):
+                    query.awaitTermination()
+            else:
+                query.awaitTermination()
+    account(source, sink, duplicates=BATCH)
+
+
+@pytest.mark.parametrize("mode", THREAD_FIRST)
+def test_a_broker_that_is_stopped_and_started(spark, tmp_path, mode):
+    folder = tmp_path / "broker"
+    folder.mkdir()
+    with Broker(folder) as broker, settings(spark, mode):
+        source, sink = (Topic(broker.address, name, partitions=2) for name in ("in", "out"))
+        frame = through(read(spark, broker.address, source.name), upper)
+        query = started(frame, broker.address, sink.name, tmp_path / "checkpoint", **BATCHES)
+        try:
+            send(source, "before", BATCH)
+            wait_for(sink, BATCH // 2)
+            send(source, "unread", BATCH)
+            broker.stop()
+            source.send(f"meanwhile {number}" for number in range(BATCH))
+            broker.start()
+            source.flush()
+            send(source, "after", BATCH)
+            wait_for(sink, 4 * BATCH)
+            assert query.isActive, query.exception()
+            assert_mode(query, mode)
+        finally:
+            query.stop()
+        account(source, sink, duplicates=BATCH)
+
+
+@contextmanager
+def program(where, master, mode, kafka, topics, trigger="processingTime=0 seconds"):
+    """A program whose stream runs until it is killed, with all that it has started."""
+    source, sink = topics
+    names = (source.name, sink.name, where / "checkpoint")
+    with (where / "program.log").open("a") as log:
+        process = subprocess.Popen(
+            [
+                sys.executable,
+                PROGRAMS / "kafka_stream.py",
+                master,
+                mode,
+                trigger,
+                kafka.address,
+                *names,
+            ],
+            cwd=where,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def processes(sink):
+    """Those in which the records at the sink were made."""
+    return {int(record.value.partition("@")[2]) for record in sink.records()}
+
+
+@pytest.mark.parametrize("mode", THREAD_FIRST)
+def test_a_query_that_is_killed(kafka, topics, tmp_path, mode):
+    source, sink = topics
+    send(source, "before", 10 * BATCH)
+    with program(tmp_path, "local[2]", mode[MODE], kafka, topics):
+        wait_for(sink, BATCH + 1)
+    assert sink.count() < 10 * BATCH
+    send(source, "meanwhile", BATCH)
+    with program(tmp_path, "local[2]", mode[MODE], kafka, topics):
+        wait_for_all(sink, 11 * BATCH)
+    account(source, sink, duplicates=BATCH)
+
+
+@pytest.mark.complete
+def test_an_executor_that_is_killed(kafka, topics, tmp_path, standalone):
+    source, sink = topics
+    send(source, "record", 10 * BATCH)
+    with program(tmp_path, standalone, "thread", kafka, topics):
+        wait_for(sink, BATCH)
+        os.kill(min(processes(sink)), signal.SIGKILL)
+        assert sink.count() < 10 * BATCH
+        wait_for_all(sink, 10 * BATCH)
+    assert "Lost executor" in (tmp_path / "program.log").read_text()
+    account(source, sink, duplicates=BATCH)
