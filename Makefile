@@ -5,6 +5,9 @@
 #   make test     set everything up, check style and types and run the tests
 #   make test-all the same in full and on every Python (two hours on two idle cores)
 #   make bench    measure; results go to docs/benchmarks
+#   make bench-latency
+#                 measure from Kafka through functions to Kafka: three quarters of an hour;
+#                 OPTIONS="--seconds 30 --warm-up 10" for 25 minutes, "--seconds 4 --warm-up 4" for trying
 #   make kafka    start a Kafka broker for trying, on the loopback device (PORT=9092), until Ctrl-C
 #   make soak     run mixed functions for a quarter of an hour and look for leaks (MINUTES=60 for longer)
 #   make sanitize run the row codec's tests under AddressSanitizer and UBSan
@@ -64,12 +67,15 @@ endif
 ifneq (,$(filter test,$(MAKECMDGOALS)))
   purposes := --pythons slice run test lint
 endif
+ifneq (,$(filter bench-latency,$(MAKECMDGOALS)))
+  purposes := run test bench
+endif
 ifneq (,$(filter test-all bench soak,$(MAKECMDGOALS)))
   purposes := --pythons all run test lint
 endif
 
-.PHONY: demo check test test-on test-all sanitize fuzz bench kafka soak build dist lint format docs doctor \
-  data clean set-up python
+.PHONY: demo check test test-on test-all sanitize fuzz bench bench-latency kafka soak build dist lint \
+  format docs doctor data clean set-up python
 
 demo: build data
 	$(python) examples/flights.py
@@ -118,6 +124,9 @@ sanitize fuzz: build
 
 bench: build
 	$(python) -m benchmarks
+
+bench-latency: build build/kafka.stamp
+	$(python) -m benchmarks.latency $(OPTIONS)
 
 kafka: build/kafka.stamp
 	$(python) scripts/kafka_broker.py --port $(or $(PORT),9092)

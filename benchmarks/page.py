@@ -47,6 +47,7 @@ class Page:
         self,
         measure: Callable[[argparse.Namespace], dict[str, Any]],
         arguments: Sequence[str] | None,
+        rounds: int = 5,
         **defaults: float,
     ) -> None:
         """Measure, or write the page of an earlier run; as the command line says.
@@ -57,13 +58,15 @@ class Page:
             Returns the figures, of the options.
         arguments : sequence of str, optional
             The command line.
+        rounds : int
+            How many, where the command line does not say.
         **defaults : float
             Further options with a number.
         """
         parser = argparse.ArgumentParser(prog=f"python -m {self.module}")
-        parser.add_argument("--rounds", type=int, default=5)
+        parser.add_argument("--rounds", type=int, default=rounds)
         for option, default in defaults.items():
-            parser.add_argument(f"--{option}", type=float, default=default)
+            parser.add_argument(f"--{option.replace('_', '-')}", type=float, default=default)
         parser.add_argument("--out", type=Path, default=REPOSITORY / "docs/benchmarks")
         parser.add_argument("--report", type=Path, metavar="FOLDER", help="write its page anew")
         options = parser.parse_args(arguments)

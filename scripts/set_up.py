@@ -116,9 +116,9 @@ def main():
         "--pythons",
         choices=["newest", "slice", "all"],
         default="newest",
-        help="make environments for these (lint and dist are for the newest)",
+        help="make environments for these (bench, lint and dist are for the newest)",
     )
-    parser.add_argument("purposes", nargs="+", choices=["run", "test", "lint", "dist"])
+    parser.add_argument("purposes", nargs="+", choices=["run", "test", "bench", "lint", "dist"])
     arguments = parser.parse_args()
     pythons = machine.prepare()
     print("PyFlow: using Python {version} ({executable})".format(**pythons[0]), flush=True)

@@ -1,0 +1,486 @@
+"""Latency of a record from Kafka through a function to Kafka: ``python -m benchmarks.latency``.
+
+Records come at a steady rate into a topic of one partition. Spark reads them, calls the function,
+and writes what it returns to another topic. Writes latency.json, latency.md and latency.png.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from pyspark.sql import Column, SparkSession
+from pyspark.sql import functions as sf
+from pyspark.sql.streaming import StreamingQuery
+
+import pyflow
+from benchmarks.modes import start_session
+from benchmarks.page import Page, new_results
+from benchmarks.report import nanos_text, table
+from benchmarks.stream_functions import FUNCTIONS, StreamFunction, document
+from benchmarks.topics import Topic
+from scripts.kafka_broker import Broker, connector_jars
+
+RATES = (1_000, 10_000)
+# Of documents: their bytes, and how many are there when throughput is measured.
+SIZES = {
+    "100 B": (100, 100_000),
+    "1 kB": (1_000, 50_000),
+    "10 kB": (10_000, 10_000),
+    "100 kB": (100_000, 1_000),
+}
+SIZES_RATE = 50
+BATCH = "5 minutes"
+QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
+
+# Of the distribution that is drawn: close to each other where few records are slow.
+_DRAWN = [*(n / 50 for n in range(46)), *(1 - 10 ** (-n / 8) for n in range(9, 33))]
+_DRAIN_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Way:
+    """A trigger, and what the records go through.
+
+    Attributes
+    ----------
+    title : str
+        What a reader of the tables sees.
+    colour : str
+        In the plots.
+    real_time : bool
+        Whether the trigger is that of real-time mode.
+    mode : str, optional
+        Execution mode of the Python function; None for the built-in expression.
+    """
+
+    title: str
+    colour: str
+    real_time: bool
+    mode: str | None
+
+
+WAYS = {
+    "a": Way("(a) micro-batches, process mode", "#b5482a", False, "process"),
+    "b": Way("(b) micro-batches, thread mode", "#6fa8c9", False, "thread"),
+    "c": Way("(c) real-time mode, thread mode", "#1f5f8b", True, "thread"),
+    "d": Way("(d) real-time mode, built-in expression", "#7d7d7d", True, None),
+}
+
+
+@dataclass
+class Run:
+    """A query from a topic of its own to another."""
+
+    source: Topic
+    sink: Topic
+    query: StreamingQuery
+
+    def close(self) -> None:
+        """Stop the query, and delete its topics."""
+        self.query.stop()
+        self.source.delete()
+        self.sink.delete()
+
+
+class Bench:
+    """A session and a broker."""
+
+    def __init__(self, session: SparkSession, broker: Broker, folder: Path) -> None:
+        self._session = session
+        self._broker = broker
+        self._folder = folder
+        self._numbers = itertools.count()
+
+    def topics(self) -> tuple[Topic, Topic]:
+        """Return two topics, the second of which says when the broker got a record."""
+        number = next(self._numbers)
+        return (
+            Topic(self._broker.address, f"in-{number}"),
+            Topic(self._broker.address, f"out-{number}", message_timestamp_type="LogAppendTime"),
+        )
+
+    def start(self, way: Way, function: StreamFunction, source: Topic, sink: Topic) -> Run:
+        """Start the query. The key of what it writes says which record it was, and when it came."""
+        if way.mode is not None:
+            self._session.conf.set("spark.pyflow.execution-mode", way.mode)
+        frame = (
+            self._session.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", self._broker.address)
+            .option("subscribe", source.name)
+            .option("startingOffsets", "earliest")
+            .load()
+        )
+        value = sf.col("value").cast("string")
+        frame = frame.select(
+            sf.concat_ws(" ", "offset", sf.unix_millis("timestamp")).alias("key"),
+            self._result(way, function, value).alias("value"),
+        )
+        query = (
+            frame.writeStream.format("kafka")
+            .option("kafka.bootstrap.servers", self._broker.address)
+            .option("topic", sink.name)
+            .option("kafka.max.request.size", 10_000_000)
+            .option("checkpointLocation", str(self._folder / sink.name))
+            .outputMode("update")
+            .trigger(**({"realTime": BATCH} if way.real_time else {"processingTime": "0 seconds"}))
+            .start()
+        )
+        return Run(source, sink, query)
+
+    @staticmethod
+    def _result(way: Way, function: StreamFunction, value: Column) -> Column:
+        if way.mode is None:
+            return function.builtin(value)
+        return sf.udf(function.python, "string", useArrow=True)(value)
+
+    def check(self, way: Way, run: Run) -> None:
+        """Make sure that the query runs in the mode that it is measured for."""
+        plan = run.query._jsq.streamingQuery().lastExecution().executedPlan().toString()  # type: ignore[attr-defined]
+        if "EvalPython" in plan:
+            found = "thread" if "ThreadEvalPython" in plan else "process"
+        else:  # in real-time mode, thread mode's functions are expressions
+            found = "thread" if "pythonUDF" in plan else None
+        if found != way.mode:
+            raise RuntimeError(f"planned for {found} instead of {way.mode}:\n{plan}")
+
+
+def feed(topic: Topic, values: Sequence[str], rate: int, seconds: float) -> int:
+    """Send records as evenly as a clock tick allows; return how many."""
+    sent = 0
+    source = itertools.cycle(values)
+    start = time.monotonic()
+    while (passed := time.monotonic() - start) < seconds:
+        due = int(passed * rate) - sent
+        if due:
+            topic.send(itertools.islice(source, due))
+            sent += due
+        time.sleep(max(0.001, 0.5 / rate))
+    topic.flush()
+    return sent
+
+
+def drain(run: Run, count: int) -> int:
+    """Wait for so many records at the sink while more of them come; return how many there are."""
+    seen, last = 0, time.monotonic()
+    while seen < count and time.monotonic() - last < _DRAIN_SECONDS:
+        if not run.query.isActive:
+            raise RuntimeError(f"the query has ended: {run.query.exception()}")
+        found = run.sink.count()
+        if found > seen:
+            seen, last = found, time.monotonic()
+        time.sleep(0.1)
+    return seen
+
+
+def arrivals(sink: Topic) -> tuple[np.ndarray, np.ndarray]:
+    """When each record of the source was made, and when it was written; milliseconds."""
+    times = np.array(
+        [(int(each.key.split(" ")[1]), each.timestamp) for each in sink.records() if each.key],
+        dtype=np.int64,
+    ).reshape(-1, 2)
+    return times[:, 0], times[:, 1]
+
+
+def quantiles(latencies: np.ndarray, wanted: Sequence[float]) -> list[float]:
+    """Quantiles of differences of whole milliseconds, as if spread evenly within theirs."""
+    counts = np.bincount(latencies)
+    passed = np.concatenate([[0], np.cumsum(counts)]) / len(latencies)
+    edges = np.arange(len(passed)) - 0.5
+    return [max(0.0, round(float(found), 3)) for found in np.interp(wanted, passed, edges)]
+
+
+def _figures(made: np.ndarray, written: np.ndarray, begin: int, end: int) -> dict[str, Any]:
+    """Figures of the records made in a time."""
+    measured = (begin <= made) & (made < end)
+    made, latencies = made[measured], (written - made)[measured]
+    seconds = (made - begin) // 1_000
+    return {
+        "records": len(latencies),
+        **dict(zip(QUANTILES, quantiles(latencies, list(QUANTILES.values())))),
+        "max": int(latencies.max()),
+        "distribution": quantiles(latencies, _DRAWN),
+        "p99 by second": [
+            quantiles(latencies[seconds == second], [0.99])[0] for second in np.unique(seconds)
+        ],
+    }
+
+
+def _latencies(
+    bench: Bench,
+    way: Way,
+    function: StreamFunction,
+    rates: Sequence[int],
+    warm_up: float,
+    seconds: float,
+) -> Iterator[dict[str, Any]]:
+    """Yield the figures of each rate; the query gets warm at the highest."""
+    run = bench.start(way, function, *bench.topics())
+    try:
+        count = feed(run.source, function.values, max(rates), warm_up)
+        periods = []
+        for rate in rates:
+            # A backlog of one rate must not be measured as latency of the next.
+            drain(run, count)
+            begin = _now()
+            count += feed(run.source, function.values, rate, seconds)
+            periods.append((begin, _now() + 1))
+        arrived = drain(run, count)
+        bench.check(way, run)
+        times = arrivals(run.sink)
+        for rate, period in zip(rates, periods):
+            yield {"rate": rate, "kept up": arrived >= count, **_figures(*times, *period)}
+    finally:
+        run.close()
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _throughput(bench: Bench, way: Way, function: StreamFunction, count: int) -> float:
+    """Records per second of a topic that is full when the query starts."""
+    source, sink = bench.topics()
+    source.send(itertools.islice(itertools.cycle(function.values), count))
+    source.flush()
+    run = bench.start(way, function, source, sink)
+    try:
+        drain(run, count)
+        _, written = arrivals(sink)
+        return len(written) * 1_000 / max(1, int(written.max() - written.min()))
+    finally:
+        run.close()
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the figures of all functions, rates and ways, and of all sizes."""
+    begin = time.monotonic()
+    functions = {name: make() for name, make in FUNCTIONS.items()}
+    conf = {"spark.jars": ",".join([pyflow.jar_path(), *connector_jars()])}
+    session = start_session("local[2]", conf=conf)
+    session.sparkContext.setLogLevel("ERROR")
+    raw = new_results(session, options.rounds)
+    raw |= {"functions": {name: function.title for name, function in functions.items()}}
+    raw |= {"seconds": options.seconds, "warm-up": options.warm_up, "sizes": []}
+    with tempfile.TemporaryDirectory(prefix="latency-") as folder:
+        (Path(folder) / "broker").mkdir()
+        with Broker(Path(folder) / "broker") as broker:
+            bench = Bench(session, broker, Path(folder))
+            for name, number in itertools.product(functions, range(options.rounds)):
+                # What a query compiles is there for those that come after it.
+                times = (options.warm_up / (4 if number else 1), options.seconds / options.rounds)
+                for key, way in WAYS.items():
+                    _report(begin, functions[name].title, way.title)
+                    for figures in _latencies(bench, way, functions[name], RATES, *times):
+                        raw["samples"].append({"function": name, "way": key, **figures})
+            for size, key in itertools.product(SIZES, "abc"):
+                _report(begin, f"documents of {size}", WAYS[key].title)
+                figures = _by_size(bench, size, WAYS[key], options)
+                raw["sizes"].append({"size": size, "way": key, **figures})
+            session.stop()
+    raw["minutes"] = round((time.monotonic() - begin) / 60, 1)
+    return raw
+
+
+def _by_size(bench: Bench, size: str, way: Way, options: argparse.Namespace) -> dict[str, Any]:
+    """Throughput, and latency at a rate that all sizes reach."""
+    length, count = SIZES[size]
+    function = document(length)
+    throughput = _throughput(bench, way, function, max(1, int(count * options.seconds / 60)))
+    times = (options.warm_up / 4, options.seconds / 4)
+    (figures,) = _latencies(bench, way, function, [SIZES_RATE], *times)
+    return {"throughput": throughput, **figures}
+
+
+def _report(begin: float, *what: str) -> None:
+    minutes = (time.monotonic() - begin) / 60
+    print(f"{minutes:5.1f} min: {', '.join(what)}", file=sys.stderr, flush=True)
+
+
+def _samples(raw: dict[str, Any], function: str, rate: int, way: str) -> list[dict[str, Any]]:
+    return [
+        sample
+        for sample in raw["samples"]
+        if (sample["function"], sample["rate"], sample["way"]) == (function, rate, way)
+    ]
+
+
+def _figure(raw: dict[str, Any], function: str, rate: int, way: str, name: str) -> float:
+    figures = [sample[name] for sample in _samples(raw, function, rate, way)]
+    return max(figures) if name == "max" else median(figures)
+
+
+def _millis_text(value: float) -> str:
+    return nanos_text(value * 1e6)
+
+
+def _body(raw: dict[str, Any]) -> Iterator[str]:
+    yield from _introduction(raw)
+    for rate in RATES:
+        yield f"## {rate:,} records per second"
+        yield ""
+        for name, title in raw["functions"].items():
+            yield from table(
+                (title, *QUANTILES, "max"),
+                (_row(raw, name, rate, key) for key in WAYS),
+            )
+    yield "![distribution, and latency by time](latency.png)"
+    yield ""
+    yield "## Goals"
+    yield ""
+    yield from table(("goal", "function", "this run", ""), _goals(raw))
+    yield from _sizes(raw)
+
+
+def _introduction(raw: dict[str, Any]) -> Iterator[str]:
+    yield (
+        "From a Kafka record through a function to a Kafka record: one partition, on `local[2]`, "
+        "with broker, client and Spark on the same machine. Latency is the time from the "
+        "timestamp of the input record to that of the output record: the client's clock when it "
+        "sends the record (`CreateTime`), and the broker's when it has the result "
+        "(`LogAppendTime`), which is the same clock here. So it includes both ways through the "
+        "broker, and what a record waits anywhere. Kafka's timestamps are whole milliseconds; a "
+        "quantile is what it is if they are spread evenly within theirs."
+    )
+    yield ""
+    yield (
+        f"Each way is measured for {raw['seconds']:.0f} s at each rate, in {raw['rounds']} rounds, "
+        "each of which has all ways in turn. A query gets warm at the highest rate for "
+        f"{raw['warm-up']:.0f} s, a quarter of that in later rounds. Figures are medians of the "
+        f"rounds, *max* is the highest. Real-time mode has batches of {BATCH}; micro-batches "
+        f"follow each other without a pause. The run took {raw['minutes']:.0f} minutes."
+    )
+    yield ""
+
+
+def _row(raw: dict[str, Any], function: str, rate: int, key: str) -> list[str]:
+    figures = [_figure(raw, function, rate, key, name) for name in (*QUANTILES, "max")]
+    behind = not all(sample["kept up"] for sample in _samples(raw, function, rate, key))
+    title = WAYS[key].title + (", does not keep up" if behind else "")
+    return [title, *map(_millis_text, figures)]
+
+
+def _goals(raw: dict[str, Any]) -> Iterator[list[str]]:
+    verdict = {True: "reached", False: "**missed**"}
+    for name, title in raw["functions"].items():
+        for rate in RATES:
+            for quantile, goal in (("p50", 1), ("p99", 5)):
+                above = _figure(raw, name, rate, "c", quantile) - _figure(
+                    raw, name, rate, "d", quantile
+                )
+                text = f"(c) - (d) at {quantile}, {rate:,}/s: at most {goal} ms"
+                yield [text, title, f"{above:.1f} ms", verdict[above <= goal]]
+        for quantile, goal in (("p50", 10), ("p99", 50)):
+            found = _figure(raw, name, RATES[0], "c", quantile)
+            text = f"(c) at {quantile}, {RATES[0]:,}/s: at most {goal} ms"
+            yield [text, title, _millis_text(found), verdict[found <= goal]]
+        ratio = _figure(raw, name, RATES[0], "a", "p50") / max(
+            0.001, _figure(raw, name, RATES[0], "c", "p50")
+        )
+        yield [
+            f"(a) ÷ (c) at p50, {RATES[0]:,}/s: at least 20",
+            title,
+            f"{ratio:.0f}x",
+            verdict[ratio >= 20],
+        ]
+
+
+def _sizes(raw: dict[str, Any]) -> Iterator[str]:
+    yield "## JSON by size of the document"
+    yield ""
+    yield (
+        "Load, lower, dump. Throughput is that of a topic that is full when the query starts, from "
+        f"the first record at the sink to the last; latency is the median at {SIZES_RATE} records "
+        "per second: what PyFlink published for its thread mode."
+    )
+    yield ""
+    header = [
+        f"{WAYS[key].title}, {what}" for what in ("records per second", "latency") for key in "abc"
+    ]
+    found = {(sample["size"], sample["way"]): sample for sample in raw["sizes"]}
+    yield from table(
+        ("document", *header),
+        (
+            [
+                size,
+                *(f"{found[size, key]['throughput']:,.0f}" for key in "abc"),
+                *(_millis_text(found[size, key]["p50"]) for key in "abc"),
+            ]
+            for size in SIZES
+        ),
+    )
+
+
+def _draw(raw: dict[str, Any], path: Path) -> None:
+    """Draw, for each function and rate, the latency by quantile and by time."""
+    shape = (2 * len(RATES), len(raw["functions"]))
+    size = (4.6 * shape[1], 3.2 * shape[0])
+    figure, panels = plt.subplots(*shape, figsize=size, layout="constrained", sharey=True)
+    for column, (name, title) in enumerate(raw["functions"].items()):
+        for line, rate in enumerate(RATES):
+            axes = panels[2 * line][column]
+            axes.set_title(f"{title}, {rate:,}/s", loc="left", fontsize=9)
+            _draw_distribution(raw, axes, name, rate)
+            _draw_time(raw, panels[2 * line + 1][column], name, rate)
+    for axes in panels.flat:
+        axes.set_yscale("log")
+        axes.set_ylim(bottom=0.5)
+        axes.grid(axis="y", color="#e3e3e3")
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    for axes in panels[:, 0]:
+        axes.set_ylabel("ms")
+    panels[0][0].legend(frameon=False, fontsize=7)
+    figure.savefig(path, dpi=90)
+    plt.close(figure)
+
+
+def _draw_distribution(raw: dict[str, Any], axes: Axes, function: str, rate: int) -> None:
+    """Draw the latency that a share of the records does not exceed; the slow ones at large."""
+    for key, way in WAYS.items():
+        curves = [sample["distribution"] for sample in _samples(raw, function, rate, key)]
+        slower = [1 / (1 - quantile) for quantile in _DRAWN]
+        axes.plot(slower, np.median(curves, axis=0), color=way.colour, label=way.title)
+    axes.set_xscale("log")
+    shown = {1: "0", 2: "50 %", 10: "90 %", 100: "99 %", 1_000: "99.9 %", 10_000: "99.99 %"}
+    axes.set_xticks(list(shown), list(shown.values()), fontsize=8)
+    axes.minorticks_off()
+
+
+def _draw_time(raw: dict[str, Any], axes: Axes, function: str, rate: int) -> None:
+    """Draw the 99th percentile of each second."""
+    for key, way in WAYS.items():
+        seconds = [
+            value
+            for sample in _samples(raw, function, rate, key)
+            for value in sample["p99 by second"]
+        ]
+        axes.plot(seconds, color=way.colour)
+    axes.set_xlabel("seconds; 99 % of each", fontsize=8)
+
+
+PAGE = Page("latency", "benchmarks.latency", "Latency from Kafka to Kafka", _body, _draw)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, or write the page of an earlier run."""
+    PAGE.run(measure, arguments, rounds=2, seconds=60.0, warm_up=30.0)
+
+
+if __name__ == "__main__":
+    main()
