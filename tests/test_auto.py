@@ -27,6 +27,12 @@ def auto(spark):
         yield spark
 
 
+@pytest.fixture
+def one_row_per_call(auto):
+    with settings(auto, {"spark.pyflow.bundle.size": "1"}):
+        yield auto
+
+
 def this_process(spark):
     return spark._jvm.java.lang.ProcessHandle.current().pid()
 
@@ -74,6 +80,36 @@ def test_functions_of_rows_leave(auto):
         where, plan = turn(auto, lambda frame: frame.select(loop("id")))
     assert where == {this_process(auto)}
     assert "ThreadEvalPython" in plan
+
+
+def of_short_calls(function, calls):
+    """A program whose tasks call a function so often that few calls have their processor time
+    measured.
+    """
+    f = F.udf(function, "long")
+
+    def program(frame):
+        numbers = frame.select(F.explode(F.sequence(F.lit(1), F.lit(calls))).alias("n"))
+        return numbers.select(f("n").alias("where")).distinct()
+
+    return program
+
+
+def short_loop(n):
+    sum(range(1000))
+    return os.getpid()
+
+
+def test_functions_of_short_calls_that_wait_for_something_else_stay(one_row_per_call):
+    def wait(n):
+        time.sleep(0.00001)
+        return os.getpid()
+
+    stays(one_row_per_call, of_short_calls(wait, 10_000), tasks=2)
+
+
+def test_functions_of_short_calls_that_no_other_task_hinders_stay(one_row_per_call):
+    stays(one_row_per_call, of_short_calls(short_loop, 60_000), tasks=1)
 
 
 def test_functions_over_batches_leave(auto):
