@@ -15,6 +15,7 @@ from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import udf
 
+import awaited
 import comparison
 import deployments
 import pyflow
@@ -74,6 +75,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for module in {item.module for item in items if isinstance(item, pytest.Function)}:
         cloudpickle.register_pickle_by_value(module)
     cloudpickle.register_pickle_by_value(comparison)
+    cloudpickle.register_pickle_by_value(awaited)
     if not config.getoption("--complete"):
         left_out = [item for item in items if item.get_closest_marker("complete")]
         config.hook.pytest_deselected(items=left_out)

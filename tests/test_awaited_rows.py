@@ -7,70 +7,28 @@ ends. The rows are the same.
 
 from __future__ import annotations
 
-import time
-
 import pytest
-from pyspark.errors import StreamingQueryException
-from pyspark.sql.functions import udf, udtf
-from pyspark.sql.types import StructType
+from pyspark.sql.functions import arrow_udf, pandas_udf, udf, udtf
+from pyspark.sql.types import StringType, StructType
 
+from awaited import (
+    LONG_BATCH,
+    MICRO_BATCHES,
+    PROCESS,
+    SHORT_BATCHES,
+    THREAD,
+    ToFile,
+    failure_of,
+    plan_of,
+    rows_of,
+    started,
+    wait,
+    wait_for_batches,
+    wait_for_rows,
+)
 from benchmarks.awaited_stream import AwaitedStream
 from comparison import settings
 from sessions import MODE, logged
-
-THREAD = {MODE: "thread"}
-PROCESS = {MODE: "process"}
-
-#: A batch that does not end during a test, short ones, and batches that end when their rows do.
-LONG_BATCH = {"realTime": "10 minutes"}
-SHORT_BATCHES = {"realTime": "5 seconds"}
-MICRO_BATCHES = {"processingTime": "0 seconds"}
-
-
-class ToFile:
-    """A sink that others can read while it is written."""
-
-    def __init__(self, path):
-        self.path = str(path)
-
-    def __call__(self, row):
-        with open(self.path, "a") as file:
-            file.write(f"{row[0]}\n")
-
-
-def rows_of(path):
-    return path.read_text().splitlines() if path.exists() else []
-
-
-def wait(condition, query, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert query.isActive, query.exception()
-        assert time.monotonic() < end, "it has not happened"
-        time.sleep(0.05)
-
-
-def wait_for_rows(query, path, count):
-    wait(lambda: len(rows_of(path)) >= count, query)
-    assert len(rows_of(path)) == count
-
-
-def wait_for_batches(query, count):
-    wait(lambda: len(query.recentProgress) >= count, query)
-
-
-def started(frame, sink, tmp_path, trigger):
-    return (
-        frame.writeStream.foreach(sink)
-        .outputMode("update")
-        .trigger(**trigger)
-        .option("checkpointLocation", str(tmp_path / f"checkpoint-{time.monotonic_ns()}"))
-        .start()
-    )
-
-
-def plan_of(query):
-    return query._jsq.streamingQuery().lastExecution().executedPlan().toString()
 
 
 @udtf(returnType=StructType().add("value", "string").add("n", "integer"))
@@ -86,6 +44,18 @@ def lateral(spark, frame):
     return spark.sql("select t.value || '-' || t.n from awaited, lateral twice(value) t")
 
 
+@pandas_udf(StringType())
+def upper_pandas(values):
+    return values.str.upper()
+
+
+@arrow_udf(StringType())
+def upper_arrow(values):
+    import pyarrow.compute as pc
+
+    return pc.utf8_upper(values)
+
+
 #: What a row goes through, and how many come out for it.
 FUNCTIONS = {
     "pickled": (lambda _, frame: frame.select(udf(str.upper, useArrow=False)("value")), 1),
@@ -95,6 +65,8 @@ FUNCTIONS = {
         1,
     ),
     "table function": (lateral, 2),
+    "pandas batch": (lambda _, frame: frame.select("value", upper_pandas("value")), 1),
+    "arrow batch": (lambda _, frame: frame.select("value", upper_arrow("value")), 1),
     "sink alone": (lambda _, frame: frame, 1),
 }
 
@@ -148,13 +120,6 @@ def test_rows_are_those_of_process_mode(spark, tmp_path, kind):
                 query.stop()
         seen.append(rows_of(out))
     assert seen[0] == seen[1]
-
-
-def failure_of(frame, tmp_path, trigger=SHORT_BATCHES):
-    query = started(frame, ToFile(tmp_path / "out"), tmp_path, trigger)
-    with pytest.raises(StreamingQueryException) as error:
-        query.awaitTermination()
-    return str(error.value)
 
 
 @pytest.mark.core

@@ -1,38 +1,63 @@
 package io.pyflow.planning
 
+import org.apache.spark.SparkContext
 import org.apache.spark.sql.catalyst.expressions.{PythonFuncExpression, PythonUDF, PythonUDTF}
+import org.apache.spark.sql.internal.SQLConf
 
 import io.pyflow.admission.FunctionIdentity
 import io.pyflow.config.ThreadModeSettings
-import io.pyflow.execution.expressions.EmbeddedFunctions
-import io.pyflow.spec.{BoundArguments, ProgramSpec}
+import io.pyflow.execution.batches.{ArrowLane, StreamMetrics}
+import io.pyflow.execution.expressions.{EmbeddedBatchFunctions, EmbeddedRowFunctions}
+import io.pyflow.spec.{BoundArguments, InBatches, ProgramSpec, StreamSpec}
 
 /** Functions as expressions have them: called by row, and only in the executor's JVM. */
 private[planning] object Embedded {
 
-  /** Functions that are one call. */
-  def functions(udfs: Seq[PythonUDF], evalType: Int, bound: BoundArguments): EmbeddedFunctions = {
+  /** Plain functions that are one call. */
+  def functions(
+      udfs: Seq[PythonUDF],
+      evalType: Int,
+      bound: BoundArguments): EmbeddedRowFunctions = {
     val settings = settingsOf(udfs.head, evalType)
     embedded(udfs, ProgramSpec(udfs, bound, evalType, settings.worker), settings)
   }
 
-  def tableFunction(udtf: PythonUDTF, bound: BoundArguments): EmbeddedFunctions = {
+  def tableFunction(udtf: PythonUDTF, bound: BoundArguments): EmbeddedRowFunctions = {
     val settings = settingsOf(udtf, udtf.evalType)
-    embedded(
-      Seq(udtf),
-      ProgramSpec(udtf, bound.ofFunctions.head, bound.schema, settings.worker),
-      settings)
+    val spec = ProgramSpec(udtf, bound.ofFunctions.head, bound.schema, settings.worker)
+    embedded(Seq(udtf), spec, settings)
   }
 
   private def embedded(
       functions: Seq[PythonFuncExpression],
       spec: ProgramSpec,
-      settings: ThreadModeSettings): EmbeddedFunctions = EmbeddedFunctions(
+      settings: ThreadModeSettings): EmbeddedRowFunctions = EmbeddedRowFunctions(
     spec,
     functions.map(_.dataType),
     functions.forall(_.deterministic),
     functions.flatMap(FunctionIdentity.of),
     settings)
+
+  /** Scalar functions over Arrow batches that are one call. */
+  def batchFunctions(
+      udfs: Seq[PythonUDF],
+      evalType: Int,
+      bound: BoundArguments): EmbeddedBatchFunctions = {
+    val settings = settingsOf(udfs.head, evalType)
+    val spec = StreamSpec(
+      udfs,
+      evalType,
+      InBatches,
+      Seq(bound.schema),
+      bound.ofFunctions,
+      inStruct = false,
+      SQLConf.get,
+      settings.worker)
+    val metrics = StreamMetrics.notShown(SparkContext.getOrCreate())
+    val identities = udfs.flatMap(FunctionIdentity.of)
+    val lane = ArrowLane(spec, settings, identities, metrics, None, Map.empty)
+    EmbeddedBatchFunctions(spec.calls, lane, udfs.map(_.dataType), udfs.forall(_.deterministic))
+  }
 
   private def settingsOf(function: PythonFuncExpression, evalType: Int): ThreadModeSettings =
     ThreadModeStrategy.settings(function, evalType).copy(auto = false, fallback = false)

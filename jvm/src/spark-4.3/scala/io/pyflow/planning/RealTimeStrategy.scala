@@ -84,14 +84,18 @@ object RealTimeStrategy extends SparkStrategy with SQLConfHelper {
   private def called(evaluation: PythonEvaluation)(
       body: Seq[Expression] => Expression): Expression = {
     import evaluation._
-    if (!PythonFunctions.takesRows(evalType)) {
-      throw notByRow(udfs.head)
-    }
     val bound = BoundArguments(udfs)
     val id = NamedExpression.newExprId
     val results = udfs.zipWithIndex.map { case (udf, i) => PythonResult(id, i, udf.dataType) }
     // What is not deterministic is evaluated where it stands, once for each row.
-    val functions = Embedded.functions(udfs, evalType, bound).copy(deterministic = false)
+    val functions =
+      if (PythonFunctions.takesRows(evalType)) {
+        Embedded.functions(udfs, evalType, bound).copy(deterministic = false)
+      } else if (PythonFunctions.takesBatch(evalType)) {
+        Embedded.batchFunctions(udfs, evalType, bound).copy(deterministic = false)
+      } else {
+        throw notByRow(udfs.head)
+      }
     EmbeddedPythonUDF(functions, bound.values, body(results), id)
   }
 

@@ -7,38 +7,59 @@ import org.apache.spark.sql.types.DataType
 
 import io.pyflow.admission.{FunctionAdmission, FunctionIdentity}
 import io.pyflow.config.ThreadModeSettings
+import io.pyflow.execution.batches.ArrowLane
 import io.pyflow.execution.rows.BatchEnds
 import io.pyflow.execution.task.RowFunctions
-import io.pyflow.spec.ProgramSpec
+import io.pyflow.spec.{Argument, ColumnarCall, ProgramSpec}
 
 /**
- * Plain functions that are called with one row at a time, and the results of the last one. Loaded in
- * a task with its first row; used by one thread at a time.
+ * Functions that are called with one row at a time, and the results of the last one. Loaded in a task
+ * with its first row; used by one thread at a time.
  */
-case class EmbeddedFunctions(
+trait EmbeddedFunctions extends Serializable {
+  def names: String
+
+  def deterministic: Boolean
+
+  def evaluate(row: UnsafeRow): Unit
+
+  /** What the functions returned for the last row, valid until the next one. */
+  def results: InternalRow
+
+  /** The name of a function, and which of the columns it gets. */
+  protected def signature(ordinal: Int): (String, Seq[Argument])
+
+  /** A call as EXPLAIN shows it. */
+  def call(ordinal: Int, arguments: Seq[Expression]): String = {
+    val (name, columns) = signature(ordinal)
+    val shown = columns.map { argument =>
+      val value = arguments(argument.column).toString
+      argument.keyword.fold(value)(keyword => s"$keyword => $value")
+    }
+    s"$name(${shown.mkString(", ")})"
+  }
+}
+
+/** Plain functions. */
+case class EmbeddedRowFunctions(
     spec: ProgramSpec,
     resultTypes: Seq[DataType],
     deterministic: Boolean,
     identities: Seq[FunctionIdentity],
-    settings: ThreadModeSettings) {
+    settings: ThreadModeSettings)
+  extends EmbeddedFunctions {
 
   @transient private lazy val evaluation = open()
 
-  def names: String = spec.functionNames
+  override def names: String = spec.functionNames
 
-  def evaluate(row: UnsafeRow): Unit = evaluation.evaluate(row)
+  override def evaluate(row: UnsafeRow): Unit = evaluation.evaluate(row)
 
-  /** What the functions returned for the last row, valid until the next one. */
-  def results: InternalRow = evaluation.results
+  override def results: InternalRow = evaluation.results
 
-  /** A call as EXPLAIN shows it. */
-  def call(ordinal: Int, arguments: Seq[Expression]): String = {
+  override protected def signature(ordinal: Int): (String, Seq[Argument]) = {
     val call = spec.calls(ordinal)
-    val shown = call.arguments.map { argument =>
-      val value = arguments(argument.column).toString
-      argument.keyword.fold(value)(keyword => s"$keyword => $value")
-    }
-    s"${call.name}(${shown.mkString(", ")})"
+    (call.name, call.arguments)
   }
 
   private def open(): EmbeddedEvaluation = {
@@ -52,4 +73,25 @@ case class EmbeddedFunctions(
       new EmbeddedEvaluation(functions, batches, resultTypes, context)
     }
   }
+}
+
+/** Scalar functions over Arrow batches: each row is a batch of one. */
+case class EmbeddedBatchFunctions(
+    calls: Seq[ColumnarCall],
+    lane: ArrowLane,
+    resultTypes: Seq[DataType],
+    deterministic: Boolean)
+  extends EmbeddedFunctions {
+
+  @transient private lazy val evaluation =
+    new EmbeddedBatchEvaluation(lane, resultTypes, TaskContext.get())
+
+  override def names: String = calls.map(_.name).mkString(", ")
+
+  override def evaluate(row: UnsafeRow): Unit = evaluation.evaluate(row)
+
+  override def results: InternalRow = evaluation.results
+
+  override protected def signature(ordinal: Int): (String, Seq[Argument]) =
+    (calls(ordinal).name, calls(ordinal).arguments)
 }

@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.StructType
  * @param keepsColumns whether its rows go on with columns of the row that they were made of
  */
 case class EmbeddedPythonUDTF(
-    function: EmbeddedFunctions,
+    function: EmbeddedRowFunctions,
     arguments: Seq[Expression],
     elementSchema: StructType,
     keepsColumns: Boolean)

@@ -23,6 +23,10 @@ object PythonFunctions {
   def takesRows(evalType: Int): Boolean =
     travelsPickled(evalType) || evalType == ArrowEvalType
 
+  /** Whether functions make a batch of results of each batch of arguments. */
+  def takesBatch(evalType: Int): Boolean =
+    evalType == PythonEvalType.SQL_SCALAR_PANDAS_UDF || evalType == PythonEvalType.SQL_SCALAR_ARROW_UDF
+
   /** Whether process mode pickles arguments and results. */
   def travelsPickled(evalType: Int): Boolean =
     evalType == PickledEvalType || evalType == TableEvalType || evalType == ConsumerEvalType
