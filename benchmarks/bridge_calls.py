@@ -19,7 +19,9 @@ from typing import Any
 
 import pyspark
 from pyspark import cloudpickle
-from pyspark.sql.types import DataType, LongType, StringType, StructField, StructType
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+from pyspark.sql.streaming.stateful_processor_util import TransformWithStateInPandasUdfUtils
+from pyspark.sql.types import DataType, IntegerType, LongType, StringType, StructField, StructType
 from pyspark.util import PythonEvalType
 
 import pyflow
@@ -45,7 +47,7 @@ class BridgeUnavailableError(Exception):
 
 
 @dataclass(frozen=True)
-class _Run:
+class JavaRun:
     """One JVM that calls one function through one bridge, and prints a figure per bundle size."""
 
     bridge: str
@@ -78,7 +80,7 @@ def measure_bridges(
         ``calls`` and ``failures``.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    runs: list[_Run] = []
+    runs: list[JavaRun] = []
     calls: list[dict[str, Any]] = []
     failures: list[dict[str, str]] = []
 
@@ -94,7 +96,7 @@ def measure_bridges(
     for number in range(1, rounds + 1):
         for run in list(runs):
             try:
-                calls += ({"bridge": run.bridge, **figure} for figure in _run_java(run))
+                calls += ({"bridge": run.bridge, **figure} for figure in run_java(run))
             except (BridgeUnavailableError, OSError, subprocess.SubprocessError) as error:
                 fail(run.bridge, error)
                 runs.remove(run)
@@ -102,10 +104,10 @@ def measure_bridges(
     return {"pemja": f"{PEMJA_WHEEL} (jar {PEMJA_JAR})", "calls": calls, "failures": failures}
 
 
-def _prepare_pyflow(folder: Path, modes: list[str]) -> list[_Run]:
+def _prepare_pyflow(folder: Path, modes: list[str]) -> list[JavaRun]:
     jars = Path(pyspark.__path__[0]) / "jars" / "*"
     class_path = f"{pyflow.jar_path()}:{jars}"
-    _compile("PyFlowCalls", folder, class_path)
+    compile_java("PyFlowCalls", folder, class_path)
     runs = []
     for name, function, type_, length in _CALLS:
         spec = folder / f"{name}.json"
@@ -115,12 +117,12 @@ def _prepare_pyflow(folder: Path, modes: list[str]) -> list[_Run]:
                 arguments = (sys.executable, mode.upper(), str(spec), name, str(length))
                 title = f"pyflow, {mode}, {name}"
                 runs.append(
-                    _Run("pyflow", title, "PyFlowCalls", f"{folder}:{class_path}", arguments)
+                    JavaRun("pyflow", title, "PyFlowCalls", f"{folder}:{class_path}", arguments)
                 )
     return runs
 
 
-def _prepare_pemja(folder: Path, _modes: list[str]) -> list[_Run]:
+def _prepare_pemja(folder: Path, _modes: list[str]) -> list[JavaRun]:
     python, site_packages = _install_pemja(folder)
     jar = _ROOT / "build" / "pemja" / f"pemja-{PEMJA_JAR}.jar"
     if not jar.exists():
@@ -131,10 +133,10 @@ def _prepare_pemja(folder: Path, _modes: list[str]) -> list[_Run]:
             capture_output=True,
             text=True,
         )
-    _compile("PemjaCalls", folder, str(jar))
+    compile_java("PemjaCalls", folder, str(jar))
     search_path = f"{site_packages}:{Path(__file__).parent}"
     return [
-        _Run(
+        JavaRun(
             "pemja",
             f"pemja, {name}",
             "PemjaCalls",
@@ -158,6 +160,7 @@ def _program_spec(function: Callable[..., Any], type_: DataType) -> dict[str, An
                 "name": function.__name__,
                 "commands": [base64.b64encode(command).decode()],
                 "table_function": None,
+                "stateful": None,
                 "args": [[0, None]],
             }
         ],
@@ -190,6 +193,30 @@ def _program_spec(function: Callable[..., Any], type_: DataType) -> dict[str, An
         "python_includes": [],
         "environment": {},
     }
+
+
+def stateful_spec(processor: StatefulProcessor) -> dict[str, Any]:
+    """Return what the JVM sends to load a processor that keeps state; its keys are one long."""
+    key = StructType([StructField("k", LongType())])
+    utils = TransformWithStateInPandasUdfUtils(processor, "none")
+    spec = _program_spec(utils.transformWithStateUDF, key)
+    spec["input_schema"] = (
+        StructType()
+        .add("operation", IntegerType())
+        .add("key", key)
+        .add("expiry", LongType())
+        .json()
+    )
+    spec["functions"][0]["args"] = [[ordinal, None] for ordinal in range(3)]
+    spec["functions"][0]["stateful"] = {
+        "key_schema": key.json(),
+        "row_schema": key.json(),
+        "initial_schema": None,
+        "batch_timestamp": -1,
+        "watermark": -1,
+        "time_zone": "UTC",
+    }
+    return spec
 
 
 def _install_pemja(folder: Path) -> tuple[Path, Path]:
@@ -225,7 +252,7 @@ def _java_tool(name: str) -> str:
     return tool
 
 
-def _compile(name: str, folder: Path, class_path: str) -> None:
+def compile_java(name: str, folder: Path, class_path: str) -> None:
     sources = [str(_SOURCES / f"{source}.java") for source in ("Calls", name)]
     subprocess.run(
         [_java_tool("javac"), "-nowarn", "-cp", class_path, "-d", str(folder), *sources],
@@ -235,7 +262,7 @@ def _compile(name: str, folder: Path, class_path: str) -> None:
     )
 
 
-def _run_java(run: _Run) -> list[dict[str, Any]]:
+def run_java(run: JavaRun) -> list[dict[str, Any]]:
     """Run a main class that prints one JSON object per figure."""
     finished = subprocess.run(
         # The stack PyFlow asks for in executors; pemja gets the same.

@@ -26,6 +26,7 @@
 
 namespace {
 
+using pyflow::Answer;
 using pyflow::Evaluation;
 using pyflow::Functions;
 using pyflow::Outcome;
@@ -33,6 +34,7 @@ using pyflow::Program;
 using pyflow::Slot;
 using pyflow::Step;
 using pyflow::Stream;
+using pyflow::Upcall;
 
 constexpr const char* kUnavailable = "io/pyflow/bridge/PythonUnavailableException";
 constexpr const char* kFunctionFailed = "io/pyflow/bridge/PythonFunctionException";
@@ -82,13 +84,14 @@ JNIEnv* attach_until_its_end(JavaVM* vm) {
   return static_cast<JNIEnv*>(env);
 }
 
-// NativeBridge.log(int, byte[]) and sessionLog(long, byte[]) as threads find them that have no
-// class loader.
+// NativeBridge.log(int, byte[]), sessionLog(long, byte[]) and messageOf(Throwable) as threads find
+// them that have no class loader.
 struct JavaLogs {
   JavaVM* vm = nullptr;
   jclass bridge = nullptr;
   jmethodID log = nullptr;
   jmethodID session_log = nullptr;
+  jmethodID message_of = nullptr;
 };
 JavaLogs java_logs;
 
@@ -130,6 +133,8 @@ bool find_java_logs(JNIEnv* env, jclass bridge) {
   if (java_logs.log == nullptr) return false;
   java_logs.session_log = env->GetStaticMethodID(bridge, "sessionLog", "(J[B)V");
   if (java_logs.session_log == nullptr) return false;
+  java_logs.message_of = env->GetStaticMethodID(bridge, "messageOf", "(Ljava/lang/Throwable;)[B");
+  if (java_logs.message_of == nullptr) return false;
   java_logs.bridge = static_cast<jclass>(env->NewGlobalRef(bridge));
   return env->GetJavaVM(&java_logs.vm) == JNI_OK;
 }
@@ -176,6 +181,73 @@ class JavaSource {
   std::mutex mutex_;
   jthrowable failure_ = nullptr;
 };
+
+// A JvmFunction as native code calls it, from any thread. Such a thread may never return to the
+// JVM, so local references are deleted here.
+class JavaFunction {
+ public:
+  JavaFunction(JNIEnv* env, jobject function, jmethodID call)
+      : function_(env->NewGlobalRef(function)), call_(call) {}
+  JavaFunction(const JavaFunction&) = delete;
+  JavaFunction& operator=(const JavaFunction&) = delete;
+  ~JavaFunction() {
+    JNIEnv* env = current_env();
+    if (env != nullptr) env->DeleteGlobalRef(function_);
+  }
+
+  Answer call(int32_t code, const char* argument, size_t size) const {
+    JNIEnv* env = current_env();
+    if (env == nullptr) return {Answer::Kind::kThrown, "the JVM ends"};
+    const auto length = static_cast<jsize>(size);
+    jbyteArray bytes = env->NewByteArray(length);
+    if (bytes == nullptr) return thrown(env);
+    env->SetByteArrayRegion(bytes, 0, length, reinterpret_cast<const jbyte*>(argument));
+    jobject answer = env->CallObjectMethod(function_, call_, static_cast<jint>(code), bytes);
+    env->DeleteLocalRef(bytes);
+    if (env->ExceptionCheck()) return thrown(env);
+    return taken(env, answer);
+  }
+
+ private:
+  static Answer taken(JNIEnv* env, jobject answer) {
+    if (answer == nullptr) return {Answer::Kind::kNothing, ""};
+    Answer bytes = {Answer::Kind::kBytes, from_bytes(env, static_cast<jbyteArray>(answer))};
+    env->DeleteLocalRef(answer);
+    return bytes;
+  }
+
+  // Clears the pending exception.
+  static Answer thrown(JNIEnv* env) {
+    jthrowable exception = env->ExceptionOccurred();
+    env->ExceptionClear();
+    jobject message =
+        env->CallStaticObjectMethod(java_logs.bridge, java_logs.message_of, exception);
+    env->DeleteLocalRef(exception);
+    Answer answer = {Answer::Kind::kThrown, "an exception of the JVM"};
+    if (env->ExceptionCheck()) {
+      env->ExceptionClear();
+    } else if (message != nullptr) {
+      answer.bytes = from_bytes(env, static_cast<jbyteArray>(message));
+      env->DeleteLocalRef(message);
+    }
+    return answer;
+  }
+
+  const jobject function_;
+  const jmethodID call_;
+};
+
+// Null with a Java exception pending, or for no function.
+std::shared_ptr<const Upcall> upcall_to(JNIEnv* env, jobject function) {
+  if (function == nullptr) return nullptr;
+  jmethodID call = env->GetMethodID(env->GetObjectClass(function), "call", "(I[B)[B");
+  if (call == nullptr) return nullptr;
+  auto java_function = std::make_shared<const JavaFunction>(env, function, call);
+  return std::make_shared<const Upcall>(
+      [java_function](int32_t code, const char* argument, size_t size) {
+        return java_function->call(code, argument, size);
+      });
+}
 
 struct JavaStream {
   std::shared_ptr<JavaSource> source;
@@ -277,11 +349,14 @@ JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_interrupt(JNIEnv*, jcl
 }
 
 JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_load(JNIEnv* env, jclass, jlong slot,
-                                                                jbyteArray specification) {
+                                                                jbyteArray specification,
+                                                                jobject function) {
+  std::shared_ptr<const Upcall> upcall = upcall_to(env, function);
+  if (env->ExceptionCheck()) return 0;
   std::string error;
   bool needs_shared = false;
-  std::unique_ptr<Program> program =
-      Program::load(slot_at(slot), from_bytes(env, specification), error, needs_shared);
+  std::unique_ptr<Program> program = Program::load(slot_at(slot), from_bytes(env, specification),
+                                                   std::move(upcall), error, needs_shared);
   if (program != nullptr) return reinterpret_cast<jlong>(program.release());
   throw_with_text(env, needs_shared ? kNeedsShared : kFunctionFailed, error);
   return 0;

@@ -36,6 +36,8 @@ _FUNCTION_COLUMN = 1
 _PICKLE_EXCHANGE = 0
 _ARROW_EXCHANGE = 1
 
+CallJvm = Callable[[int, bytes], bytes | None]
+
 
 class Program:
     """The Python side of the native ``pyflow::Program``.
@@ -48,6 +50,8 @@ class Program:
         Of each function.
     arrow_options : ArrowOptions
     error_options : ErrorOptions
+    conversion : Conversion
+        What Arrow gets of results that are not of the exact type.
     """
 
     def __init__(
@@ -56,11 +60,12 @@ class Program:
         return_types: list[DataType],
         arrow_options: results.ArrowOptions,
         error_options: ErrorOptions,
+        conversion: results.Conversion,
     ) -> None:
         self._task = task
         self._return_types = return_types
         self._columns = [
-            results.Column(return_type, arrow_options, error_options)
+            results.Column(return_type, arrow_options, error_options, conversion)
             for return_type in return_types
         ]
 
@@ -109,7 +114,7 @@ class Program:
         return pyspark_worker.accumulator_updates(self._task.accumulators)
 
 
-def load(specification: bytes) -> tuple[Any, ...]:
+def load(specification: bytes, call_jvm: CallJvm | None, row_codec: Any) -> tuple[Any, ...]:
     """Load the functions that the JVM describes.
 
     Parameters
@@ -117,13 +122,19 @@ def load(specification: bytes) -> tuple[Any, ...]:
     specification : bytes
         JSON: ``eval_type``, ``input_schema`` (of the rows that will come), ``functions``
         (``name``; ``commands`` in base64, innermost first; ``args`` as [input ordinal, keyword or
-        null]; ``table_function``, see :func:`~pyflow.thread_mode.table_function.load`),
+        null]; ``table_function``, see :func:`~pyflow.thread_mode.table_function.load`;
+        ``stateful``, see :func:`~pyflow.thread_mode.stateful.load`),
         ``output`` (columns, either ``input``, its ordinal, with ``variable_length``, or
         ``function``),
         ``runner_conf``, ``binary_as_bytes``, ``hide_traceback``,
         ``simplified_traceback``, ``traceback_with_locals``, ``session_log``, ``commands_digest``
         (equal for the same functions), ``tried_again`` (whether a task that fails is), and what
         :func:`~pyflow.thread_mode.task_start.begin_task` needs.
+    call_jvm : callable or None
+        Of a number and bytes; what the JVM answers, bytes or None. RuntimeError with the message of
+        an exception.
+    row_codec : callable
+        As native/src/evaluation/row_codec.h has it.
 
     Returns
     -------
@@ -135,11 +146,16 @@ def load(specification: bytes) -> tuple[Any, ...]:
     """
     spec = json.loads(specification)
     with begin_task(spec) as task:
-        return task.context_variables.run(_load_for, task, spec)
+        return task.context_variables.run(_load_for, task, spec, call_jvm, row_codec)
 
 
-def _load_for(task: current_task.CurrentTask, spec: dict[str, Any]) -> tuple[Any, ...]:
-    loaded = [_load(function, spec["runner_conf"]) for function in spec["functions"]]
+def _load_for(
+    task: current_task.CurrentTask,
+    spec: dict[str, Any],
+    call_jvm: CallJvm | None,
+    row_codec: Any,
+) -> tuple[Any, ...]:
+    loaded = [_load(task, function, spec, call_jvm, row_codec) for function in spec["functions"]]
     schema = pyspark_worker.data_type_of(spec["input_schema"])
     assert isinstance(schema, StructType)
     arguments = [_arguments(function, schema) for function in spec["functions"]]
@@ -155,6 +171,7 @@ def _load_for(task: current_task.CurrentTask, spec: dict[str, Any]) -> tuple[Any
         [return_type for _, return_type in loaded],
         _arrow_options(spec["runner_conf"]),
         error_options,
+        results.ROWS_AS_DICTS if spec["functions"][0]["stateful"] else results.PYSPARK_CONVERSION,
     )
     log_for_session(task, spec)
     arrow = pyspark_worker.is_arrow_optimised(spec["eval_type"])
@@ -173,11 +190,23 @@ def _load_for(task: current_task.CurrentTask, spec: dict[str, Any]) -> tuple[Any
 
 
 def _load(
-    function: dict[str, Any], runner_conf: dict[str, str]
+    task: current_task.CurrentTask,
+    function: dict[str, Any],
+    spec: dict[str, Any],
+    call_jvm: CallJvm | None,
+    row_codec: Any,
 ) -> tuple[list[Callable[..., Any]], DataType]:
     """The callables of a function, innermost first, and the return type of the outermost."""
     if function["table_function"]:
-        evaluate, return_type = table_function.load(function, runner_conf)
+        evaluate, return_type = table_function.load(function, spec["runner_conf"])
+        return [evaluate], return_type
+    if function["stateful"]:
+        from pyflow.thread_mode import stateful
+
+        assert call_jvm is not None
+        evaluate, return_type = stateful.load(
+            task, function, spec["binary_as_bytes"], call_jvm, row_codec
+        )
         return [evaluate], return_type
     return pyspark_worker.load_chain(function["commands"])
 

@@ -7,6 +7,7 @@ It is bound to Spark 4.3. The other modules import PySpark's public interface al
 from __future__ import annotations
 
 import logging
+import sys
 from base64 import b64decode
 from collections.abc import Callable, Iterator, MutableMapping
 from decimal import Decimal
@@ -19,7 +20,7 @@ from pyspark.core import broadcast
 from pyspark.logger.worker_io import JSONFormatterWithMarker
 from pyspark.serializers import CPickleSerializer
 from pyspark.sql.conversion import LocalDataToArrowConversion
-from pyspark.sql.types import DataType, _parse_datatype_json_string
+from pyspark.sql.types import DataType, StructType, _parse_datatype_json_string
 from pyspark.util import PythonEvalType, try_simplify_traceback
 from pyspark.worker_message import TaskContextInfo, UDFInfo, UDTFInfo
 
@@ -41,10 +42,14 @@ __all__ = [
     "load_command",
     "log_formatter",
     "pickle_batch",
+    "pickle_state",
     "result_converter",
     "row_table_function",
     "simplified_traceback",
+    "state_classes",
+    "stateful_processor",
     "task_context",
+    "timer_classes",
 ]
 
 #: A function over all input of a task: of the number of its partition and the input.
@@ -170,6 +175,51 @@ def row_table_function(
         worker.EvalConf({}),
     )
     return run
+
+
+def stateful_processor(command: str) -> tuple[Any, str, StructType]:
+    """Unpickle a processor that keeps state.
+
+    Parameters
+    ----------
+    command : str
+        In base64.
+
+    Returns
+    -------
+    tuple
+        The processor, the time mode, and what the processor returns rows of.
+    """
+    function, return_type = load_command(command)
+    utils = function.__self__
+    return utils._stateful_processor, utils._time_mode, return_type
+
+
+def state_classes() -> tuple[Any, Any, Any, Any]:
+    """The handle of a processor; state of a value, a list, a map."""
+    from pyspark.sql.streaming import stateful_processor as public
+
+    return public.StatefulProcessorHandle, public.ValueState, public.ListState, public.MapState
+
+
+def timer_classes() -> tuple[Any, Any]:
+    """What a processor is told of time, and of a timer that has expired."""
+    from pyspark.sql.streaming import stateful_processor as public
+
+    return public.TimerValues, public.ExpiredTimerInfo
+
+
+def pickle_state(schema: StructType | None, value: Any) -> bytes:
+    """Pickle a value of a state variable as PySpark sends it to its state server."""
+    from pyspark.sql.streaming import stateful_processor_api_client as client
+
+    assert schema is not None
+    if "numpy" in sys.modules and client.has_numpy is None:
+        client._load_numpy()
+    if client.has_numpy:
+        value = tuple(map(client._normalize_state_value, value))
+    pickled: bytes = _serializer.dumps(schema.toInternal(value))
+    return pickled
 
 
 class _HandlerSerializer(CPickleSerializer):

@@ -11,7 +11,7 @@ import datetime
 import io
 import pickle
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyspark.sql.types import (
     ArrayType,
@@ -29,13 +29,31 @@ from pyspark.sql.types import (
 )
 
 from pyflow.thread_mode import pyspark_worker
+from pyflow.thread_mode.arrow_values import rows_as_dicts
 from pyflow.thread_mode.errors import ErrorOptions, FormattedError, format_exception
 from pyflow.thread_mode.types import with_values
 
 __all__ = ["ArrowOptions", "Column", "convert_packed", "unpack"]
 
-# Values that PySpark has converted, how many of them are examples, and how Arrow has to read them.
-_Prepared = tuple[list[Any], int, DataType, "ArrowOptions"]
+# Values that PySpark has converted, how many of them are examples, how Arrow has to read them, and
+# whether it may cast them from what it takes them for.
+_Prepared = tuple[list[Any], int, DataType, "ArrowOptions", bool]
+
+
+class Conversion(NamedTuple):
+    """What PySpark does with results of a kind before Arrow gets them."""
+
+    #: Makes a converter for a type, or None; of the type and whether integers may be decimals.
+    converter: Callable[[DataType, bool], Callable[[Any], Any] | None]
+    #: Whether values that are not of the type are cast.
+    casts: bool
+
+
+#: Of plain functions.
+PYSPARK_CONVERSION = Conversion(pyspark_worker.result_converter, casts=True)
+
+#: Of processors that keep state.
+ROWS_AS_DICTS = Conversion(lambda data_type, _: rows_as_dicts(data_type), casts=False)
 
 
 class ArrowOptions:
@@ -66,14 +84,20 @@ class Column:
     options : ArrowOptions
     error_options : ErrorOptions
         How the shared interpreter shows what it raises.
+    conversion : Conversion
     """
 
     def __init__(
-        self, data_type: DataType, options: ArrowOptions, error_options: ErrorOptions
+        self,
+        data_type: DataType,
+        options: ArrowOptions,
+        error_options: ErrorOptions,
+        conversion: Conversion = PYSPARK_CONVERSION,
     ) -> None:
         self._data_type = data_type
         self._options = options
         self._error_options = error_options
+        self._conversion = conversion
         self._examples: dict[type, Any] = {}
 
     def begin_batch(self) -> None:
@@ -116,15 +140,15 @@ class Column:
     def _prepare(self, values: list[Any]) -> _Prepared:
         examples = list(self._examples.values())
         self.add_examples(values)
-        converter = pyspark_worker.result_converter(self._data_type, self._options.int_to_decimal)
+        converter = self._conversion.converter(self._data_type, self._options.int_to_decimal)
         values = examples + values
         if converter is not None:
             values = [converter(value) for value in values]
-        return values, len(examples), self._data_type, self._options
+        return values, len(examples), self._data_type, self._options, self._conversion.casts
 
 
 def _through_arrow(
-    values: list[Any], examples: int, data_type: DataType, options: ArrowOptions
+    values: list[Any], examples: int, data_type: DataType, options: ArrowOptions, casts: bool
 ) -> list[Any]:
     """Have pyarrow convert the column, without the examples that it begins with."""
     import pyarrow as pa
@@ -133,6 +157,8 @@ def _through_arrow(
     try:
         array = pa.array(values, type=arrow_type)
     except pa.lib.ArrowInvalid:
+        if not casts:
+            raise
         _check_depth(values)
         array = pa.array(values).cast(target_type=arrow_type, safe=options.safe_check)
     stored_type = with_values(data_type, _as_stored)

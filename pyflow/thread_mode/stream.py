@@ -38,6 +38,12 @@ Pull = Callable[[Callable[[int], Any]], Any]
 _END = -1
 _END_OF_GROUP = -2
 
+#: Of a type descriptor, an exchange and whether binary values are bytes.
+RowCodec = Callable[[Any, int, bool], tuple[Callable[..., Any], ...]]
+
+# A number of native/src/codec/codec.h.
+_PICKLE_EXCHANGE = 0
+
 
 class Stream:
     """The Python side of the native ``pyflow::Stream``.
@@ -130,7 +136,7 @@ class Stream:
 def load(
     specification: bytes,
     pull: Pull,
-    row_reader: Callable[[Any, bool], Callable[[int], list[Row]]],
+    row_codec: RowCodec,
 ) -> tuple[Stream, ErrorOptions]:
     """Load the functions that the JVM describes.
 
@@ -148,27 +154,27 @@ def load(
     pull : callable
         Of a function: its result for the address of an ``ArrowArray``, which holds the next input
         until the function returns unless it has moved it; `_END_OF_GROUP` or `_END`.
-    row_reader : callable
-        Of a type descriptor and of whether binary values are bytes: makes a function that decodes
-        the rows of an ``ArrowArray``.
+    row_codec : callable
+        As native/src/evaluation/row_codec.h has it.
     """
     spec = json.loads(specification)
     with begin_task(spec) as task:
-        return task.context_variables.run(_load_for, task, spec, pull, row_reader)
+        return task.context_variables.run(_load_for, task, spec, pull, row_codec)
 
 
 def _load_for(
     task: current_task.CurrentTask,
     spec: dict[str, Any],
     pull: Pull,
-    row_reader: Callable[[Any, bool], Callable[[int], list[Row]]],
+    row_codec: RowCodec,
 ) -> tuple[Stream, ErrorOptions]:
     options = ErrorOptions.of(spec)
     pull = partial(current_task.call_out, task, pull)
     if spec["input"] == "rows":
         run = _consumer(spec, options)
         schema = describe(pyspark_worker.data_type_of(spec["input_schema"]))
-        source = _rows(pull, row_reader(schema, spec["binary_as_bytes"]))
+        read, _, _ = row_codec(schema, _PICKLE_EXCHANGE, spec["binary_as_bytes"])
+        source = _rows(pull, read)
     else:
         run = pyspark_worker.batch_function(
             spec["functions"], spec["eval_type"], spec["runner_conf"], spec["eval_conf"]

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "codec/calendar.h"
+#include "evaluation/row_codec.h"
 #include "runtime/error_text.h"
 #include "runtime/start.h"
 
@@ -47,10 +48,22 @@ std::string refused_imports(const InterpreterState& state, Py_ssize_t known) {
   return names;
 }
 
+// What program.py makes of the specification; it gets what it calls the JVM with, or None.
+PyRef call_loader(const InterpreterState& state, const std::string& specification,
+                  std::shared_ptr<const Upcall> upcall) {
+  PyRef call_jvm = upcall ? upcall_function(std::move(upcall)) : PyRef::borrow(Py_None);
+  PyRef row_codec = call_jvm ? row_codec_factory(state) : PyRef();
+  if (!row_codec) return PyRef();
+  return PyRef::steal(PyObject_CallFunction(state.load_program.get(), "y#OO", specification.data(),
+                                            static_cast<Py_ssize_t>(specification.size()),
+                                            call_jvm.get(), row_codec.get()));
+}
+
 }  // namespace
 
 std::unique_ptr<Program> Program::load(Slot& slot, const std::string& specification,
-                                       std::string& error, bool& needs_shared) {
+                                       std::shared_ptr<const Upcall> upcall, std::string& error,
+                                       bool& needs_shared) {
   std::unique_ptr<Program> program;
   local_zone_may_have_changed();
   const std::string refused = slot.run([&] {
@@ -58,9 +71,7 @@ std::unique_ptr<Program> Program::load(Slot& slot, const std::string& specificat
     const InterpreterState& state = *slot.interpreter().state;
     const Py_ssize_t refused_before = PyList_GET_SIZE(state.refused_imports.get());
     slot.begin_python();
-    PyRef loaded =
-        PyRef::steal(PyObject_CallFunction(state.load_program.get(), "y#", specification.data(),
-                                           static_cast<Py_ssize_t>(specification.size())));
+    PyRef loaded = call_loader(state, specification, std::move(upcall));
     slot.end_python();
     if (PyList_GET_SIZE(state.refused_imports.get()) != refused_before) {
       PyErr_Clear();

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "evaluation/arrow_c_data.h"
-#include "evaluation/row_reader.h"
+#include "evaluation/row_codec.h"
 #include "runtime/error_text.h"
 
 namespace pyflow {
@@ -56,13 +56,7 @@ PyObject* Stream::Pull::call(PyObject* capsule, PyObject* read) {
 
 int64_t Stream::Pull::fetch(ArrowArray& array) const {
   const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(&array));
-  if (Attached* attached = Attached::current()) {
-    return attached->away([&] { return source(address); });
-  }
-  PyThreadState* thread = PyEval_SaveThread();
-  const int64_t rows = source(address);
-  PyEval_RestoreThread(thread);
-  return rows;
+  return without_gil([&] { return source(address); });
 }
 
 void Stream::Pull::destroy(PyObject* capsule) {
@@ -91,12 +85,12 @@ std::unique_ptr<Stream> Stream::load(Slot& slot, const std::string& specificatio
     slot.begin_python();
     // (runtime, error options)
     PyRef callable = Pull::callable(stream->pull_);
-    PyRef row_reader = callable ? row_reader_factory(state) : PyRef();
+    PyRef row_codec = callable ? row_codec_factory(state) : PyRef();
     PyRef tuple;
-    if (row_reader) {
+    if (row_codec) {
       tuple = PyRef::steal(PyObject_CallFunction(
           state.load_stream.get(), "y#OO", specification.data(),
-          static_cast<Py_ssize_t>(specification.size()), callable.get(), row_reader.get()));
+          static_cast<Py_ssize_t>(specification.size()), callable.get(), row_codec.get()));
     }
     slot.end_python();
     if (tuple &&

@@ -2,7 +2,7 @@
 // functions make of it.
 //
 // Both ways Arrow batches cross as an ArrowArray of the C data interface, its buffers shared by
-// address. Functions that take rows get them in the same structure (row_reader.h) and return
+// address. Functions that take rows get them in the same structure (row_codec.h) and return
 // nothing.
 #pragma once
 

@@ -30,7 +30,7 @@ class Attached {
   auto away(const Work& work) {
     release();
     const int64_t start = monotonic_nanos();
-    const auto result = work();
+    auto result = work();
     away_nanos_ += monotonic_nanos() - start;
     retake();
     return result;
@@ -58,5 +58,15 @@ class Attached {
   CpuAccount::Stretch stretch_;
   bool held_ = false;
 };
+
+// Does work of the JVM for Python code of the current thread, which may be one that Python started.
+template <typename Work>
+auto without_gil(const Work& work) {
+  if (Attached* attached = Attached::current()) return attached->away(work);
+  PyThreadState* thread = PyEval_SaveThread();
+  auto result = work();
+  PyEval_RestoreThread(thread);
+  return result;
+}
 
 }  // namespace pyflow

@@ -28,7 +28,8 @@ final class NativeBridge {
 
   static native void interrupt(long slot);
 
-  static native long load(long slot, byte[] specification);
+  /** The function is null for functions that do not call the JVM. */
+  static native long load(long slot, byte[] specification, JvmFunction function);
 
   static native void closeProgram(long program);
 
@@ -69,6 +70,13 @@ final class NativeBridge {
   /** Called by native code, from any thread. */
   static void log(int level, byte[] message) {
     PythonLog.write(level, new String(message, StandardCharsets.UTF_8));
+  }
+
+  /** Called by native code, from any thread. */
+  static byte[] messageOf(Throwable exception) {
+    String message = exception.getMessage();
+    String shown = message == null ? exception.toString() : message;
+    return shown.getBytes(StandardCharsets.UTF_8);
   }
 
   /** Called by native code, from any thread. */

@@ -26,11 +26,13 @@ public final class PythonSlot implements AutoCloseable {
    * Loads functions.
    *
    * @param specification JSON in UTF-8, as pyflow/thread_mode/program.py reads it
+   * @param function what they call the JVM with; null if they do not
    * @throws PythonFunctionException if Python raises while it loads them
    * @throws SharedInterpreterRequiredException if their imports refuse this interpreter
    */
-  public PythonProgram load(byte[] specification) {
-    PythonProgram program = new PythonProgram(this, NativeBridge.load(handle, specification));
+  public PythonProgram load(byte[] specification, JvmFunction function) {
+    PythonProgram program =
+        new PythonProgram(this, NativeBridge.load(handle, specification, function));
     synchronized (loaded) {
       loaded.add(program);
     }

@@ -42,17 +42,19 @@ object FunctionAdmission {
     }
   }
 
-  /** The same for functions that are called where no worker can be asked. */
+  /**
+   * The same for functions that are called where no worker can be asked.
+   *
+   * @param why no worker can be asked, a sentence
+   */
   def evaluateHere[T](
       spec: FunctionsSpec,
       identities: Seq[FunctionIdentity],
-      settings: ThreadModeSettings)(inThread: TaskContext => T): T = {
+      settings: ThreadModeSettings,
+      why: String)(inThread: TaskContext => T): T = {
     val task = TaskContext.get()
     reasonAgainst(spec, identities, settings, task).foreach { reason =>
-      throw refusal(
-        spec,
-        s"$reason. It is called in a lambda, in the condition of an outer join or in real-time mode, " +
-          "where process mode has no Python functions.")
+      throw refusal(spec, s"$reason. $why")
     }
     inThread(task)
   }

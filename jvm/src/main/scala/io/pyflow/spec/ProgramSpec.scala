@@ -19,12 +19,14 @@ case class Argument(column: Int, keyword: Option[String], isTable: Boolean = fal
  *
  * @param table set for a table function: the only function then, whose arguments leave out the
  *     first column, which tells whether the rows have come to an end
+ * @param stateful set for a processor that keeps state: the only function then
  */
 case class PythonCall(
     name: String,
     chain: Seq[PickledFunction],
     arguments: Seq[Argument],
-    table: Option[TableFunction] = None)
+    table: Option[TableFunction] = None,
+    stateful: Option[StatefulFunction] = None)
 
 /** Where a column of the output row comes from. */
 sealed trait OutputColumn
@@ -63,7 +65,8 @@ case class ProgramSpec private[spec] (
       "name" -> JString(call.name),
       "commands" -> commandsJson(call.chain),
       "args" -> JArray(arguments.toList),
-      "table_function" -> call.table.fold[JValue](JNull)(_.toJson))
+      "table_function" -> call.table.fold[JValue](JNull)(_.toJson),
+      "stateful" -> call.stateful.fold[JValue](JNull)(_.toJson))
   }
 
   private def outputJson(column: OutputColumn): JValue = column match {
@@ -101,5 +104,16 @@ object ProgramSpec {
     val call = PythonCall(udtf.name, Seq(function), arguments, Some(TableFunction(udtf)))
     val input = StructType(StructField("_end", BooleanType, nullable = false) +: schema.fields)
     new ProgramSpec(udtf.evalType, input, Seq(call), Seq(CallResult(0)), settings)
+  }
+
+  /** A processor that keeps state; it is called for a group of rows, or for a timer. */
+  def apply(udf: PythonUDF, stateful: StatefulFunction, settings: WorkerSettings): ProgramSpec = {
+    val schema = StatefulFunction.input(stateful.keySchema)
+    val arguments = schema.indices.map(Argument(_, None))
+    val function = new PickledFunction(udf.func)
+    val call = PythonCall(udf.name, Seq(function), arguments, stateful = Some(stateful))
+    // Results go through Arrow in process mode.
+    val evalType = PythonFunctions.ArrowEvalType
+    new ProgramSpec(evalType, schema, Seq(call), Seq(CallResult(0)), settings)
   }
 }

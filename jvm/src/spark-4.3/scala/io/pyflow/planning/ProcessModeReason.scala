@@ -40,6 +40,7 @@ object ProcessModeReason {
         PythonFunctions.ConsumerEvalType =>
       ofTypes(udf)
     case PythonFunctions.ArrowEvalType => ofTypes(udf).orElse(ofArrow(udf))
+    case _ if PythonFunctions.keepsStateOverRows(evalType) => ofTypes(udf).orElse(ofArrow(udf))
     case _ => None
   }
 
@@ -82,7 +83,8 @@ object ProcessModeReason {
 
   /** Whether functions run in the interpreter of their task's choice, not in the shared one. */
   private def takesSlot(evalType: Int): Boolean =
-    PythonFunctions.takesRows(evalType) && evalType != PythonFunctions.ConsumerEvalType
+    PythonFunctions.keepsStateOverRows(evalType) ||
+      PythonFunctions.takesRows(evalType) && evalType != PythonFunctions.ConsumerEvalType
 
   private def ofFunction(
       udf: PythonFuncExpression,
@@ -144,7 +146,7 @@ object ProcessModeReason {
     case _ => false
   }
 
-  private def contains(dataType: DataType)(predicate: DataType => Boolean): Boolean =
+  private[planning] def contains(dataType: DataType)(predicate: DataType => Boolean): Boolean =
     predicate(dataType) || (dataType match {
       case ArrayType(element, _) => contains(element)(predicate)
       case MapType(key, value, _) => contains(key)(predicate) || contains(value)(predicate)

@@ -1,7 +1,8 @@
 package io.pyflow.planning
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.execution.datasources.v2.StreamingDataSourceV2ScanRelation
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.datasources.v2.{RealTimeStreamScanExec, StreamingDataSourceV2ScanRelation}
 
 import io.pyflow.config.ThreadModeSettings
 
@@ -17,6 +18,9 @@ private[planning] object RealTimeScan {
       isAwaited(scan) && scan.relation.realTimeModeDuration.isDefined
     case _ => false
   }
+
+  /** The same of a physical plan. */
+  def isBelow(plan: SparkPlan): Boolean = plan.exists(_.isInstanceOf[RealTimeStreamScanExec])
 
   /** Makes every row a bundle, so that none waits for another that may be long in coming. */
   def oneByOne(settings: ThreadModeSettings, input: LogicalPlan): ThreadModeSettings =

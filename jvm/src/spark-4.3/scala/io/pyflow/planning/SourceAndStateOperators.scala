@@ -31,6 +31,7 @@ object SourceAndStateOperators extends ColumnarRule {
       case noted: ProcessModeExec => noted.copy(child = onChildren(noted.child))
       case stateful: FlatMapGroupsInPandasWithStateExec =>
         noted(stateful.functionExpr, "it keeps state in a stream", onChildren(stateful))
+      case StatefulOperator(stateful) => stateful.planned(onChildren)
       case stateful: TransformWithStateInPySparkExec =>
         noted(stateful.functionExpr, "it keeps state in a stream", onChildren(stateful))
       case scan @ BatchScanExec(_, source: PythonScan, _, _, table, _) =>

@@ -67,7 +67,9 @@ case class EmbeddedRowFunctions(
       throw new SparkException(
         s"Python function $names can be called in tasks only, and Spark has called it on the driver")
     }
-    FunctionAdmission.evaluateHere(spec, identities, settings) { context =>
+    val why = "It is called in a lambda, in the condition of an outer join or in real-time mode, " +
+      "where process mode has no Python functions."
+    FunctionAdmission.evaluateHere(spec, identities, settings, why) { context =>
       val functions = new RowFunctions(spec, settings, context, _ => ())
       val batches = BatchEnds.every(spec.arrowBatchRows)
       new EmbeddedEvaluation(functions, batches, resultTypes, context)

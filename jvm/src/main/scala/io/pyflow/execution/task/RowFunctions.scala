@@ -1,18 +1,24 @@
 package io.pyflow.execution.task
 
 import org.apache.spark.{SparkException, TaskContext}
+import org.apache.spark.sql.pyflow.RunningTask
 
 import io.pyflow.admission.SharedOnlyFunctions
-import io.pyflow.bridge.{InterpreterKind, PythonProgram, SharedInterpreterRequiredException}
+import io.pyflow.bridge.{InterpreterKind, JvmFunction, PythonProgram, SharedInterpreterRequiredException}
 import io.pyflow.config.ThreadModeSettings
 import io.pyflow.spec.ProgramSpec
 
-/** Functions of a row each, in the interpreter that their session and their imports allow. */
+/**
+ * Functions of a row each, in the interpreter that their session and their imports allow.
+ *
+ * @param function what they call in the JVM; the time that it takes is not theirs
+ */
 private[execution] class RowFunctions(
     spec: ProgramSpec,
     settings: ThreadModeSettings,
     context: TaskContext,
-    measure: PythonProgram => Unit)
+    measure: PythonProgram => Unit,
+    function: Option[JvmFunction] = None)
   extends FunctionHandle[PythonProgram](spec, measure) {
 
   /**
@@ -54,6 +60,11 @@ private[execution] class RowFunctions(
 
   private def loadInto(interpreter: InterpreterKind): (TaskSlot, PythonProgram) = {
     val slot = new TaskSlot(context, interpreter, settings)
-    (slot, FunctionLoading.into(slot, spec, context)(slot.load))
+    val called = function.map { inJvm =>
+      val call: JvmFunction =
+        (code, argument) => slot.waiting(RunningTask.in(context)(inJvm.call(code, argument)))
+      call
+    }
+    (slot, FunctionLoading.into(slot, spec, context)(slot.load(_, called)))
   }
 }

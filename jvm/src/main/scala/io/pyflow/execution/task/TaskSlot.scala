@@ -7,7 +7,7 @@ import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.sql.pyflow.{PythonErrors, RunningTask}
 import org.slf4j.LoggerFactory
 
-import io.pyflow.bridge.{BatchSource, InterpreterKind, LoadedFunctions, PythonFunctionException, PythonProgram, PythonRuntime, PythonSlot, PythonStream}
+import io.pyflow.bridge.{BatchSource, InterpreterKind, JvmFunction, LoadedFunctions, PythonFunctionException, PythonProgram, PythonRuntime, PythonSlot, PythonStream}
 import io.pyflow.config.{IdleTimeout, PyFlowConf, ThreadModeSettings}
 
 /**
@@ -44,7 +44,8 @@ private[execution] class TaskSlot(
     opened.number
   }
 
-  def load(specJson: Array[Byte]): PythonProgram = slot.load(specJson)
+  def load(specJson: Array[Byte], function: Option[JvmFunction]): PythonProgram =
+    slot.load(specJson, function.orNull)
 
   def loadStream(specJson: Array[Byte], source: BatchSource): PythonStream =
     slot.loadStream(specJson, source)

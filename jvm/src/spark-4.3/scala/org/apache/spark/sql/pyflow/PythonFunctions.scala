@@ -27,6 +27,11 @@ object PythonFunctions {
   def takesBatch(evalType: Int): Boolean =
     evalType == PythonEvalType.SQL_SCALAR_PANDAS_UDF || evalType == PythonEvalType.SQL_SCALAR_ARROW_UDF
 
+  /** Whether functions are processors that keep state and take the rows of a group. */
+  def keepsStateOverRows(evalType: Int): Boolean =
+    evalType == PythonEvalType.SQL_TRANSFORM_WITH_STATE_PYTHON_ROW_UDF ||
+      evalType == PythonEvalType.SQL_TRANSFORM_WITH_STATE_PYTHON_ROW_INIT_STATE_UDF
+
   /** Whether process mode pickles arguments and results. */
   def travelsPickled(evalType: Int): Boolean =
     evalType == PickledEvalType || evalType == TableEvalType || evalType == ConsumerEvalType

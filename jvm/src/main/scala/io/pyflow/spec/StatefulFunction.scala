@@ -1,0 +1,45 @@
+package io.pyflow.spec
+
+import org.apache.spark.sql.types._
+import org.json4s.JsonAST._
+
+/**
+ * What makes a function a processor that keeps state: the class of a user, of which Python has an
+ * object for each task.
+ *
+ * @param rowSchema of the rows of a group
+ * @param initialSchema of the rows of the initial state, if there is any
+ * @param batchTimestamp, watermark in milliseconds, where the query has them
+ */
+case class StatefulFunction(
+    keySchema: StructType,
+    rowSchema: StructType,
+    initialSchema: Option[StructType],
+    batchTimestamp: Option[Long],
+    watermark: Option[Long],
+    timeZone: String) {
+
+  private[spec] def toJson: JObject = JObject(
+    "key_schema" -> JString(keySchema.json),
+    "row_schema" -> JString(rowSchema.json),
+    "initial_schema" -> initialSchema.fold[JValue](JNull)(schema => JString(schema.json)),
+    "batch_timestamp" -> JInt(BigInt(batchTimestamp.getOrElse(-1L))),
+    "watermark" -> JInt(BigInt(watermark.getOrElse(-1L))),
+    "time_zone" -> JString(timeZone))
+}
+
+object StatefulFunction {
+
+  // What a call is for: numbers of pyflow/thread_mode/stateful.py.
+  val Init = 0
+  val Rows = 1
+  val InitialState = 2
+  val Timer = 3
+  val Close = 4
+
+  /** What it is called with; a timer has a time at which it expired. */
+  def input(keySchema: StructType): StructType = new StructType()
+    .add("operation", IntegerType, nullable = false)
+    .add("key", keySchema)
+    .add("expiry", LongType, nullable = false)
+}

@@ -1,0 +1,178 @@
+package io.pyflow.execution.state
+
+import scala.collection.mutable
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.pyflow.StateRows
+import org.apache.spark.sql.streaming.{ExpiredTimerInfo, OutputMode, StatefulProcessorWithInitialState, TimeMode, TimerValues}
+import org.apache.spark.sql.types.{ArrayType, StructType}
+
+import io.pyflow.admission.{FunctionAdmission, FunctionIdentity}
+import io.pyflow.bridge.JvmFunction
+import io.pyflow.config.ThreadModeSettings
+import io.pyflow.execution.expressions.EmbeddedEvaluation
+import io.pyflow.execution.rows.BatchEnds
+import io.pyflow.execution.task.RowFunctions
+import io.pyflow.spec.{ProgramSpec, StatefulFunction}
+
+/**
+ * A user's processor in Python, as a processor of the JVM. Spark's operator calls it in a task, for
+ * each group of rows, for each row of the initial state and for each timer; keys and rows are
+ * UnsafeRows, what it returns are rows of the output.
+ *
+ * @param rowProjection, initialProjection from rows of the operator's children to what Python gets
+ */
+class PythonStatefulProcessor(
+    spec: ProgramSpec,
+    keySchema: StructType,
+    identities: Seq[FunctionIdentity],
+    settings: ThreadModeSettings,
+    outputSchema: StructType,
+    rowProjection: Seq[Expression],
+    initialProjection: Seq[Expression])
+  extends StatefulProcessorWithInitialState[Any, Any, Any, Any] {
+
+  // Set in a task only, after the processor has been sent there.
+  private var running = Option.empty[Running]
+
+  override def toString: String = s"thread mode: ${spec.functionNames}"
+
+  override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
+    val why = "It keeps state, and the operator runs in thread mode: the query goes to process " +
+      "mode when it is started again."
+    val opened = FunctionAdmission.evaluateHere(spec, identities, settings, why)(new Running(_))
+    running = Some(opened)
+    opened.call(StatefulFunction.Init, None.orNull, Iterator.empty)
+  }
+
+  override def handleInputRows(
+      key: Any,
+      rows: Iterator[Any],
+      timerValues: TimerValues): Iterator[Any] =
+    inTask(_.ofRows(key.asInstanceOf[UnsafeRow], rows))
+
+  override def handleInitialState(key: Any, row: Any, timerValues: TimerValues): Unit =
+    inTask(_.ofInitialState(key.asInstanceOf[UnsafeRow], row.asInstanceOf[InternalRow]))
+
+  override def handleExpiredTimer(
+      key: Any,
+      timerValues: TimerValues,
+      expired: ExpiredTimerInfo): Iterator[Any] = inTask {
+    _.call(
+      StatefulFunction.Timer,
+      key.asInstanceOf[UnsafeRow],
+      Iterator.empty,
+      expired.getExpiryTimeInMs())
+  }
+
+  /** Spark may do it twice. */
+  override def close(): Unit = {
+    val closing = running
+    running = None
+    closing.foreach(_.call(StatefulFunction.Close, None.orNull, Iterator.empty))
+  }
+
+  private def inTask[T](work: Running => T): T =
+    work(running.getOrElse(throw new IllegalStateException("the processor is not initialized")))
+
+  /** The user's object in a task. */
+  private class Running(context: TaskContext) {
+    private val access = new StateAccess(
+      getHandle,
+      SQLConf.get.arrowTransformWithStateInPySparkMaxStateRecordsPerBatch)
+    private val thread = Thread.currentThread
+    private var key: UnsafeRow = _
+    private var rows: Iterator[UnsafeRow] = Iterator.empty
+    private var failure = Option.empty[Throwable]
+
+    private val toPython = UnsafeProjection.create(StatefulFunction.input(keySchema))
+    private val toRow = UnsafeProjection.create(rowProjection)
+    private lazy val toInitial = UnsafeProjection.create(initialProjection)
+
+    private val python = {
+      val function: JvmFunction = (code, argument) => synchronized(answer(code, argument))
+      new EmbeddedEvaluation(
+        new RowFunctions(spec, settings, context, _ => (), Some(function)),
+        BatchEnds.every(1),
+        Seq(ArrayType(outputSchema)),
+        context)
+    }
+
+    def ofRows(key: UnsafeRow, group: Iterator[Any]): Iterator[Any] =
+      call(StatefulFunction.Rows, key, group.map(row => toRow(row.asInstanceOf[InternalRow])))
+
+    def ofInitialState(key: UnsafeRow, row: InternalRow): Unit =
+      call(StatefulFunction.InitialState, key, Iterator.single(toInitial(row)))
+
+    /** Calls Python; the rows it makes lie in memory of their own. */
+    def call(
+        operation: Int,
+        ofKey: UnsafeRow,
+        group: Iterator[UnsafeRow],
+        expiry: Long = -1): Iterator[Any] = {
+      key = ofKey
+      rows = group
+      access.beginKey()
+      try python.evaluate(toPython(InternalRow(operation, ofKey, expiry)))
+      catch {
+        case _: Throwable if failure.isDefined => throw failure.get
+      }
+      // Python may have caught what became of it.
+      failure.foreach(throw _)
+      if (python.results.isNullAt(0)) {
+        Iterator.empty
+      } else {
+        val made = python.results.getArray(0)
+        Iterator.tabulate(made.numElements())(made.getStruct(_, outputSchema.length))
+      }
+    }
+
+    private def answer(code: Int, argument: Array[Byte]): Array[Byte] =
+      if (code == StateAccess.NextRows) {
+        nextRows()
+      } else if (Thread.currentThread eq thread) {
+        access.answer(code, argument)
+      } else {
+        withKey(access.answer(code, argument))
+      }
+
+    /** Spark's key is that of its own thread. */
+    private def withKey[T](work: => T): T = Option(key).fold(work) { current =>
+      StateRows.setKey(current)
+      try work
+      finally StateRows.removeKey()
+    }
+
+    private def nextRows(): Array[Byte] =
+      try {
+        val taken = mutable.ArrayBuffer.empty[UnsafeRow]
+        var size = 0L
+        while (taken.length < PythonStatefulProcessor.Rows &&
+          size < PythonStatefulProcessor.Bytes && rows.hasNext) {
+          val row = rows.next().copy()
+          size += row.getSizeInBytes
+          taken += row
+        }
+        if (taken.isEmpty) None.orNull else RowBytes.of(taken, 0)
+      } catch {
+        case error: Throwable =>
+          failure = Some(error)
+          throw error
+      } finally {
+        // The child may have processors of its own, which set and remove the key of this thread.
+        if ((Thread.currentThread eq thread) && Option(key).isDefined) {
+          StateRows.setKey(key)
+        }
+      }
+  }
+}
+
+private object PythonStatefulProcessor {
+
+  /** How many rows of a group Python gets at a time. */
+  private val Rows = 1024
+  private val Bytes = 1L << 20
+}

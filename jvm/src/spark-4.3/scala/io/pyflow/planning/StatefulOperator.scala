@@ -1,0 +1,146 @@
+package io.pyflow.planning
+
+import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, BindReferences, GetStructField, NamedExpression, PythonUDF}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
+import org.apache.spark.sql.execution.python.GroupedInput
+import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkExec
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExec
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.pyflow.{PythonFunctions, RowItself, StateRows}
+import org.apache.spark.sql.types.{CalendarIntervalType, DataType, DayTimeIntervalType, NullType, StructType, TimeType, UserDefinedType, VariantType, YearMonthIntervalType}
+
+import io.pyflow.admission.FunctionIdentity
+import io.pyflow.config.ThreadModeSettings
+import io.pyflow.execution.state.PythonStatefulProcessor
+import io.pyflow.spec.{ProgramSpec, StatefulFunction}
+
+/**
+ * `transformWithState` over rows. In thread mode it is Spark's operator for processors of the JVM, so
+ * that timers, expiry, the initial state and batches are Spark's own.
+ *
+ * It is put in the place of PySpark's operator after the latter has got its number and its watermark,
+ * and after its metadata and schemas have been written: a query can stop in one mode and go on in the
+ * other.
+ */
+private[planning] class StatefulOperator(
+    inPySpark: TransformWithStateInPySparkExec,
+    udf: PythonUDF) {
+  import inPySpark._
+
+  // A row of a group has the columns of the grouping, where they are not among the others, and all
+  // others.
+  private val rowAttributes = GroupedInput(child.output, groupingAttributes).columns
+  private val initialAttributes =
+    GroupedInput(initialState.output, initialStateGroupingAttrs).columns
+
+  /** One of two operators, by whether the processor can run in thread mode. */
+  def planned(onChildren: SparkPlan => SparkPlan): SparkPlan = {
+    val inProcess = onChildren(inPySpark).asInstanceOf[TransformWithStateInPySparkExec]
+    processModeReason match {
+      case Some(reason) =>
+        ProcessModeFallback(Seq(udf.toString), reason, udf.name, inProcess)
+      case None =>
+        ThreadModeStrategy
+          .planned(Seq(udf), udf.evalType)(
+            inThread(inProcess, ThreadModeStrategy.settings(udf, udf.evalType)),
+            inProcess)
+          .head
+    }
+  }
+
+  private def processModeReason: Option[String] = {
+    val attributes = rowAttributes ++ (if (hasInitialState) initialAttributes else Nil)
+    if (RealTimeScan.isBelow(child)) {
+      Some("it keeps state in a stream in real-time mode")
+    } else {
+      attributes.map(_.dataType).find(StatefulOperator.isUnsupported).map { dataType =>
+        s"thread mode has no conversion for type ${dataType.simpleString} in the rows of a " +
+          "processor that keeps state"
+      }
+    }
+  }
+
+  private def inThread(
+      operator: TransformWithStateInPySparkExec,
+      settings: ThreadModeSettings): SparkPlan = {
+    val outputSchema = DataTypeUtils.fromAttributes(output)
+    val made = AttributeReference("output", outputSchema, nullable = false)()
+    val keySchema = StructType(
+      groupingAttributes.map(a => DataTypeUtils.fromAttributes(Seq(a)).head))
+    val transform = TransformWithStateExec(
+      keyDeserializer = RowItself,
+      valueDeserializer = RowItself,
+      groupingAttributes,
+      dataAttributes = child.output,
+      statefulProcessor = processor(keySchema, outputSchema, settings),
+      timeMode,
+      outputMode,
+      keyEncoder = StateRows.encoder(keySchema).asInstanceOf[ExpressionEncoder[Any]],
+      outputObjAttr = made,
+      stateInfo,
+      batchTimestampMs,
+      prevBatchTimestampMs,
+      eventTimeWatermarkForLateEvents,
+      eventTimeWatermarkForEviction,
+      operator.child,
+      isStreaming,
+      hasInitialState = hasInitialState,
+      initialStateGroupingAttrs = initialStateGroupingAttrs,
+      initialStateDataAttrs = initialState.output,
+      initialStateDeserializer = RowItself,
+      initialState = operator.initialState)
+    ProjectExec(columnsOf(made), transform)
+  }
+
+  private def columnsOf(made: Attribute): Seq[NamedExpression] =
+    output.zipWithIndex.map { case (attribute, i) =>
+      Alias(GetStructField(made, i), attribute.name)(
+        attribute.exprId,
+        attribute.qualifier,
+        Some(attribute.metadata))
+    }
+
+  private def processor(
+      keySchema: StructType,
+      outputSchema: StructType,
+      settings: ThreadModeSettings): PythonStatefulProcessor = {
+    val function = StatefulFunction(
+      keySchema,
+      DataTypeUtils.fromAttributes(rowAttributes),
+      Option.when(hasInitialState)(DataTypeUtils.fromAttributes(initialAttributes)),
+      batchTimestampMs,
+      eventTimeWatermarkForEviction,
+      SQLConf.get.sessionLocalTimeZone)
+    new PythonStatefulProcessor(
+      ProgramSpec(udf, function, settings.worker),
+      keySchema,
+      FunctionIdentity.of(udf),
+      settings,
+      outputSchema,
+      BindReferences.bindReferences(rowAttributes, child.output),
+      if (hasInitialState) BindReferences.bindReferences(initialAttributes, initialState.output)
+      else Nil)
+  }
+}
+
+private[planning] object StatefulOperator {
+
+  def unapply(plan: SparkPlan): Option[StatefulOperator] = plan match {
+    case stateful: TransformWithStateInPySparkExec =>
+      stateful.functionExpr match {
+        case udf: PythonUDF if PythonFunctions.keepsStateOverRows(udf.evalType) =>
+          Some(new StatefulOperator(stateful, udf))
+        case _ => None
+      }
+    case _ => None
+  }
+
+  /** What pyarrow makes Python values of that the row lane knows no way to. */
+  private def isUnsupported(dataType: DataType): Boolean = ProcessModeReason.contains(dataType) {
+    case _: UserDefinedType[_] | VariantType | NullType | CalendarIntervalType => true
+    case _: DayTimeIntervalType | _: YearMonthIntervalType | _: TimeType => true
+    case _ => false
+  }
+}

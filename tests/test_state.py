@@ -1,0 +1,386 @@
+"""Processors that keep state, in a stream and in a batch: the same as in process mode.
+
+A query stops in one mode and goes on in the other: what one has written to the state store is what
+the other reads.
+"""
+
+# ruff: noqa: N802, N803
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import itertools
+from functools import partial
+
+import pytest
+from pyspark.sql import Row
+from pyspark.sql.streaming import StatefulProcessor
+
+from comparison import exact, failure, settings
+from sessions import FALLBACK, MODE, wait_until
+
+pytest.importorskip("google.protobuf", reason="process mode sends requests for state with it")
+
+STORE = {
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.shuffle.partitions": "1",
+    FALLBACK: "false",
+}
+
+BERLIN = {"spark.sql.session.timeZone": "Europe/Berlin"}
+
+INPUT = (
+    "k string, n long, at timestamp, day date, price decimal(10,2), bytes binary,"
+    " list array<int>, pair struct<a: int, b: array<timestamp>>, map map<string, double>"
+)
+
+
+def rows(first, count):
+    """The SELECT list of a batch of input."""
+    return (
+        f"SELECT concat('k', id % 3) AS k, id AS n, timestamp_seconds(id * 10) AS at,"
+        f" date_add(DATE'2024-01-01', CAST(id AS int)) AS day,"
+        f" CAST(id / 4 AS decimal(10,2)) AS price, CAST(CAST(id AS string) AS binary) AS bytes,"
+        f" array(CAST(id AS int), NULL) AS list,"
+        f" named_struct('a', CAST(id AS int), 'b', array(timestamp_seconds(id))) AS pair,"
+        f" map('x', id / 2) AS map FROM range({first}, {first + count}, 1, 1)"
+    )
+
+
+def run_stream(spark, folder, make, modes, batches=3, per_batch=7, conf=None, finished=None):
+    """The output of a query that is stopped after each batch and goes on in the next mode.
+
+    A query has no last batch while timers of processing time are left: `finished` tells when it may
+    be stopped, of the rows of its output and how many batches it was given.
+    """
+    (folder / "in").mkdir(parents=True)
+    plans = []
+    for number, mode in zip(range(batches), modes):
+        batch = folder / f"batch{number}"
+        with settings(spark, {**STORE, **(conf or {}), MODE: mode}):
+            spark.sql(rows(number * per_batch, per_batch)).coalesce(1).write.parquet(str(batch))
+            for file in batch.glob("*.parquet"):
+                file.rename(folder / "in" / f"{number}.parquet")
+            source = spark.readStream.schema(INPUT).parquet(str(folder / "in"))
+            made = make(source)
+            writer = made.writeStream.format("parquet").outputMode("append")
+            query = writer.start(str(folder / "out"), checkpointLocation=str(folder / "checkpoint"))
+            try:
+                if finished is None:
+                    query.processAllAvailable()
+                else:
+                    output = partial(output_of, spark, folder, made.schema)
+                    wait_until(
+                        partial(is_finished, query, output, finished, number + 1), "the rows"
+                    )
+                plan = query._jsq.streamingQuery().lastExecution().executedPlan().toString()
+            finally:
+                query.stop()
+            plans.append(plan)
+            assert ("thread mode: " in plan) == (mode == "thread"), plan
+    return sorted(map(exact, output_of(spark, folder, made.schema)))
+
+
+def output_of(spark, folder, schema):
+    """The rows that a query has written until now."""
+    out = folder / "out"
+    return spark.read.schema(schema).parquet(str(out)).collect() if out.exists() else []
+
+
+def is_finished(query, output, finished, batches):
+    if query.exception() is not None:
+        raise query.exception()
+    return finished(output(), batches)
+
+
+MODES = (
+    ("process", "process", "process"),
+    ("thread", "thread", "thread"),
+    ("process", "thread", "process"),
+    ("thread", "process", "thread"),
+)
+
+
+def check_stream(spark, tmp_path, make, **options):
+    seen = {}
+    for modes in MODES:
+        seen[modes] = run_stream(spark, tmp_path / "-".join(modes), make, modes, **options)
+    expected = seen[MODES[0]]
+    assert expected
+    for modes in MODES[1:]:
+        assert seen[modes] == expected, modes
+
+
+class Everything(StatefulProcessor):
+    """Uses all kinds of state, and shows what it is given."""
+
+    def init(self, handle):
+        self.count = handle.getValueState("count", "n long, price decimal(20,2)")
+        self.seen = handle.getListState("seen", "n int, at timestamp, bytes binary")
+        self.by_day = handle.getMapState(
+            "by_day", "day date", "n short, pair struct<a: int, b: array<string>>"
+        )
+
+    def handleInputRows(self, key, rows, timerValues):
+        told = []
+        old = self.count.get()
+        told.append((self.count.exists(), old))
+        count, price = old or (0, decimal.Decimal(0))
+        for row in rows:
+            count += 1
+            price += row.price
+            told.append(row)
+            self.seen.appendValue((row.n, row.at.replace(tzinfo=None), row.bytes))
+            if not self.by_day.containsKey((row.day,)):
+                self.by_day.updateValue((row.day,), (row.n, (1, [row.k, None])))
+        self.count.update((count, price))
+        told.append(list(self.seen.get()))
+        if count > 4:
+            self.seen.put([(-1, None, b"x"), (-2, datetime.datetime(2024, 10, 27, 2, 30), None)])
+            self.seen.appendList([(-3, None, None)])
+            self.by_day.removeKey((datetime.date(2024, 1, 1),))
+        told += [self.by_day.iterator(), self.by_day.keys(), self.by_day.values()]
+        told.append(self.by_day.getValue((datetime.date(2024, 1, 2),)))
+        text = repr(
+            [
+                list(t)
+                if isinstance(t, (type(iter([])), itertools.chain))
+                else (t if not hasattr(t, "__next__") else list(t))
+                for t in told
+            ]
+        )
+        yield Row(k=key[0], n=count, told=text, price=price, none=None, list=[1, None], also="x")
+        if count > 6:
+            self.count.clear()
+            self.by_day.clear()
+            self.seen.clear()
+
+
+def everything(source):
+    return source.groupBy("k").transformWithState(
+        Everything(),
+        "told string, k string, n int, price decimal(20,2), none long, list array<int>",
+        "append",
+        "none",
+    )
+
+
+def test_all_kinds_of_state(spark, tmp_path):
+    check_stream(spark, tmp_path, everything, conf=BERLIN)
+
+
+class Inexact(StatefulProcessor):
+    """Gives the state values that are not exactly of its types."""
+
+    def init(self, handle):
+        self.state = handle.getValueState("state", "a int, b string, c double, d long")
+
+    def handleInputRows(self, key, rows, timerValues):
+        import numpy
+
+        before = self.state.get()
+        self.state.update([numpy.int64(len(list(rows))), 5, 1, 2**70])
+        yield Row(k=key[0], before=str(before), now=str(self.state.get()), n=numpy.int32(3))
+
+
+def test_values_of_other_types(spark, tmp_path):
+    def make(source):
+        return source.groupBy("k").transformWithState(
+            Inexact(), "k string, before string, now string, n long", "append", "none"
+        )
+
+    check_stream(spark, tmp_path, make)
+
+
+class EventTimers(StatefulProcessor):
+    def init(self, handle):
+        self.handle = handle
+        self.last = handle.getValueState("last", "n long")
+
+    def handleInputRows(self, key, rows, timerValues):
+        last = max(row.n for row in rows)
+        self.last.update((last,))
+        self.handle.registerTimer(last * 10_000 + 5_000)
+        self.handle.registerTimer(last * 10_000 + 10**9)
+        self.handle.deleteTimer(last * 10_000 + 10**9)
+        yield Row(
+            k=key[0],
+            what="rows",
+            n=timerValues.getCurrentWatermarkInMs(),
+            timers=str(sorted(self.handle.listTimers())),
+        )
+
+    def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
+        yield Row(
+            k=key[0],
+            what=f"timer {expiredTimerInfo.getExpiryTimeInMs()} {self.last.get()}",
+            n=timerValues.getCurrentWatermarkInMs(),
+            timers=str(sorted(self.handle.listTimers())),
+        )
+
+
+def test_timers_of_event_time(spark, tmp_path):
+    def make(source):
+        return (
+            source.withWatermark("at", "1 second")
+            .groupBy("k")
+            .transformWithState(
+                EventTimers(), "k string, what string, n long, timers string", "append", "eventTime"
+            )
+        )
+
+    check_stream(spark, tmp_path, make)
+
+
+class Expiring(StatefulProcessor):
+    """State that is gone in the next batch, and timers that have expired by then."""
+
+    def init(self, handle):
+        self.handle = handle
+        self.short = handle.getValueState("short", "n long", ttlDurationMs=1)
+        self.long = handle.getValueState("long", "n long", ttlDurationMs=10**7)
+        self.list = handle.getListState("list", "n long", 1)
+        self.map = handle.getMapState("map", "n long", "v long", 10**7)
+
+    def handleInputRows(self, key, rows, timerValues):
+        n = len(list(rows))
+        seen = [
+            self.short.get(),
+            self.long.get(),
+            list(self.list.get()),
+            list(self.map.iterator()),
+            timerValues.getCurrentProcessingTimeInMs() > 10**12,
+        ]
+        self.short.update((n,))
+        self.long.update((n,))
+        self.list.put([(n,)])
+        self.map.updateValue((n,), (n,))
+        self.handle.registerTimer(timerValues.getCurrentProcessingTimeInMs() + 1)
+        yield Row(k=key[0], seen=str(seen))
+
+    def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
+        yield Row(k=key[0], seen=f"timer {self.long.get()}")
+
+
+def test_expiry_and_timers_of_processing_time(spark, tmp_path):
+    def make(source):
+        return source.groupBy("k").transformWithState(
+            Expiring(), "k string, seen string", "append", "processingTime"
+        )
+
+    def finished(rows, batches):
+        timers = sum("timer" in row.seen for row in rows)
+        return timers == len(rows) - timers == 3 * batches
+
+    seen = {
+        modes: run_stream(spark, tmp_path / "-".join(modes), make, modes, finished=finished)
+        for modes in MODES
+    }
+    assert all(rows == seen[MODES[0]] for rows in seen.values())
+
+
+class Initial(StatefulProcessor):
+    def init(self, handle):
+        self.sum = handle.getValueState("sum", "n long")
+
+    def handleInitialState(self, key, initialState, timerValues):
+        old = self.sum.get()
+        self.sum.update(((old[0] if old else 0) + initialState.start,))
+
+    def handleInputRows(self, key, rows, timerValues):
+        old = self.sum.get()
+        new = (old[0] if old else 0) + sum(row.n for row in rows)
+        self.sum.update((new,))
+        yield Row(k=key[0], sum=new)
+
+
+def summed(source, spark):
+    initial = spark.sql("SELECT * FROM VALUES ('k1', 100L), ('k9', 7L), ('k1', 1L) AS t(k, start)")
+    return source.groupBy("k").transformWithState(
+        Initial(), "k string, sum long", "append", "none", initial.groupBy("k")
+    )
+
+
+def test_initial_state(spark, tmp_path):
+    check_stream(spark, tmp_path, lambda source: summed(source, spark))
+
+
+def test_batches(spark):
+    seen = {}
+    for mode in ("process", "thread"):
+        with settings(spark, {**STORE, **BERLIN, MODE: mode}):
+            frames = [everything(spark.sql(rows(0, 20))), summed(spark.sql(rows(0, 20)), spark)]
+            seen[mode] = [sorted(exact(row) for row in frame.collect()) for frame in frames]
+    assert seen["thread"] == seen["process"]
+    assert all(seen["thread"])
+
+
+class Failing(StatefulProcessor):
+    def __init__(self, where):
+        self.where = where
+
+    def init(self, handle):
+        self.handle = handle
+        self.state = handle.getValueState("state", "n int NOT NULL")
+        if self.where == "init":
+            raise ValueError("in init")
+
+    def handleInputRows(self, key, rows, timerValues):
+        if self.where == "rows":
+            raise ValueError(f"in rows of {key}")
+        if self.where == "jvm":
+            self.handle.registerTimer(5)
+        if self.where == "null":
+            self.state.update((None,))
+        if self.where == "length":
+            self.state.update((1, 2))
+        if self.where == "result":
+            return iter([Row(k="x", n="no number")])
+        if self.where == "not a row":
+            return iter([("x", 1)])
+        return None
+
+    def close(self):
+        if self.where == "close":
+            raise ValueError("in close")
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["init", "rows", "jvm", "null", "length", "result", "not a row", "None"],
+)
+def test_errors(spark, where):
+    seen = {}
+    for mode in ("process", "thread"):
+        with settings(spark, {**STORE, MODE: mode}), pytest.raises(Exception) as caught:  # noqa: PT011
+            spark.sql(rows(0, 3)).groupBy("k").transformWithState(
+                Failing(where), "k string, n int", "append", "none"
+            ).collect()
+        seen[mode] = failure(caught.value)
+    assert seen["thread"].exception == seen["process"].exception
+    assert last_lines(seen["thread"]) == last_lines(seen["process"])
+
+
+def last_lines(error):
+    return [line for line in error.detail.splitlines() if "Error" in line or "Exception" in line]
+
+
+def test_many_rows_of_one_key(spark):
+    """More than what crosses at a time, of rows and of state."""
+    with settings(spark, {**STORE, MODE: "thread"}):
+        frame = spark.range(0, 5000, 1, 1).selectExpr("'k' AS k", "id AS n").groupBy("k")
+        made = frame.transformWithState(Many(), "n long, m long", "append", "none").collect()
+    assert made == [Row(n=5000, m=sum(range(5000)))]
+
+
+class Many(StatefulProcessor):
+    def init(self, handle):
+        self.list = handle.getListState("list", "n long")
+
+    def handleInputRows(self, key, rows, timerValues):
+        self.list.appendList([(row.n,) for row in rows])
+        values = [n for (n,) in self.list.get()]
+        yield Row(n=len(values), m=sum(values))
