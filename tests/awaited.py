@@ -50,6 +50,11 @@ def wait_for_batches(query, count):
     wait(lambda: len(query.recentProgress) >= count, query)
 
 
+def wait_for_input(query, rows):
+    """Wait until the batches with so many rows have ended: they do not come again."""
+    wait(lambda: sum(progress.numInputRows for progress in query.recentProgress) >= rows, query)
+
+
 def started(frame, sink, tmp_path, trigger, checkpoint=None):
     checkpoint = checkpoint or tmp_path / f"checkpoint-{time.monotonic_ns()}"
     return (

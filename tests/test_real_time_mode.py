@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pandas as pd
 import pytest
-from pyspark.sql.functions import col, count, pandas_udf, udf, udtf
+from pyspark.sql.functions import col, count, pandas_udf, timestamp_seconds, udf, udtf
 from pyspark.sql.types import LongType, StringType, StructType
 
 from awaited import (
@@ -19,7 +20,9 @@ from awaited import (
     failure_of,
     rows_of,
     started,
+    wait,
     wait_for_batches,
+    wait_for_input,
     wait_for_rows,
 )
 from benchmarks.awaited_stream import AwaitedStream
@@ -59,6 +62,14 @@ def counted(spark, frame):
     return counts.select(udf(lambda u, n: f"{u} {n}")("u", "n"))
 
 
+def in_windows(spark, frame):
+    times = frame.select(
+        timestamp_seconds(udf(ord, "long")("value")).alias("t"), upper("value").alias("u")
+    )
+    counts = times.withWatermark("t", "10 seconds").groupBy("t", "u").count()
+    return counts.selectExpr("concat_ws(' ', u, count)")
+
+
 @udtf(returnType=StructType().add("s", StringType()), useArrow=False)
 class WithTotal:
     def __init__(self):
@@ -78,7 +89,7 @@ def with_total(spark, frame):
     return spark.sql("select t.s from awaited, lateral with_total(value) t")
 
 
-SHAPES = [joined, several, deduplicated, counted, with_total]
+SHAPES = [joined, several, deduplicated, counted, in_windows, with_total]
 ROWS = ["a", "b", "a", "c"]
 
 
@@ -99,7 +110,7 @@ def test_rows_are_those_of_process_mode(spark, tmp_path, shape):
         seen.append(set(rows_of(out)))
     assert seen[0]
     assert seen[0] <= seen[1]
-    if shape is not counted:
+    if shape not in (counted, in_windows):
         assert seen[0] == seen[1]
 
 
@@ -161,7 +172,7 @@ def test_two_queries_at_once(spark, tmp_path):
                 query.stop()
 
 
-@pytest.mark.parametrize("shape", [several])
+@pytest.mark.parametrize("shape", [several, counted])
 def test_restart_from_the_checkpoint(spark, tmp_path, shape):
     """In the same mode, in micro-batches, and in process mode; state goes on."""
     stream = AwaitedStream(spark)
@@ -180,13 +191,70 @@ def test_restart_from_the_checkpoint(spark, tmp_path, shape):
             try:
                 stream.add(["a"])
                 wait_for_rows(query, out, n)
-                wait_for_batches(query, 1)
+                wait_for_input(query, 1)
             finally:
                 query.stop()
     if shape is counted:
         assert rows_of(out) == [f"A {n}" for n in range(1, len(runs) + 1)]
     else:
         assert rows_of(out) == ["A 1 A"] * len(runs)
+
+
+def test_stop_ends_a_function_that_runs(spark, tmp_path):
+    began = tmp_path / "began"
+
+    def hang(value):
+        began.touch()
+        while True:
+            pass
+
+    stream = AwaitedStream(spark)
+    stream.add(["a"])
+    with settings(spark, THREAD):
+        frame = stream.frame.select(udf(hang)("value"))
+        query = started(frame, ToFile(tmp_path / "out"), tmp_path, LONG_BATCH)
+        try:
+            wait(began.exists, query)
+        finally:
+            query.stop()
+    assert not query.isActive
+    running = spark.sparkContext.statusTracker().getActiveStageIds
+    end = time.monotonic() + 60
+    while running():
+        assert time.monotonic() < end, "the task still runs"
+        time.sleep(0.1)
+
+
+def test_functions_that_return_late(spark, tmp_path):
+    stream = AwaitedStream(spark)
+    stream.add(["a"])
+    with settings(spark, {**THREAD, "spark.pyflow.python.timeout": "1s"}):
+        frame = stream.frame.select(udf(lambda _: time.sleep(100))("value"))
+        assert "had not returned after" in failure_of(frame, tmp_path, LONG_BATCH)
+
+
+def test_progress_and_accumulators(spark, tmp_path):
+    """Of a batch, when it ends."""
+    calls = spark.sparkContext.accumulator(0)
+
+    def noted(value):
+        calls.add(1)
+        return value
+
+    stream = AwaitedStream(spark)
+    stream.add(["a", "b"])
+    with settings(spark, THREAD):
+        frame = stream.frame.select(udf(noted)("value").alias("u"))
+        frame = frame.observe("seen", count("*").alias("n"))
+        query = started(frame, ToFile(tmp_path / "out"), tmp_path, SHORT_BATCHES)
+        try:
+            wait_for_batches(query, 1)
+            progress = query.recentProgress[0]
+        finally:
+            query.stop()
+    assert progress.numInputRows == 2
+    assert progress.observedMetrics["seen"].n == 2
+    assert calls.value == 2
 
 
 @pandas_udf(StringType())

@@ -98,8 +98,7 @@ def is_finished(query, output, finished, batches):
 
 MODES = (
     ("process", "process", "process"),
-    ("thread", "thread", "thread"),
-    ("process", "thread", "process"),
+    ("process", "thread", "thread"),
     ("thread", "process", "thread"),
 )
 
