@@ -45,6 +45,12 @@ class Asking(StatefulProcessor):
 
     def get(self):
         check(self.state.get() is None)
+        try:
+            self.state._variable.request(0, bytes(1 << 31), "more than a Java array holds")
+        except OverflowError:
+            pass
+        else:
+            raise AssertionError("it was sent")
 
     def fail(self):
         self.state.exists()

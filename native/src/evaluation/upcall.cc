@@ -2,6 +2,7 @@
 
 #include "evaluation/upcall.h"
 
+#include <limits>
 #include <utility>
 
 #include "runtime/attached.h"
@@ -18,6 +19,10 @@ PyObject* call(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count) 
   if (held == nullptr) return nullptr;
   if (count != 2 || !PyBytes_Check(arguments[1])) {
     PyErr_SetString(PyExc_TypeError, "the JVM is called with an int and bytes");
+    return nullptr;
+  }
+  if (PyBytes_GET_SIZE(arguments[1]) > std::numeric_limits<int32_t>::max()) {
+    PyErr_SetString(PyExc_OverflowError, "the JVM takes at most 2 GiB at a time");
     return nullptr;
   }
   const long code = PyLong_AsLong(arguments[0]);
