@@ -3,8 +3,9 @@ ends, mode switches, broadcast variables and sessions that follow each other:
 ``python -m benchmarks.soak``.
 
 Samples memory, threads, file descriptors and JNI references, draws them, and fails if the second
-half of the run has more of them than the first. Before it comes a warm-up, in which Spark's thread
-pools and the JVM's own memory grow to their size.
+half of the run has more of them than the first, seen when a session has ended, the heap has been
+collected and malloc has given back what is free: what is left then is held by somebody. Before it
+comes a warm-up, in which Spark's thread pools and the JVM's own memory grow to their size.
 """
 
 from __future__ import annotations
@@ -50,11 +51,17 @@ _USERS = 2
 _ROWS = 20_000
 _SAMPLE_SECONDS = 5.0
 _CANCEL_SECONDS = 0.4
+# A session is stopped after so long, or earlier, so that there are some of them.
 _SESSION_SECONDS = 180.0
+_SESSIONS = 4
+# What makes a JVM give up all that nothing holds. Spark's cleaner needs a collection and some time.
+_REST = ("GC.run", "GC.run", "System.trim_native_heap")
+_REST_SECONDS = 3.0
 # By how much the second half of a run may exceed the first.
 _TOLERANCE = {
     "memory_mb": 40.0,
     "python_mb": 8.0,
+    "interpreters": 0.0,
     "threads": 4.0,
     "descriptors": 8.0,
     "jni_references": 16.0,
@@ -65,6 +72,7 @@ _LEFT_BY_SPARK = {"descriptors": 2.0}
 _TITLES = {
     "memory_mb": "resident memory of the JVM, MB",
     "python_mb": "of that, allocated by CPython, MB",
+    "interpreters": "isolated interpreters",
     "threads": "threads that are not Spark's or the JVM's",
     "descriptors": "file descriptors",
     "jni_references": "global JNI references",
@@ -73,17 +81,40 @@ _TITLES = {
 
 @dataclass(frozen=True)
 class Sample:
-    """The JVM at one moment; `seconds` since the start of the load."""
+    """The JVM at one moment.
+
+    Attributes
+    ----------
+    seconds : float
+        Since the start of the load.
+    at_rest : bool
+        Whether a session had just ended, instead of running queries.
+    """
 
     seconds: float
+    at_rest: bool
     memory_mb: float
     python_mb: float
+    interpreters: float
     threads: float
     descriptors: float
     jni_references: float
 
 
-def sample(jvm: int, metrics: Path, seconds: float) -> Sample:
+def rest(jvm: int) -> None:
+    """Make a JVM give up what nothing holds."""
+    for command in _REST:
+        subprocess.run(["jcmd", str(jvm), command], capture_output=True, check=True)
+        time.sleep(_REST_SECONDS)
+
+
+def _reported(metrics: Path, gauge: str) -> float:
+    reports = metrics.glob(f"*plugin.io.pyflow.PyFlowPlugin.{gauge}.csv")
+    of_session = max(reports, key=os.path.getmtime)
+    return float(of_session.read_text().split()[-1].split(",")[1])
+
+
+def sample(jvm: int, metrics: Path, seconds: float, *, at_rest: bool) -> Sample:
     """Look at a JVM, and at what it has reported last."""
     status = Path(f"/proc/{jvm}/status").read_text()
     fields = dict(re.findall(r"^(\w+):\s+(\d+)", status, re.MULTILINE))
@@ -92,12 +123,12 @@ def sample(jvm: int, metrics: Path, seconds: float) -> Sample:
     assert references is not None
     named = re.findall(r'^"(.*?)" .*\bnid=', dump, re.MULTILINE)
     of_others = sum(not name.startswith("pyflow") for name in named)
-    of_sessions = metrics.glob("*plugin.io.pyflow.PyFlowPlugin.pythonMemory.csv")
-    reported = max(of_sessions, key=os.path.getmtime)
     return Sample(
         seconds,
+        at_rest,
         int(fields["VmRSS"]) / 1024,
-        int(reported.read_text().split()[-1].split(",")[1]) / 1e6,
+        _reported(metrics, "pythonMemory") / 1e6,
+        _reported(metrics, "isolatedInterpreters"),
         int(fields["Threads"]) - of_others,
         len(os.listdir(f"/proc/{jvm}/fd")),
         int(references[1]),
@@ -288,28 +319,36 @@ class User:
 
 
 def growth(samples: Sequence[Sample], field: str, warm_up: float) -> float:
-    """By how much the median of the second half exceeds that of the first, after the warm-up.
+    """By how much the median of the second half exceeds that of the first, at rest.
 
-    What Spark leaves behind of its sessions is taken off.
+    The warm-up does not count, and what Spark leaves behind of its sessions is taken off.
     """
-    loaded = [each for each in samples if each.seconds >= warm_up]
-    values = [float(getattr(each, field)) for each in loaded]
+    resting = [each for each in samples if each.at_rest and each.seconds >= warm_up]
+    values = [float(getattr(each, field)) for each in resting]
     half = len(values) // 2
-    sessions = (loaded[-1].seconds - warm_up) / 2 / _SESSION_SECONDS
+    sessions = len(values) / 2
     left = _LEFT_BY_SPARK.get(field, 0.0) * sessions
     return median(values[half:]) - median(values[:half]) - left
 
 
 def draw(samples: Sequence[Sample], warm_up: float, path: Path) -> None:
-    """Draw every figure over time, the warm-up shaded."""
+    """Draw every figure over time, the warm-up shaded, the moments of rest as points."""
+    resting = [each for each in samples if each.at_rest]
     figure, panels = plt.subplots(
-        len(_TITLES), 1, figsize=(9, 9), sharex=True, layout="constrained"
+        len(_TITLES), 1, figsize=(9, 10.5), sharex=True, layout="constrained"
     )
     for axes, (field, title) in zip(panels, _TITLES.items(), strict=True):
         axes.axvspan(0, warm_up / 60, color="#f0f0f0")
         axes.plot(
             [each.seconds / 60 for each in samples],
             [getattr(each, field) for each in samples],
+            color="#9bbbd0",
+        )
+        axes.plot(
+            [each.seconds / 60 for each in resting],
+            [getattr(each, field) for each in resting],
+            "o-",
+            markersize=3,
             color="#1f5f8b",
         )
         axes.set_title(title, loc="left", fontsize=10)
@@ -352,6 +391,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     start = time.monotonic()
     warm_up = options.warm_up * 60
     length = warm_up + options.minutes * 60
+    per_session = min(_SESSION_SECONDS, options.minutes * 60 / _SESSIONS)
     users = [User(number, session, options.seed) for number in range(_USERS)]
     errors: list[BaseException] = []
     samples: list[Sample] = []
@@ -364,7 +404,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             errors.append(error)
 
     while not errors and time.monotonic() < start + length:
-        end = min(start + length, time.monotonic() + _SESSION_SECONDS)
+        end = min(start + length, time.monotonic() + per_session)
         for user in users:
             user.session = session.newSession()
         threads = [threading.Thread(target=run, args=(user, end)) for user in users]
@@ -372,10 +412,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             thread.start()
         time.sleep(_SAMPLE_SECONDS)
         while any(thread.is_alive() for thread in threads):
-            samples.append(sample(jvm, metrics, time.monotonic() - start))
+            samples.append(sample(jvm, metrics, time.monotonic() - start, at_rest=False))
             queries = sum(user.done.total() for user in users)
             progress.step("soak", f"{queries} queries, {samples[-1].memory_mb:.0f} MB")
             time.sleep(_SAMPLE_SECONDS)
+        rest(jvm)
+        samples.append(sample(jvm, metrics, time.monotonic() - start, at_rest=True))
         session.stop()
         users[0].done["session"] += 1
         session = _session(metrics)

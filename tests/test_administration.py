@@ -10,6 +10,7 @@ import pytest
 
 import pyflow
 from deployments import PROGRAMS, connect_server, ended, run, submit
+from sessions import OWN_GIL
 
 ALLOWED = "spark.pyflow.thread-mode.allowed"
 
@@ -33,7 +34,7 @@ def test_only_what_is_allowed_runs_in_thread_mode(allowed, where_runs, shout_run
     assert (f"({reason})" in output) == (not (where_runs and shout_runs))
 
 
-def test_sparks_metrics_report_the_memory_of_python(tmp_path):
+def test_sparks_metrics_report_memory_and_interpreters(tmp_path):
     sink = "spark.metrics.conf.*.sink.csv"
     reports = tmp_path / "metrics"
     reports.mkdir()
@@ -41,10 +42,14 @@ def test_sparks_metrics_report_the_memory_of_python(tmp_path):
         f"{sink}.class=org.apache.spark.metrics.sink.CsvSink", f"{sink}.directory={reports}"
     )
     run([*command, PROGRAMS / "application.py"], tmp_path)
-    (report,) = reports.glob("*plugin.io.pyflow.PyFlowPlugin.pythonMemory.csv")
-    _, memory = report.read_text().splitlines()[-1].split(",")
-    assert int(memory) > 1_000_000
-    assert len(list(reports.glob("*plugin.io.pyflow.PyFlowPlugin.memoryLentToPython.csv"))) == 1
+
+    def last(gauge):
+        (report,) = reports.glob(f"*plugin.io.pyflow.PyFlowPlugin.{gauge}.csv")
+        return int(report.read_text().splitlines()[-1].split(",")[1])
+
+    assert last("pythonMemory") > 1_000_000
+    assert last("memoryLentToPython") == 0
+    assert (last("isolatedInterpreters") > 0) == OWN_GIL
 
 
 def test_what_is_not_allowed_is_an_error_where_process_mode_is_ruled_out(tmp_path):

@@ -320,6 +320,10 @@ JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_memoryBytes(JNIEnv*, 
   return pyflow::python_memory_bytes();
 }
 
+JNIEXPORT jint JNICALL Java_io_pyflow_bridge_NativeBridge_isolatedInterpreters(JNIEnv*, jclass) {
+  return static_cast<jint>(pyflow::isolated_interpreters().size());
+}
+
 JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_trimMemory(JNIEnv*, jclass) {
   malloc_trim(0);
 }

@@ -16,6 +16,8 @@ final class NativeBridge {
 
   static native long memoryBytes();
 
+  static native int isolatedInterpreters();
+
   static native void trimMemory();
 
   static native void endApplication(byte[] identifier);

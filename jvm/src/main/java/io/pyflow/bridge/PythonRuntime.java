@@ -113,6 +113,14 @@ public final class PythonRuntime {
   }
 
   /**
+   * The number of interpreters with a GIL of their own. Each is kept for as long as the JVM lives;
+   * a task that cannot be interrupted keeps its own, and the next one gets another.
+   */
+  public static int isolatedInterpreters() {
+    return isStarted() ? NativeBridge.isolatedInterpreters() : 0;
+  }
+
+  /**
    * Gives memory that is free in malloc's arenas back to the operating system. malloc itself does
    * so only at the end of an arena, and every thread that Python runs on may have one.
    */

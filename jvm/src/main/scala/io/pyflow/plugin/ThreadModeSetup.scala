@@ -22,6 +22,7 @@ object ThreadModeSetup {
   private val EndWaitMillis = 1000L
   private val MemoryGauge = "pythonMemory"
   private val LentMemoryGauge = "memoryLentToPython"
+  private val InterpretersGauge = "isolatedInterpreters"
   private val PythonKey = "python"
   private val HashSeedKey = "PYTHONHASHSEED"
   private val ExecutorOptions = "spark.executor.extraJavaOptions"
@@ -64,6 +65,8 @@ object ThreadModeSetup {
     context.metricRegistry.register(MemoryGauge, memory)
     val lent: Gauge[Long] = () => LentMemory.bytesOfAllTasks
     context.metricRegistry.register(LentMemoryGauge, lent)
+    val interpreters: Gauge[Int] = () => PythonRuntime.isolatedInterpreters
+    context.metricRegistry.register(InterpretersGauge, interpreters)
     SharedOnlyFunctions.clear()
     ContentionMeter.clear()
     if (!Executors.isDriver(context.executorID)) {
