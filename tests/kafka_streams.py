@@ -25,14 +25,15 @@ def upper_and_process(value):
     return f"{value.upper()}@{os.getpid()}"
 
 
-def read(spark, address, topic):
-    """The records of a topic from the first one on, at most BATCH of them at a time."""
+def read(spark, address, topic, *, real_time=False):
+    """The records of a topic from the first one on; in micro-batches at most BATCH at a time."""
+    limit = {} if real_time else {"maxOffsetsPerTrigger": BATCH}
     return (
         spark.readStream.format("kafka")
         .option("kafka.bootstrap.servers", address)
         .option("subscribe", topic)
         .option("startingOffsets", "earliest")
-        .option("maxOffsetsPerTrigger", BATCH)
+        .options(**limit)
         .load()
     )
 

@@ -34,9 +34,17 @@ MODES = [
     for mode in (PROCESS, *thread_modes())
 ]
 BATCHES = {"processingTime": "0 seconds"}
+REAL_TIME = {"realTime": "5 seconds"}
+# Real-time mode takes no other, and a query has one format for ever.
+CHECKPOINT = {"spark.sql.streaming.stateStore.checkpointFormatVersion": "2"}
 THREAD_FIRST = [
     pytest.param(THREAD, id="thread"),
     pytest.param(PROCESS, id="process", marks=pytest.mark.complete),
+]
+WITH_REAL_TIME = [
+    pytest.param(THREAD, BATCHES, id="thread"),
+    pytest.param(PROCESS, BATCHES, id="process", marks=pytest.mark.complete),
+    pytest.param(THREAD, REAL_TIME, id="real-time", marks=pytest.mark.complete),
 ]
 
 
@@ -144,14 +152,15 @@ def test_a_poison_record(spark, kafka, topics, tmp_path, mode):
     account(source, sink, duplicates=BATCH)
 
 
-@pytest.mark.parametrize("mode", THREAD_FIRST)
-def test_a_broker_that_is_stopped_and_started(spark, tmp_path, mode):
+@pytest.mark.parametrize(("mode", "trigger"), WITH_REAL_TIME)
+def test_a_broker_that_is_stopped_and_started(spark, tmp_path, mode, trigger):
     folder = tmp_path / "broker"
     folder.mkdir()
     with Broker(folder) as broker, settings(spark, mode):
         source, sink = (Topic(broker.address, name, partitions=2) for name in ("in", "out"))
-        frame = through(read(spark, broker.address, source.name), upper)
-        query = started(frame, broker.address, sink.name, tmp_path / "checkpoint", **BATCHES)
+        real_time = trigger is REAL_TIME
+        frame = through(read(spark, broker.address, source.name, real_time=real_time), upper)
+        query = started(frame, broker.address, sink.name, tmp_path / "checkpoint", **trigger)
         try:
             send(source, "before", BATCH)
             wait_for(sink, BATCH // 2)
@@ -163,7 +172,8 @@ def test_a_broker_that_is_stopped_and_started(spark, tmp_path, mode):
             send(source, "after", BATCH)
             wait_for(sink, 4 * BATCH)
             assert query.isActive, query.exception()
-            assert_mode(query, mode)
+            if not real_time:
+                assert_mode(query, mode)
         finally:
             query.stop()
         account(source, sink, duplicates=BATCH)
@@ -228,3 +238,116 @@ def test_an_executor_that_is_killed(kafka, topics, tmp_path, standalone):
         wait_for_all(sink, 10 * BATCH)
     assert "Lost executor" in (tmp_path / "program.log").read_text()
     account(source, sink, duplicates=BATCH)
+
+
+def test_records_in_real_time_do_not_wait_for_others(spark, kafka, topics, tmp_path):
+    """Each is at the sink before the next one is sent; what a stopped batch had comes again."""
+    source, sink = topics
+    with settings(spark, THREAD):
+        for count in (5, 6):
+            frame = through(read(spark, kafka.address, source.name, real_time=True), upper)
+            checkpoint = tmp_path / "checkpoint"
+            query = started(frame, kafka.address, sink.name, checkpoint, realTime="10 minutes")
+            try:
+                while source.count() < count:
+                    send(source, "record", 1)
+                    wait_for_all(sink, source.count())
+                assert query.lastProgress is None, "the batch has ended"
+            finally:
+                query.stop()
+    account(source, sink, duplicates=5)
+
+
+def test_from_micro_batches_in_process_mode_to_real_time(spark, kafka, topics, tmp_path):
+    """With the same checkpoint: what is committed is not written again."""
+    source, sink = topics
+    steps = ((PROCESS, BATCHES), (THREAD, REAL_TIME), (PROCESS, BATCHES))
+    for number, (mode, trigger) in enumerate(steps, 1):
+        send(source, f"step {number}", BATCH)
+        with settings(spark, {**mode, **CHECKPOINT}):
+            frame = read(spark, kafka.address, source.name, real_time=trigger is REAL_TIME)
+            frame = through(frame, upper)
+            checkpoint = tmp_path / "checkpoint"
+            query = started(frame, kafka.address, sink.name, checkpoint, **trigger)
+            try:
+                wait_for(sink, number * BATCH, seconds=60)
+                wait_until(lambda q=query: q.lastProgress is not None, "the batch is committed")
+            finally:
+                query.stop()
+    account(source, sink)
+
+
+# In real-time mode a batch is what has come since the last commit.
+
+
+def is_committed(checkpoint, batch):
+    return (checkpoint / "commits" / str(batch)).exists()
+
+
+@pytest.mark.complete
+def test_a_poison_record_in_real_time(spark, kafka, topics, tmp_path):
+    source, sink = topics
+    checkpoint = tmp_path / "checkpoint"
+
+    def strict(value):
+        if value == "poison":
+            raise ValueError(f"not {value}")
+        return value.upper()
+
+    def query_of(function):
+        frame = through(read(spark, kafka.address, source.name, real_time=True), function)
+        return started(frame, kafka.address, sink.name, checkpoint, **REAL_TIME)
+
+    send(source, "committed", BATCH)
+    with settings(spark, THREAD):
+        query = query_of(strict)
+        wait_until(lambda: is_committed(checkpoint, 0), "a batch is committed")
+        assert sink.count() == BATCH
+        send(source, "before", BATCH)
+        source.send(["poison"])
+        with pytest.raises(StreamingQueryException, match="ValueError: not poison"):
+            query.awaitTermination()
+        send(source, "after", BATCH)
+        query = query_of(upper)
+        try:
+            wait_for_all(sink, 3 * BATCH + 1)
+        finally:
+            query.stop()
+    account(source, sink, duplicates=BATCH)
+
+
+@pytest.mark.complete
+def test_a_query_in_real_time_that_is_killed(kafka, topics, tmp_path):
+    source, sink = topics
+    real_time = "realTime=5 seconds"
+    send(source, "committed", BATCH)
+    with program(tmp_path, "local[2]", "thread", kafka, topics, real_time):
+        wait_until(lambda: is_committed(tmp_path / "checkpoint", 0), "a batch is committed")
+        assert sink.count() == BATCH
+        send(source, "interrupted", BATCH)
+        wait_for(sink, BATCH + 1)
+    send(source, "meanwhile", BATCH)
+    with program(tmp_path, "local[2]", "thread", kafka, topics, real_time):
+        wait_for_all(sink, 3 * BATCH)
+    account(source, sink, duplicates=BATCH)
+
+
+@pytest.mark.complete
+def test_an_executor_that_is_killed_in_real_time(kafka, topics, tmp_path, standalone):
+    """The function is in quarantine then, for which there is no worker here. It is told so."""
+    source, sink = topics
+    real_time = "realTime=5 seconds"
+    send(source, "committed", BATCH)
+    with program(tmp_path, standalone, "thread", kafka, topics, real_time) as process:
+        wait_until(lambda: is_committed(tmp_path / "checkpoint", 0), "a batch is committed")
+        send(source, "interrupted", BATCH)
+        wait_for(sink, BATCH + 1)
+        os.kill(min(processes(sink)), signal.SIGKILL)
+        send(source, "meanwhile", BATCH)
+        process.wait(120)
+    log = (tmp_path / "program.log").read_text()
+    assert "PYFLOW_REAL_TIME_MODE_UNAVAILABLE" in log
+    assert "quarantined to process mode" in log
+    with program(tmp_path, standalone, "thread", kafka, topics, real_time):
+        wait_for_all(sink, 3 * BATCH)
+    account(source, sink, duplicates=2 * BATCH)

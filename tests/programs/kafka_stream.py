@@ -26,9 +26,9 @@ def main(master, mode, trigger, address, source, sink, checkpoint):
             sessions.MODE: mode,
         },
     )
-    frame = kafka_streams.read(spark, address, source)
-    frame = kafka_streams.through(frame, kafka_streams.upper_and_process)
     name, _, value = trigger.partition("=")
+    frame = kafka_streams.read(spark, address, source, real_time=name == "realTime")
+    frame = kafka_streams.through(frame, kafka_streams.upper_and_process)
     query = kafka_streams.started(frame, address, sink, checkpoint, **{name: value})
     query.awaitTermination()
 
