@@ -204,15 +204,15 @@ def stateful_spec(processor: StatefulProcessor) -> dict[str, Any]:
         StructType()
         .add("operation", IntegerType())
         .add("key", key)
+        .add("processing_time", LongType())
         .add("expiry", LongType())
         .json()
     )
-    spec["functions"][0]["args"] = [[ordinal, None] for ordinal in range(3)]
+    spec["functions"][0]["args"] = [[ordinal, None] for ordinal in range(4)]
     spec["functions"][0]["stateful"] = {
         "key_schema": key.json(),
         "row_schema": key.json(),
         "initial_schema": None,
-        "batch_timestamp": -1,
         "watermark": -1,
         "time_zone": "UTC",
     }

@@ -70,8 +70,8 @@ def plan_of(query):
     return query._jsq.streamingQuery().lastExecution().executedPlan().toString()
 
 
-def failure_of(frame, tmp_path, trigger=SHORT_BATCHES):
-    query = started(frame, ToFile(tmp_path / "out"), tmp_path, trigger)
+def failure_of(frame, tmp_path, trigger=SHORT_BATCHES, checkpoint=None):
+    query = started(frame, ToFile(tmp_path / "out"), tmp_path, trigger, checkpoint)
     with pytest.raises(StreamingQueryException) as error:
         query.awaitTermination()
     return str(error.value)

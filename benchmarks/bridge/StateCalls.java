@@ -23,7 +23,7 @@ public final class StateCalls {
   private static final int GET = 14;
   private static final int UPDATE = 15;
 
-  private static final int INPUT_BYTES = 48;
+  private static final int INPUT_BYTES = 56;
 
   private StateCalls() {}
 
@@ -72,16 +72,17 @@ public final class StateCalls {
     }
   }
 
-  /** Input: an operation, a key of one long, and a time; each row comes after its size. */
+  /** Input: an operation, a key of one long, and two times; each row comes after its size. */
   private static void call(PythonProgram program, long address, int operation, long key) {
     long row = address + Long.BYTES;
     Platform.putLong(null, address, INPUT_BYTES);
     Platform.putLong(null, row, 0);
     Platform.putLong(null, row + 8, operation);
-    Platform.putLong(null, row + 16, 32L << 32 | 16);
+    Platform.putLong(null, row + 16, 40L << 32 | 16);
     Platform.putLong(null, row + 24, -1);
-    Platform.putLong(null, row + 32, 0);
-    Platform.putLong(null, row + 40, key);
+    Platform.putLong(null, row + 32, -1);
+    Platform.putLong(null, row + 40, 0);
+    Platform.putLong(null, row + 48, key);
     int status = program.evaluate(address, 1, true);
     if (status != PythonProgram.DONE) {
       throw new AssertionError("status " + status + ": " + program.error());

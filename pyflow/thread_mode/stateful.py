@@ -79,8 +79,8 @@ def load(
     task : CurrentTask
     function : dict
         ``commands`` (one, in base64) and ``stateful``: ``key_schema``, ``row_schema`` and
-        ``initial_schema`` (JSON, the last may be null), ``batch_timestamp``, ``watermark`` (in
-        milliseconds, or -1), ``time_zone``.
+        ``initial_schema`` (JSON, the last may be null), ``watermark`` (in milliseconds, or -1),
+        ``time_zone``.
     binary_as_bytes : bool
         Whether binary values of the state are bytes.
     call_jvm, row_codec : callable
@@ -89,21 +89,28 @@ def load(
     Returns
     -------
     tuple
-        A function of a number that says what to do, the key and the expiry of a timer, which
-        returns rows or None; and its return type, an array of structs.
+        A function of a number that says what to do, the key, the processing time and the expiry
+        of a timer, which returns rows or None; and its return type, an array of structs.
     """
     processor, time_mode, output_type = pyspark_worker.stateful_processor(function["commands"][0])
     stateful = function["stateful"]
     state = _State(call_jvm, row_codec, binary_as_bytes)
-    timestamps = (stateful["batch_timestamp"], stateful["watermark"])
     running = _Processor(
         processor,
         _Handle(state),
-        timestamps if time_mode.lower() != "none" else (-1, -1),
+        _times(time_mode, stateful["watermark"]),
         _Input(task, call_jvm, row_codec, stateful),
         _results_of(output_type),
     )
     return running.call, ArrayType(output_type)
+
+
+def _times(time_mode: str, watermark: int) -> Callable[[int], Any]:
+    """What a processor is told of the time, by the processing time."""
+    timer_values, _ = pyspark_worker.timer_classes()
+    if time_mode.lower() == "none":
+        return lambda _: timer_values(-1, -1)
+    return lambda processing_time: timer_values(processing_time, watermark)
 
 
 class _Input:
@@ -144,12 +151,13 @@ class _Input:
         return self._rows_of(self._group, read)
 
     def _rows_of(self, group: int, read: Callable[[bytes], list[Row]]) -> Iterator[Row]:
-        while self._group == group and (bundle := self._next_bundle()) is not None:
+        more = 1
+        while more and self._group == group:
+            # Other functions may be called for them on this thread.
+            bundle = current_task.call_out(self._task, self._pull, b"")
+            assert bundle is not None
+            (more,) = _long.unpack_from(bundle)
             yield from read(bundle)
-
-    def _next_bundle(self) -> bytes | None:
-        # Other functions may be called for them on this thread.
-        return current_task.call_out(self._task, self._pull, b"")
 
     def _pull(self, argument: bytes) -> bytes | None:
         return self._call_jvm(_NEXT_ROWS, argument)
@@ -159,8 +167,8 @@ def _reader(row_codec: Any, schema: StructType, zone: str) -> Callable[[bytes], 
     _, decode, _ = row_codec(describe(schema), _ARROW_EXCHANGE, True)
     convert = from_arrow(schema, zone, is_row=True)
     if convert is None:
-        return lambda bundle: decode(bundle, 0, len(bundle))
-    return lambda bundle: [convert(row) for row in decode(bundle, 0, len(bundle))]
+        return lambda bundle: decode(bundle, _long.size, len(bundle))
+    return lambda bundle: [convert(row) for row in decode(bundle, _long.size, len(bundle))]
 
 
 class _Processor:
@@ -170,8 +178,8 @@ class _Processor:
     ----------
     processor : pyspark.sql.streaming.StatefulProcessor
     handle : pyspark.sql.streaming.StatefulProcessorHandle
-    timestamps : tuple
-        Of the batch and of the watermark.
+    times : callable
+        Of the processing time; the values of pyspark.sql.streaming.TimerValues.
     source : _Input
     results : callable
         Makes tuples of the rows that the processor returns.
@@ -181,47 +189,41 @@ class _Processor:
         self,
         processor: Any,
         handle: Any,
-        timestamps: tuple[int, int],
+        times: Callable[[int], Any],
         source: _Input,
         results: Callable[[Iterable[Row]], list[Any]],
     ) -> None:
         self._processor = processor
         self._handle = handle
-        self._timer_values, self._timer_info = pyspark_worker.timer_classes()
-        self._timestamps = timestamps
+        _, self._timer_info = pyspark_worker.timer_classes()
+        self._times = times
         self._source = source
         self._results = results
         # By the numbers of StatefulFunction.scala.
         self._operations = (self._init, self._rows, self._initial, self._timer, self._close)
 
-    def call(self, operation: int, key: Row, expiry: int) -> list[Any] | None:
+    def call(self, operation: int, key: Row, processing_time: int, expiry: int) -> list[Any] | None:
         """Do what the JVM asks for; the rows that come of it."""
-        return self._operations[operation](key, expiry)
+        return self._operations[operation](key, self._times(processing_time), expiry)
 
-    def _init(self, key: Row, expiry: int) -> None:
+    def _init(self, key: Row, times: Any, expiry: int) -> None:
         self._processor.init(self._handle)
 
-    def _rows(self, key: Row, expiry: int) -> list[Any]:
+    def _rows(self, key: Row, times: Any, expiry: int) -> list[Any]:
         source = self._source
-        values = self._timer_values(*self._timestamps)
-        return self._results(
-            self._processor.handleInputRows(source.key(key), source.rows(), values)
-        )
+        return self._results(self._processor.handleInputRows(source.key(key), source.rows(), times))
 
-    def _initial(self, key: Row, expiry: int) -> None:
-        values = self._timer_values(*self._timestamps)
+    def _initial(self, key: Row, times: Any, expiry: int) -> None:
         for row in self._source.initial_rows():
-            self._processor.handleInitialState(self._source.key(key), row, values)
+            self._processor.handleInitialState(self._source.key(key), row, times)
 
-    def _timer(self, key: Row, expiry: int) -> list[Any]:
+    def _timer(self, key: Row, times: Any, expiry: int) -> list[Any]:
         made = self._processor.handleExpiredTimer(
-            key=key,
-            timerValues=self._timer_values(*self._timestamps),
-            expiredTimerInfo=self._timer_info(expiry),
+            key=key, timerValues=times, expiredTimerInfo=self._timer_info(expiry)
         )
         return self._results(made)
 
-    def _close(self, key: Row, expiry: int) -> None:
+    def _close(self, key: Row, times: Any, expiry: int) -> None:
         self._processor.close()
 
 

@@ -23,7 +23,7 @@ public final class Upcalls {
   private static final int GET = 14;
   private static final int UPDATE = 15;
 
-  private static final int INPUT_BYTES = 48;
+  private static final int INPUT_BYTES = 56;
   private static final int KEYS = 7;
 
   private static final CountDownLatch inside = new CountDownLatch(1);
@@ -107,10 +107,11 @@ public final class Upcalls {
     Platform.putLong(null, address, INPUT_BYTES);
     Platform.putLong(null, row, 0);
     Platform.putLong(null, row + 8, operation);
-    Platform.putLong(null, row + 16, 32L << 32 | 16);
+    Platform.putLong(null, row + 16, 40L << 32 | 16);
     Platform.putLong(null, row + 24, -1);
-    Platform.putLong(null, row + 32, 0);
-    Platform.putLong(null, row + 40, key);
+    Platform.putLong(null, row + 32, -1);
+    Platform.putLong(null, row + 40, 0);
+    Platform.putLong(null, row + 48, key);
     return program.evaluate(address, 1, true);
   }
 }

@@ -4,7 +4,7 @@ import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSessionExtensions
 
 import io.pyflow.config.{PyFlowConf, SparkCompatibility}
-import io.pyflow.planning.{ColumnarInput, PythonInJoins, PythonInLambdas, PythonInPredicates, RealTimeStrategy, SourceAndStateOperators, ThreadModeStrategy}
+import io.pyflow.planning.{ColumnarInput, PythonInJoins, PythonInLambdas, PythonInPredicates, RealTimeStrategy, SourceAndStateOperators, StateInRealTimeMode, ThreadModeStrategy}
 
 /**
  * Adds thread mode's planning to every session of an application. The plugin registers it; where no
@@ -17,6 +17,7 @@ final class PyFlowExtensions extends (SparkSessionExtensions => Unit) {
       extensions.injectPostHocResolutionRule(_ => PythonInLambdas)
       extensions.injectOptimizerRule(_ => PythonInPredicates)
       extensions.injectPreCBORule(_ => PythonInJoins)
+      extensions.injectPreCBORule(_ => StateInRealTimeMode)
       extensions.injectPlannerStrategy(_ => RealTimeStrategy)
       extensions.injectPlannerStrategy(_ => ThreadModeStrategy)
       extensions.injectColumnar(_ => SourceAndStateOperators)

@@ -9,13 +9,12 @@ import org.json4s.JsonAST._
  *
  * @param rowSchema of the rows of a group
  * @param initialSchema of the rows of the initial state, if there is any
- * @param batchTimestamp, watermark in milliseconds, where the query has them
+ * @param watermark in milliseconds, where the query has one
  */
 case class StatefulFunction(
     keySchema: StructType,
     rowSchema: StructType,
     initialSchema: Option[StructType],
-    batchTimestamp: Option[Long],
     watermark: Option[Long],
     timeZone: String) {
 
@@ -23,7 +22,6 @@ case class StatefulFunction(
     "key_schema" -> JString(keySchema.json),
     "row_schema" -> JString(rowSchema.json),
     "initial_schema" -> initialSchema.fold[JValue](JNull)(schema => JString(schema.json)),
-    "batch_timestamp" -> JInt(BigInt(batchTimestamp.getOrElse(-1L))),
     "watermark" -> JInt(BigInt(watermark.getOrElse(-1L))),
     "time_zone" -> JString(timeZone))
 }
@@ -37,9 +35,10 @@ object StatefulFunction {
   val Timer = 3
   val Close = 4
 
-  /** What it is called with; a timer has a time at which it expired. */
+  /** What it is called with: times in milliseconds, -1 where there is none. */
   def input(keySchema: StructType): StructType = new StructType()
     .add("operation", IntegerType, nullable = false)
     .add("key", keySchema)
+    .add("processing_time", LongType, nullable = false)
     .add("expiry", LongType, nullable = false)
 }

@@ -26,6 +26,7 @@ object RealTimeStrategy extends SparkStrategy with SQLConfHelper {
       planned(Seq(udtf), udtf.evalType)(inGenerate(udtf, required, results, child))
     case ArrowEvalPythonUDTF(udtf, _, _, child, evalType) if RealTimeScan.isBelow(child) =>
       planned(Seq(udtf), evalType)(throw notByRow(udtf))
+    case stateful: RealTimeState => RealTimeTransformWithState(stateful)(planLater) :: Nil
     case OverBatches(udf) if RealTimeScan.isBelow(plan) =>
       planned(Seq(udf), udf.evalType)(throw notByRow(udf))
     case _ => Nil
@@ -44,19 +45,26 @@ object RealTimeStrategy extends SparkStrategy with SQLConfHelper {
     }
   }
 
-  /** Spark's error stays in process mode. */
   private def planned(functions: Seq[PythonFuncExpression], evalType: Int)(
       inThread: => SparkPlan): Seq[SparkPlan] =
+    Option.when(isAllowed(functions, evalType))(inThread).toSeq
+
+  /**
+   * Whether thread mode is to run functions. Spark's error stays in process mode.
+   *
+   * @throws RealTimeModeRefusalException if they cannot run in thread mode
+   */
+  private[planning] def isAllowed(functions: Seq[PythonFuncExpression], evalType: Int): Boolean =
     if (PyFlowConf.isProcessMode(conf)) {
       logWarning(
         s"${names(functions)} cannot run in Spark's real-time mode in process mode. In thread mode it " +
           s"can: set ${PyFlowConf.EXECUTION_MODE.key}=thread.")
-      Nil
+      false
     } else {
       ProcessModeReason
         .of(functions, evalType, conf, SparkEnv.get.conf, canLeave = false)
         .foreach(reason => throw new RealTimeModeRefusalException(names(functions), reason))
-      inThread :: Nil
+      true
     }
 
   /** All functions are one call; several results come as a struct, which a projection above takes apart. */
@@ -114,11 +122,14 @@ object RealTimeStrategy extends SparkStrategy with SQLConfHelper {
     GenerateExec(generator, requiredChildOutput, outer = false, results, planLater(child))
   }
 
-  private def notByRow(function: PythonFuncExpression): RealTimeModeRefusalException =
+  private[planning] def notByRow(
+      function: PythonFuncExpression,
+      instead: String = "as a plain function (udf), or as a plain table function (udtf with " +
+        "useArrow=False)"): RealTimeModeRefusalException =
     new RealTimeModeRefusalException(
       names(Seq(function)),
       "it takes an iterator, a group or a table of rows, and rows come one at a time there. Write " +
-        "it as a plain function (udf), or as a plain table function (udtf with useArrow=False)")
+        s"it $instead")
 
   private def names(functions: Seq[PythonFuncExpression]): String =
     functions.map(PythonFunctions.nameOf).mkString(", ")

@@ -35,31 +35,34 @@ private[planning] class StatefulOperator(
   private val initialAttributes =
     GroupedInput(initialState.output, initialStateGroupingAttrs).columns
 
+  private val isRealTime = RealTimeScan.isBelow(child)
+
   /** One of two operators, by whether the processor can run in thread mode. */
   def planned(onChildren: SparkPlan => SparkPlan): SparkPlan = {
     val inProcess = onChildren(inPySpark).asInstanceOf[TransformWithStateInPySparkExec]
+    def thread = inThread(inProcess, ThreadModeStrategy.settings(udf, udf.evalType))
     processModeReason match {
-      case Some(reason) =>
-        ProcessModeFallback(Seq(udf.toString), reason, udf.name, inProcess)
-      case None =>
-        ThreadModeStrategy
-          .planned(Seq(udf), udf.evalType)(
-            inThread(inProcess, ThreadModeStrategy.settings(udf, udf.evalType)),
-            inProcess)
-          .head
+      case Some(reason) if isRealTime => throw new RealTimeModeRefusalException(udf.name, reason)
+      case Some(reason) => ProcessModeFallback(Seq(udf.toString), reason, udf.name, inProcess)
+      // RealTimeStrategy has asked whether it can.
+      case None if isRealTime => thread
+      case None => ThreadModeStrategy.planned(Seq(udf), udf.evalType)(thread, inProcess).head
     }
   }
 
   private def processModeReason: Option[String] = {
     val attributes = rowAttributes ++ (if (hasInitialState) initialAttributes else Nil)
-    if (RealTimeScan.isBelow(child)) {
-      Some("it keeps state in a stream in real-time mode")
-    } else {
+    val unsupported =
       attributes.map(_.dataType).find(StatefulOperator.isUnsupported).map { dataType =>
         s"thread mode has no conversion for type ${dataType.simpleString} in the rows of a " +
           "processor that keeps state"
       }
-    }
+    // It is asked for in the first batch only.
+    unsupported.orElse(Option.when(isRealTime && hasInitialState) {
+      "Spark has no first batch with the initial state of a Python processor there. Run the first " +
+        s"batch in micro-batches, with ${SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key}=2, and " +
+        "go on from its checkpoint in real-time mode"
+    })
   }
 
   private def inThread(
@@ -86,6 +89,7 @@ private[planning] class StatefulOperator(
       eventTimeWatermarkForEviction,
       operator.child,
       isStreaming,
+      isRealTimeMode = isRealTime,
       hasInitialState = hasInitialState,
       initialStateGroupingAttrs = initialStateGroupingAttrs,
       initialStateDataAttrs = initialState.output,
@@ -110,18 +114,25 @@ private[planning] class StatefulOperator(
       keySchema,
       DataTypeUtils.fromAttributes(rowAttributes),
       Option.when(hasInitialState)(DataTypeUtils.fromAttributes(initialAttributes)),
-      batchTimestampMs,
       eventTimeWatermarkForEviction,
       SQLConf.get.sessionLocalTimeZone)
+    val otherwise =
+      if (isRealTime) {
+        "It keeps state in real-time mode, where process mode has no Python functions."
+      } else {
+        "It keeps state, and the operator runs in thread mode: the query goes to process mode when " +
+          "it is started again."
+      }
     new PythonStatefulProcessor(
       ProgramSpec(udf, function, settings.worker),
       keySchema,
       FunctionIdentity.of(udf),
-      settings,
+      if (isRealTime) settings.copy(auto = false, fallback = false) else settings,
       outputSchema,
       BindReferences.bindReferences(rowAttributes, child.output),
       if (hasInitialState) BindReferences.bindReferences(initialAttributes, initialState.output)
-      else Nil)
+      else Nil,
+      otherwise)
   }
 }
 

@@ -24,6 +24,7 @@ import io.pyflow.spec.{ProgramSpec, StatefulFunction}
  * UnsafeRows, what it returns are rows of the output.
  *
  * @param rowProjection, initialProjection from rows of the operator's children to what Python gets
+ * @param otherwise what becomes of the query where a task may not run the processor, a sentence
  */
 class PythonStatefulProcessor(
     spec: ProgramSpec,
@@ -32,7 +33,8 @@ class PythonStatefulProcessor(
     settings: ThreadModeSettings,
     outputSchema: StructType,
     rowProjection: Seq[Expression],
-    initialProjection: Seq[Expression])
+    initialProjection: Seq[Expression],
+    otherwise: String)
   extends StatefulProcessorWithInitialState[Any, Any, Any, Any] {
 
   // Set in a task only, after the processor has been sent there.
@@ -41,21 +43,22 @@ class PythonStatefulProcessor(
   override def toString: String = s"thread mode: ${spec.functionNames}"
 
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
-    val why = "It keeps state, and the operator runs in thread mode: the query goes to process " +
-      "mode when it is started again."
-    val opened = FunctionAdmission.evaluateHere(spec, identities, settings, why)(new Running(_))
+    val opened =
+      FunctionAdmission.evaluateHere(spec, identities, settings, otherwise)(new Running(_))
     running = Some(opened)
-    opened.call(StatefulFunction.Init, None.orNull, Iterator.empty)
+    opened.call(StatefulFunction.Init)
   }
 
   override def handleInputRows(
       key: Any,
       rows: Iterator[Any],
       timerValues: TimerValues): Iterator[Any] =
-    inTask(_.ofRows(key.asInstanceOf[UnsafeRow], rows))
+    inTask(_.ofRows(key.asInstanceOf[UnsafeRow], rows, timerValues))
 
   override def handleInitialState(key: Any, row: Any, timerValues: TimerValues): Unit =
-    inTask(_.ofInitialState(key.asInstanceOf[UnsafeRow], row.asInstanceOf[InternalRow]))
+    inTask {
+      _.ofInitialState(key.asInstanceOf[UnsafeRow], row.asInstanceOf[InternalRow], timerValues)
+    }
 
   override def handleExpiredTimer(
       key: Any,
@@ -65,6 +68,7 @@ class PythonStatefulProcessor(
       StatefulFunction.Timer,
       key.asInstanceOf[UnsafeRow],
       Iterator.empty,
+      timerValues.getCurrentProcessingTimeInMs(),
       expired.getExpiryTimeInMs())
   }
 
@@ -72,7 +76,7 @@ class PythonStatefulProcessor(
   override def close(): Unit = {
     val closing = running
     running = None
-    closing.foreach(_.call(StatefulFunction.Close, None.orNull, Iterator.empty))
+    closing.foreach(_.call(StatefulFunction.Close))
   }
 
   private def inTask[T](work: Running => T): T =
@@ -101,22 +105,29 @@ class PythonStatefulProcessor(
         context)
     }
 
-    def ofRows(key: UnsafeRow, group: Iterator[Any]): Iterator[Any] =
-      call(StatefulFunction.Rows, key, group.map(row => toRow(row.asInstanceOf[InternalRow])))
+    def ofRows(key: UnsafeRow, group: Iterator[Any], times: TimerValues): Iterator[Any] = call(
+      StatefulFunction.Rows,
+      key,
+      group.map(row => toRow(row.asInstanceOf[InternalRow])),
+      times.getCurrentProcessingTimeInMs())
 
-    def ofInitialState(key: UnsafeRow, row: InternalRow): Unit =
-      call(StatefulFunction.InitialState, key, Iterator.single(toInitial(row)))
+    def ofInitialState(key: UnsafeRow, row: InternalRow, times: TimerValues): Unit = call(
+      StatefulFunction.InitialState,
+      key,
+      Iterator.single(toInitial(row)),
+      times.getCurrentProcessingTimeInMs())
 
     /** Calls Python; the rows it makes lie in memory of their own. */
     def call(
         operation: Int,
-        ofKey: UnsafeRow,
-        group: Iterator[UnsafeRow],
+        ofKey: UnsafeRow = None.orNull,
+        group: Iterator[UnsafeRow] = Iterator.empty,
+        processingTime: Long = -1,
         expiry: Long = -1): Iterator[Any] = {
       key = ofKey
       rows = group
       access.beginKey()
-      try python.evaluate(toPython(InternalRow(operation, ofKey, expiry)))
+      try python.evaluate(toPython(InternalRow(operation, ofKey, processingTime, expiry)))
       catch {
         case _: Throwable if failure.isDefined => throw failure.get
       }
@@ -146,6 +157,7 @@ class PythonStatefulProcessor(
       finally StateRows.removeKey()
     }
 
+    /** Some rows of the group, after a number that is 0 where these are the last. */
     private def nextRows(): Array[Byte] =
       try {
         val taken = mutable.ArrayBuffer.empty[UnsafeRow]
@@ -156,7 +168,9 @@ class PythonStatefulProcessor(
           size += row.getSizeInBytes
           taken += row
         }
-        if (taken.isEmpty) None.orNull else RowBytes.of(taken, 0)
+        val answer = RowBytes.of(taken, java.lang.Long.BYTES)
+        RowBytes.littleEndian(answer).putLong(if (rows.hasNext) 1 else 0)
+        answer
       } catch {
         case error: Throwable =>
           failure = Some(error)
