@@ -95,9 +95,19 @@ def of_short_calls(function, calls):
     return program
 
 
-def short_loop(n):
-    sum(range(1000))
-    return os.getpid()
+def short_loop(name):
+    """A function that differs from those of other names: what has left has left for good."""
+
+    def loop(n):
+        sum(range(1000))
+        return os.getpid()
+
+    loop.__name__ = name
+    return loop
+
+
+def test_functions_of_short_calls_leave(one_row_per_call):
+    leaves(one_row_per_call, of_short_calls(short_loop("two_tasks"), 60_000))
 
 
 def test_functions_of_short_calls_that_wait_for_something_else_stay(one_row_per_call):
@@ -109,7 +119,7 @@ def test_functions_of_short_calls_that_wait_for_something_else_stay(one_row_per_
 
 
 def test_functions_of_short_calls_that_no_other_task_hinders_stay(one_row_per_call):
-    stays(one_row_per_call, of_short_calls(short_loop, 60_000), tasks=1)
+    stays(one_row_per_call, of_short_calls(short_loop("one_task"), 60_000), tasks=1)
 
 
 def test_functions_over_batches_leave(auto):

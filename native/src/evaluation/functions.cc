@@ -33,14 +33,10 @@ bool Functions::enter() {
   return static_cast<bool>(done);
 }
 
-void Functions::add_sample(CallTimes& times, const Attached& attached, bool exclusive,
-                           int64_t cpu_before) {
-  times.sampled_nanos = times.gil_wait_nanos + times.python_nanos;
+void Functions::add_sample(CallTimes& times, const Attached& attached, bool exclusive) {
+  times.sampled_nanos = times.python_nanos;
   times.cpu_nanos = attached.cpu_nanos();
-  if (exclusive) {
-    const int64_t total = slot_.interpreter().cpu.total_nanos();
-    times.others_cpu_nanos = total - cpu_before - times.cpu_nanos;
-  }
+  if (exclusive) times.others_cpu_nanos = attached.others_cpu_nanos();
   sampled_nanos_ += times.sampled_nanos;
   sampled_cpu_ += times.cpu_nanos;
   account_unsampled();

@@ -25,9 +25,9 @@ enum class Outcome : int32_t {
 struct CallTimes {
   int64_t gil_wait_nanos;    // taking the GIL; not where CPython passes it on by itself
   int64_t python_nanos;      // otherwise, not counting what the JVM did for Python meanwhile
-  int64_t sampled_nanos;     // the sum of both if the following were measured, which they are in a
+  int64_t sampled_nanos;     // python_nanos if the following were measured, which they are in a
                              // sample of the calls; 0 if not
-  int64_t cpu_nanos;         // what the thread has spent
+  int64_t cpu_nanos;         // what the thread has spent in python_nanos
   int64_t others_cpu_nanos;  // what other threads have spent in the interpreter meanwhile; 0 where
                              // they run beside this one
 };
@@ -81,7 +81,6 @@ class Functions {
     times = {};
     const bool sampled = sampler_.begin_call();
     const std::string refused = slot_.run([&] {
-      const int64_t cpu_before = sampled ? slot_.interpreter().cpu.total_nanos() : 0;
       Attached attached(slot_.interpreter(), sampled);
       slot_.begin_python();
       {
@@ -95,10 +94,10 @@ class Functions {
       times.gil_wait_nanos = attached.waited_nanos();
       times.python_nanos = elapsed - attached.waited_nanos() - attached.away_nanos();
       if (sampled) {
-        add_sample(times, attached, exclusive, cpu_before);
+        add_sample(times, attached, exclusive);
         sampler_.end_measured(attached.start_nanos() + elapsed);
       } else {
-        add_unsampled(times.gil_wait_nanos + times.python_nanos);
+        add_unsampled(times.python_nanos);
       }
     });
     if (!refused.empty()) error_ = refused;
@@ -114,15 +113,16 @@ class Functions {
   std::string error_;
 
  private:
-  void add_sample(CallTimes& times, const Attached& attached, bool exclusive, int64_t cpu_before);
+  void add_sample(CallTimes& times, const Attached& attached, bool exclusive);
   void add_unsampled(int64_t nanos);
   void account_unsampled();
 
   const uint64_t id_;
   CallSampler sampler_;
-  int64_t sampled_nanos_ = 0;    // in the interpreter, of calls whose processor time was measured
+  // Waits for the GIL, which every call knows exactly, are in none of them.
+  int64_t sampled_nanos_ = 0;    // in Python, of calls whose processor time was measured
   int64_t sampled_cpu_ = 0;      // and that processor time
-  int64_t unsampled_nanos_ = 0;  // in the interpreter, of the others, not yet in its account
+  int64_t unsampled_nanos_ = 0;  // in Python, of the others, not yet in the interpreter's account
 };
 
 }  // namespace pyflow

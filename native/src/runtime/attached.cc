@@ -15,7 +15,7 @@ Attached::Attached(const Interpreter& interpreter, bool measures_cpu)
       outer_(innermost),
       thread_state_(thread_states().of(interpreter)),
       start_nanos_(monotonic_nanos()),
-      stretch_{measures_cpu ? clock_of_thread() : clockid_t{}, 0} {
+      stretch_{measures_cpu ? clock_of_thread() : clockid_t{}, 0, 0} {
   innermost = this;
   retake();
 }
@@ -28,7 +28,11 @@ Attached::~Attached() {
 Attached* Attached::current() { return innermost; }
 
 void Attached::release() {
-  if (measures_cpu_) cpu_nanos_ += interpreter_.cpu.end(stretch_);
+  if (measures_cpu_) {
+    const CpuAccount::Spent spent = interpreter_.cpu.end(stretch_);
+    cpu_nanos_ += spent.by_thread;
+    others_cpu_nanos_ += spent.by_others;
+  }
   held_ = false;
   PyEval_SaveThread();
 }

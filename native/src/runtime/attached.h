@@ -43,8 +43,10 @@ class Attached {
   int64_t waited_nanos() const { return waited_nanos_; }
   int64_t away_nanos() const { return away_nanos_; }
 
-  // What the thread has spent while attached, up to the last release; 0 unless that is measured.
+  // What the thread has spent while attached, up to the last release, and what other threads have
+  // spent in the interpreter meanwhile; 0 unless that is measured.
   int64_t cpu_nanos() const { return cpu_nanos_; }
+  int64_t others_cpu_nanos() const { return others_cpu_nanos_; }
 
  private:
   const Interpreter& interpreter_;
@@ -55,6 +57,7 @@ class Attached {
   int64_t waited_nanos_ = 0;
   int64_t away_nanos_ = 0;
   int64_t cpu_nanos_ = 0;
+  int64_t others_cpu_nanos_ = 0;
   CpuAccount::Stretch stretch_;
   bool held_ = false;
 };

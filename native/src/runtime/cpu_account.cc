@@ -17,15 +17,17 @@ clockid_t clock_of_thread() {
 void CpuAccount::begin(Stretch& stretch) {
   stretch.since = nanos_of(stretch.clock);
   std::lock_guard<std::mutex> lock(mutex_);
+  stretch.others_since = total_nanos();
   running_.push_back(&stretch);
 }
 
-int64_t CpuAccount::end(Stretch& stretch) {
+CpuAccount::Spent CpuAccount::end(Stretch& stretch) {
   const int64_t spent = nanos_of(stretch.clock) - stretch.since;
   std::lock_guard<std::mutex> lock(mutex_);
   running_.erase(std::find(running_.begin(), running_.end(), &stretch));
+  const int64_t by_others = total_nanos() - stretch.others_since;
   ended_nanos_ += spent;
-  return spent;
+  return {spent, by_others};
 }
 
 void CpuAccount::add(int64_t nanos) {
@@ -33,8 +35,7 @@ void CpuAccount::add(int64_t nanos) {
   ended_nanos_ += nanos;
 }
 
-int64_t CpuAccount::total_nanos() {
-  std::lock_guard<std::mutex> lock(mutex_);
+int64_t CpuAccount::total_nanos() const {
   int64_t total = ended_nanos_;
   for (const Stretch* each : running_) total += nanos_of(each->clock) - each->since;
   return total;

@@ -15,19 +15,26 @@ class CpuAccount {
   struct Stretch {
     clockid_t clock;
     int64_t since;
+    int64_t others_since;
   };
 
-  // Both called by the stretch's thread; what it has spent.
+  // In a stretch.
+  struct Spent {
+    int64_t by_thread;
+    int64_t by_others;
+  };
+
+  // Both called by the stretch's thread.
   void begin(Stretch& stretch);
-  int64_t end(Stretch& stretch);
+  Spent end(Stretch& stretch);
 
   // Adds what a thread has spent outside of any stretch.
   void add(int64_t nanos);
 
-  // Of all threads, until now.
-  int64_t total_nanos();
-
  private:
+  // Of the threads that are not in a stretch now, and of the running ones. Needs mutex_.
+  int64_t total_nanos() const;
+
   std::mutex mutex_;
   std::vector<const Stretch*> running_;
   int64_t ended_nanos_ = 0;

@@ -32,14 +32,14 @@ public final class CallTimes {
   }
 
   /**
-   * The sum of both if the call is one of the sample whose processor time is measured, otherwise 0.
-   * All calls are that take long; where they are short, one of many is.
+   * {@link #pythonNanos} if the call is one of the sample whose processor time is measured,
+   * otherwise 0. All calls are that take long; where they are short, one of many is.
    */
   public long sampledNanos() {
     return Platform.getLong(null, address + SAMPLED);
   }
 
-  /** Processor time, of the time that was sampled. */
+  /** Processor time of the call's thread, of the time that was sampled. */
   public long cpuNanos() {
     return Platform.getLong(null, address + CPU);
   }

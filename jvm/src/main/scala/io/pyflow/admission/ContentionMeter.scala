@@ -9,19 +9,25 @@ import io.pyflow.bridge.CallTimes
  * interpreter that they share. A meter belongs to one task, and one thread at a time uses it; the
  * measurements of all meters count together.
  *
- * A task waits in Python when it is inside and spends no processor time: for the GIL, or for
- * something that would make it wait in a process of its own too. So only as much of the waiting is
- * counted as other tasks have held the interpreter meanwhile. How long they have can be told from
+ * Every call knows how long it waited for the GIL before Python ran. While Python runs, CPython passes
+ * the GIL on by itself: a task then waits when it is inside and spends no processor time, for the GIL or
+ * for something that would make it wait in a process of its own too. So only as much of that waiting
+ * is counted as other tasks have held the interpreter meanwhile. How long they have can be told from
  * the processor time that they have spent there, even where processors are scarce: an interpreter
- * that is busy most of the time is taken to be busy all of it.
+ * that is busy most of the time is taken to be busy all of it. Processor times are those of a sample
+ * of the calls.
  */
 class ContentionMeter(functions: Seq[FunctionIdentity]) {
   private var last = Option.empty[Long]
-  private var inside = 0L
+
+  // Of the calls since then.
+  private var gilWait = 0L
+  private var python = 0L
 
   /** Takes the times of a call that has just returned. */
   def add(times: CallTimes): Unit = {
-    inside += times.gilWaitNanos + times.pythonNanos
+    gilWait += times.gilWaitNanos
+    python += times.pythonNanos
     if (times.sampledNanos > 0) {
       addSample(times)
     }
@@ -29,11 +35,12 @@ class ContentionMeter(functions: Seq[FunctionIdentity]) {
 
   private def addSample(times: CallTimes): Unit = {
     val now = System.nanoTime
-    val start = last.getOrElse(now - inside)
-    val insideSinceStart = inside
+    val elapsed = now - last.getOrElse(now - gilWait - python)
+    val found = ContentionMeter.found(functions, elapsed, gilWait, python, times)
     last = Some(now)
-    inside = 0
-    ContentionMeter.found(functions, now - start, insideSinceStart, times).foreach { contention =>
+    gilWait = 0
+    python = 0
+    found.foreach { contention =>
       // Holds in this executor at once, and everywhere as soon as the driver has got the message.
       ContendedFunctions.add(contention)
       DriverConnection.send(contention)
@@ -56,25 +63,27 @@ object ContentionMeter {
 
   private class Measured {
     private var elapsed = 0.0
-    private var inside = 0.0
+    private var gilWait = 0.0
+    private var python = 0.0
     private var sampled = 0.0
     private var cpu = 0.0
     private var othersCpu = 0.0
 
-    def add(elapsedNanos: Long, insideNanos: Long, times: CallTimes): Unit = {
+    def add(elapsedNanos: Long, gilWaitNanos: Long, pythonNanos: Long, times: CallTimes): Unit = {
       val weight = if (elapsed > MemoryNanos) 0.5 else 1.0
       elapsed = weight * elapsed + elapsedNanos
-      inside = weight * inside + insideNanos
+      gilWait = weight * gilWait + gilWaitNanos
+      python = weight * python + pythonNanos
       sampled = weight * sampled + times.sampledNanos
       cpu = weight * cpu + times.cpuNanos
       othersCpu = weight * othersCpu + times.othersCpuNanos
     }
 
-    /** The sample stands for all the time inside. */
+    /** The sample stands for all the time in Python. */
     def waitPercent: Option[Int] = Option.when(elapsed >= EnoughNanos) {
       val heldByOthers = othersCpu * sampled / (cpu + othersCpu).max(sampled / 2).max(1)
-      val waited = (sampled - cpu).min(heldByOthers) / sampled.max(1)
-      (100 * waited * inside / elapsed).toInt
+      val waitedInPython = (sampled - cpu).min(heldByOthers) / sampled.max(1) * python
+      (100 * (gilWait + waitedInPython) / elapsed).toInt
     }
   }
 
@@ -91,10 +100,11 @@ object ContentionMeter {
   private def found(
       functions: Seq[FunctionIdentity],
       elapsedNanos: Long,
-      insideNanos: Long,
+      gilWaitNanos: Long,
+      pythonNanos: Long,
       times: CallTimes): Option[Contention] = synchronized {
     val ofFunctions = measured.computeIfAbsent(functions, _ => new Measured)
-    ofFunctions.add(elapsedNanos, insideNanos, times)
+    ofFunctions.add(elapsedNanos, gilWaitNanos, pythonNanos, times)
     def known = ContendedFunctions.reasonAgainst(auto = true, functions).isDefined
     ofFunctions.waitPercent.filter(_ >= TooMuch && !known).map(Contention(_, functions))
   }
