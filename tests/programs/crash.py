@@ -15,6 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import functions as F
 from pyspark.sql.functions import col, udf
 
@@ -65,7 +66,7 @@ def not_for_workers(n):
 
 
 def slow(n):
-    time.sleep(0.1)
+    time.sleep(0.06)
     return n + 1
 
 
@@ -136,10 +137,33 @@ def check_no_fallback(spark):
     check_others(spark)
 
 
+class SlowListener:
+    """Keeps the other listeners of the driver from hearing of what comes after a task's start."""
+
+    class Java:
+        implements = ("org.apache.spark.scheduler.SparkListenerInterface",)
+
+    def onTaskStart(self, event):  # noqa: N802
+        time.sleep(2)
+
+    def __getattr__(self, name):
+        if name.startswith("on"):
+            return lambda event: None
+        raise AttributeError(name)
+
+
+def listeners_are_slow(spark):
+    ensure_callback_server_started(spark.sparkContext._gateway)
+    spark.sparkContext._jsc.sc().addSparkListener(SlowListener())
+
+
 def check_killed_on_purpose(spark):
-    """An executor that Spark has been told to kill says nothing about what ran there."""
+    """An executor that Spark has been told to kill says nothing about what ran there, although its
+    tasks are tried again before the listeners of the driver hear of it.
+    """
     f = udf(slow, "long")
     frame = spark.range(100, numPartitions=4).select(f("id"))
+    listeners_are_slow(spark)
     got = []
     query = threading.Thread(target=lambda: got.extend(frame.collect()))
     query.start()
@@ -180,7 +204,8 @@ def main() -> None:
         check_crash(spark, function, use_arrow, rows(spark))
     check_company(spark)
     check_no_fallback(spark)
-    check_killed_on_purpose(spark)
+    with comparison.settings(spark, {sessions.FALLBACK: "false"}):
+        check_killed_on_purpose(spark)
     spark.stop()
     print("ALL JOBS FINISHED")
 

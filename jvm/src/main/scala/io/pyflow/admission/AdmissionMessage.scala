@@ -11,6 +11,10 @@ sealed trait AdmissionMessage {
 }
 
 object AdmissionMessage {
+
+  /** The answer where the driver does not know yet. */
+  private[admission] val AskAgain = "ask again"
+
   private[admission] val Announced = "announced"
   private[admission] val Withdrawn = "withdrawn"
   private[admission] val Contended = "contended"
@@ -96,12 +100,6 @@ case class Contention(waitPercent: Int, functions: Seq[FunctionIdentity]) extend
 /** CPython is about to start in an executor. */
 case class StartBegins(executor: String) extends AdmissionMessage {
   override def encoded: Array[String] = Array(AdmissionMessage.StartBegun, executor)
-}
-
-object StartBegins {
-
-  /** The answer where the driver does not know yet. */
-  val AskAgain = "ask again"
 }
 
 /**

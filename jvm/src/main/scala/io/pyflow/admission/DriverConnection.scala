@@ -1,5 +1,7 @@
 package io.pyflow.admission
 
+import scala.annotation.tailrec
+
 import org.apache.spark.SparkException
 import org.apache.spark.api.plugin.PluginContext
 
@@ -8,6 +10,8 @@ private[pyflow] object DriverConnection {
 
   /** Where there is no driver beside the executor. */
   private val Local = "driver"
+
+  private val AskAgainMillis = 100L
 
   @volatile private var driver = Option.empty[PluginContext]
 
@@ -28,11 +32,20 @@ private[pyflow] object DriverConnection {
   /** Tells the driver something that it does not answer. */
   def send(message: AdmissionMessage): Unit = driver.foreach(_.send(message.encoded))
 
-  /** The driver's reason for process mode, if it has one. */
-  def ask(message: AdmissionMessage): Option[String] =
-    driver.map(_.ask(message.encoded)).flatMap {
-      case "" => None
-      case reason: String => Some(reason)
-      case other => throw SparkException.internalError(s"unexpected answer $other")
+  /**
+   * The driver's reason for process mode, if it has one.
+   *
+   * @param waiting done before each question after the first: the driver may not know yet
+   */
+  @tailrec
+  def ask(message: AdmissionMessage)(waiting: => Unit): Option[String] =
+    driver.map(_.ask(message.encoded)) match {
+      case None | Some("") => None
+      case Some(AdmissionMessage.AskAgain) =>
+        Thread.sleep(AskAgainMillis)
+        waiting
+        ask(message)(waiting)
+      case Some(reason: String) => Some(reason)
+      case Some(other) => throw SparkException.internalError(s"unexpected answer $other")
     }
 }

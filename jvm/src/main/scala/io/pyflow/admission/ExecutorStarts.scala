@@ -1,7 +1,5 @@
 package io.pyflow.admission
 
-import java.util.concurrent.TimeUnit
-
 import scala.collection.mutable
 
 import org.apache.spark.SparkContext
@@ -13,39 +11,26 @@ import org.slf4j.LoggerFactory
  * The starts of CPython in the executors of an application. Where one has failed, or its executor was
  * lost meanwhile, all functions run in process mode from then on: every executor would fail alike.
  *
- * @param isRegistered whether an executor is one that Spark schedules on
- * @param patienceMillis how long the cause of a loss may stay unknown: Spark does not tell its listeners
- *   everything when they are slower than it
+ * @param losses of which Spark has not told the cause yet
  */
-class ExecutorStarts(isRegistered: String => Boolean, patienceMillis: Long) {
+class ExecutorStarts(losses: UnexplainedLosses) {
   import ExecutorStarts._
 
   private val starting = mutable.Set.empty[String]
   private var failure = Option.empty[String]
 
-  /** When executors that were starting it were first found to be lost, in nanoseconds. */
-  private val lostSince = mutable.Map.empty[String, Long]
-
   /**
-   * Why CPython must not start in an executor that is about to start it; `StartBegins.AskAgain` as long
-   * as nobody knows why another one was lost meanwhile. Spark starts tasks elsewhere before its
-   * listeners hear of that.
+   * Why CPython must not start in an executor that is about to start it; `AdmissionMessage.AskAgain` as
+   * long as nobody knows why another one was lost meanwhile.
    */
   def begins(executor: String): Option[String] = synchronized {
-    val now = System.nanoTime
-    val gone = starting.filterNot(isRegistered).toSeq
-    gone.foreach(lostSince.getOrElseUpdate(_, now))
-    gone.filter(now - lostSince(_) > TimeUnit.MILLISECONDS.toNanos(patienceMillis)).foreach {
-      lost(_, "unknown cause")
-    }
-    if (failure.isDefined) {
-      failure
-    } else if (gone.nonEmpty) {
-      Some(StartBegins.AskAgain)
-    } else {
+    val (unexplained, recent) = losses.among(starting)
+    unexplained.foreach(lost(_, UnexplainedLosses.UnknownCause))
+    val reason = failure.orElse(Option.when(recent.nonEmpty)(AdmissionMessage.AskAgain))
+    if (reason.isEmpty) {
       starting += executor
-      None
     }
+    reason
   }
 
   def ended(executor: String, failed: Option[String]): Unit = synchronized {
@@ -63,7 +48,7 @@ class ExecutorStarts(isRegistered: String => Boolean, patienceMillis: Long) {
 
   private def forget(executor: String): Unit = {
     starting -= executor
-    lostSince -= executor
+    losses.explained(executor)
   }
 
   private def lost(executor: String, cause: String): Unit = {
@@ -86,13 +71,13 @@ class ExecutorStarts(isRegistered: String => Boolean, patienceMillis: Long) {
 object ExecutorStarts {
   private val log = LoggerFactory.getLogger(classOf[ExecutorStarts])
 
-  private val PatienceMillis = 30000L
-
   @volatile private var current = Option.empty[ExecutorStarts]
 
   /** Starts with an application, on its driver. */
   def begin(sc: SparkContext): Unit = {
-    val starts = new ExecutorStarts(Executors.isRegistered, PatienceMillis)
+    val starts =
+      new ExecutorStarts(
+        new UnexplainedLosses(Executors.isRegistered, UnexplainedLosses.PatienceMillis))
     sc.addSparkListener(new Removals(starts))
     current = Some(starts)
   }

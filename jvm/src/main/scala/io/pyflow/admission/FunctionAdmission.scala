@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicLong
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.{SparkException, TaskContext}
+import org.apache.spark.sql.pyflow.RunningTask
 
 import io.pyflow.bridge.CrashNote
 import io.pyflow.config.ThreadModeSettings
@@ -86,7 +87,7 @@ object FunctionAdmission {
         task.partitionId(),
         functions,
         auto)
-      val reason = DriverConnection.ask(announcement)
+      val reason = DriverConnection.ask(announcement)(RunningTask.throwIfKilled(task))
       if (reason.isEmpty) {
         val withdrawal = Withdrawal(announcement.task, announcement.id)
         task.addTaskCompletionListener[Unit](_ => DriverConnection.send(withdrawal))

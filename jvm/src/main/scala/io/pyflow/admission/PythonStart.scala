@@ -2,7 +2,6 @@ package io.pyflow.admission
 
 import java.util.concurrent.{CompletableFuture, ExecutionException}
 
-import scala.annotation.tailrec
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.math.BigDecimal.RoundingMode
@@ -23,8 +22,6 @@ import io.pyflow.config.InterpreterChoice
  */
 object PythonStart {
   private val log = LoggerFactory.getLogger(getClass)
-
-  private val AskAgainMillis = 100L
 
   /** Why Python does not run; None if it does. */
   private type Outcome = Option[String]
@@ -87,7 +84,7 @@ object PythonStart {
       outcome: CompletableFuture[Outcome],
       prewarm: () => Unit): Unit =
     try {
-      reasonNotToStart() match {
+      DriverConnection.ask(StartBegins(DriverConnection.executor))(()) match {
         case Some(reason) => outcome.complete(Some(reason))
         case None =>
           PythonRuntime.start(executable, environment.asJava)
@@ -108,15 +105,6 @@ object PythonStart {
         log.warn("Python functions run in process mode: " + reason, e)
         DriverConnection.send(StartEnded(DriverConnection.executor, Some(reason)))
         outcome.complete(Some(reason))
-    }
-
-  @tailrec
-  private def reasonNotToStart(): Option[String] =
-    DriverConnection.ask(StartBegins(DriverConnection.executor)) match {
-      case Some(StartBegins.AskAgain) =>
-        Thread.sleep(AskAgainMillis)
-        reasonNotToStart()
-      case answer => answer
     }
 
   /** How many threads Spark lets OpenMP start in a worker, unless its environment says so. */

@@ -20,19 +20,26 @@ import io.pyflow.config.PyFlowConf
  * }}}
  *
  * Spark launches the lost tasks again before its listeners are called. Their announcements meet those
- * of the earlier attempts, and are answered with a reason, too.
+ * of the earlier attempts, and wait for the cause of the loss.
  *
- * @param isRegistered whether an executor is one that Spark schedules on
+ * @param losses of which Spark has not told the cause yet
  */
-class Quarantine(isRegistered: String => Boolean) {
+class Quarantine(losses: UnexplainedLosses) {
   import Quarantine.log
 
   private val running = mutable.LongMap.empty[List[Announcement]]
   private val reasons = mutable.Map.empty[String, String]
 
-  /** Why functions must run in process mode; without a reason, they count as running. */
+  /**
+   * Why functions must run in process mode; without a reason, they count as running.
+   * `AdmissionMessage.AskAgain` as long as nobody knows why an executor was lost where an earlier
+   * attempt of the task ran one of them.
+   */
   def announce(announcement: Announcement): Option[String] = synchronized {
-    val reason = reasonAgainst(announcement.functions).orElse(lostBefore(announcement))
+    val (unexplained, recent) = losses.among(earlierAttempts(announcement).map(_.executor))
+    unexplained.foreach(add(_, UnexplainedLosses.UnknownCause))
+    val reason = reasonAgainst(announcement.functions)
+      .orElse(Option.when(recent.nonEmpty)(AdmissionMessage.AskAgain))
     if (reason.isEmpty) {
       running.update(announcement.task, announcement :: announced(announcement.task))
     }
@@ -49,8 +56,11 @@ class Quarantine(isRegistered: String => Boolean) {
   def taskEnded(task: Long, reason: TaskEndReason): Unit = synchronized {
     reason match {
       // Spark counts an executor that is silent as the application's fault, though it ends it.
-      case ExecutorLostFailure(executor, true, cause) if !cause.exists(EndedFromOutside(_)) =>
-        add(executor, cause.getOrElse("unknown cause").replaceAll("\\s+", " ").stripSuffix("."))
+      case ExecutorLostFailure(executor, byApplication, cause) =>
+        losses.explained(executor)
+        if (byApplication && !cause.exists(EndedFromOutside(_))) {
+          add(executor, cause.getOrElse(UnexplainedLosses.UnknownCause))
+        }
       case _ =>
     }
     running.remove(task)
@@ -63,18 +73,16 @@ class Quarantine(isRegistered: String => Boolean) {
 
   private def announced(task: Long): List[Announcement] = running.getOrElse(task, Nil)
 
-  private def lostBefore(announcement: Announcement): Option[String] = {
+  private def earlierAttempts(announcement: Announcement): Iterable[Announcement] = {
     val digests = announcement.functions.map(_.digest).toSet
-    val earlierAttempts = running.valuesIterator.flatten.filter { other =>
+    running.values.flatten.filter { other =>
       other.stage == announcement.stage && other.partition == announcement.partition &&
       other.functions.exists(each => digests.contains(each.digest))
     }
-    earlierAttempts.map(_.executor).find(!isRegistered(_)).map { executor =>
-      s"it was running in an earlier attempt of this task when executor $executor was lost"
-    }
   }
 
-  private def add(executor: String, cause: String): Unit = {
+  private def add(executor: String, told: String): Unit = {
+    val cause = told.replaceAll("\\s+", " ").stripSuffix(".")
     val ran = running.valuesIterator.flatten.filter(_.executor == executor)
     val suspects = ran.flatMap(_.functions).distinctBy(_.digest).toSeq
     val added = suspects.filterNot(function => reasons.contains(function.digest))
@@ -111,7 +119,9 @@ object Quarantine {
 
   /** Starts with an application, on its driver. */
   def begin(sc: SparkContext): Unit = {
-    val quarantine = new Quarantine(Executors.isRegistered)
+    val quarantine =
+      new Quarantine(
+        new UnexplainedLosses(Executors.isRegistered, UnexplainedLosses.PatienceMillis))
     sc.addSparkListener(new TaskEnds(quarantine))
     current = Some(quarantine)
   }

@@ -14,7 +14,7 @@ public class ExecutorStartsTest {
   private final ExecutorStarts starts = startsWith(Long.MAX_VALUE / 1_000_000);
 
   private ExecutorStarts startsWith(long patienceMillis) {
-    return new ExecutorStarts(registered::contains, patienceMillis);
+    return new ExecutorStarts(new UnexplainedLosses(registered::contains, patienceMillis));
   }
 
   @Test
@@ -31,7 +31,7 @@ public class ExecutorStartsTest {
       registered.add("1");
       starts.begins("1");
       registered.remove("1");
-      assertEquals(StartBegins.AskAgain(), starts.begins("2").get());
+      assertEquals(AdmissionMessage$.MODULE$.AskAgain(), starts.begins("2").get());
       assertTrue(starts.reason().isEmpty());
       starts.executorRemoved("1", cause);
       assertEquals(cause.endsWith("139"), starts.begins("2").isDefined());
@@ -46,7 +46,7 @@ public class ExecutorStartsTest {
     impatient.begins("1");
     registered.remove("1");
     Option<String> answer = impatient.begins("2");
-    while (answer.get().equals(StartBegins.AskAgain())) {
+    while (answer.get().equals(AdmissionMessage$.MODULE$.AskAgain())) {
       Thread.sleep(1);
       answer = impatient.begins("2");
     }

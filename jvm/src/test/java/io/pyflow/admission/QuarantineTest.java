@@ -21,7 +21,11 @@ public class QuarantineTest {
   private static final TaskEndReason CRASH = lost("1", true, "Command exited with code 134");
 
   private final Set<String> registered = new HashSet<>(Set.of("1", "2"));
-  private final Quarantine quarantine = new Quarantine(registered::contains);
+  private final Quarantine quarantine = quarantineWith(Long.MAX_VALUE / 1_000_000);
+
+  private Quarantine quarantineWith(long patienceMillis) {
+    return new Quarantine(new UnexplainedLosses(registered::contains, patienceMillis));
+  }
 
   private static TaskEndReason lost(String executor, boolean causedByApplication, String why) {
     return new ExecutorLostFailure(executor, causedByApplication, Option.apply(why));
@@ -110,14 +114,40 @@ public class QuarantineTest {
   }
 
   @Test
-  public void aTaskThatIsTriedAgainNeedNotWaitForTheNewsOfTheLoss() {
+  public void aTaskThatIsTriedAgainWaitsForTheCauseOfTheLoss() {
+    Announcement again = new Announcement("2", 1, 11, 7, 10, functions(F), false);
+    for (String cause : List.of("Command exited with code 143", "Command exited with code 139")) {
+      registered.add("1");
+      quarantine.announce(running("1", 10, F));
+      registered.remove("1");
+      assertEquals(AdmissionMessage$.MODULE$.AskAgain(), quarantine.announce(again).get());
+      assertTrue(reasonAgainst(F).isEmpty());
+      quarantine.taskEnded(10, lost("1", true, cause));
+      assertEquals(cause.endsWith("139"), quarantine.announce(again).isDefined());
+      quarantine.taskEnded(11, Success$.MODULE$);
+    }
+    assertTrue(reasonAgainst(F).get().contains("(Command exited with code 139)"));
+  }
+
+  @Test
+  public void otherTasksDoNotWaitForIt() {
     quarantine.announce(running("1", 10, F));
     registered.remove("1");
+    assertTrue(quarantine.announce(running("2", 11, F)).isEmpty());
+  }
+
+  @Test
+  public void aLossWhoseCauseIsNeverToldCounts() throws InterruptedException {
+    Quarantine impatient = quarantineWith(0);
+    impatient.announce(running("1", 10, F));
+    registered.remove("1");
     Announcement again = new Announcement("2", 1, 11, 7, 10, functions(F), false);
-    assertEquals(
-        "it was running in an earlier attempt of this task when executor 1 was lost",
-        quarantine.announce(again).get());
-    assertTrue(reasonAgainst(F).isEmpty());
+    Option<String> answer = impatient.announce(again);
+    while (answer.get().equals(AdmissionMessage$.MODULE$.AskAgain())) {
+      Thread.sleep(1);
+      answer = impatient.announce(again);
+    }
+    assertTrue(answer.get().contains("when executor 1 was lost (unknown cause)"));
   }
 
   @Test
