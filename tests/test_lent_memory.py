@@ -54,6 +54,19 @@ def test_more_than_there_is_fails_the_task(tmp_path, case, what):
     assert lines[-1] == "after 1000"
 
 
+def test_rows_and_results_that_there_is_no_memory_for_fail_the_task(tmp_path):
+    lines = run([sys.executable, PROGRAMS / "refused_memory.py"], tmp_path).splitlines()
+    assert lines[-1] == "EXECUTOR LIVES"
+    told = dict(line.split(": ", 1) for line in lines if re.match(r"an? [^:]*: ", line))
+    assert len(told) == 10
+    refused = {case for case, error in told.items() if error.startswith("The executor has no")}
+    assert refused >= {"a row", "a row in a lambda", "a row of a batch", "a row for foreach"}
+    for case in refused:
+        assert re.search(r"\d MiB of input of the Python function \w+ \(", told[case]), case
+        assert "spark.executor.memoryOverhead" in told[case], case
+    assert {told[case] for case in told.keys() - refused} == {"MemoryError"}
+
+
 def lent_now(spark):
     return spark._jvm.io.pyflow.bridge.LentMemory.bytesOfAllTasks()
 

@@ -9,8 +9,10 @@
 #include <pthread.h>
 
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -211,7 +213,12 @@ class JavaFunction {
  private:
   static Answer taken(JNIEnv* env, jobject answer) {
     if (answer == nullptr) return {Answer::Kind::kNothing, ""};
-    Answer bytes = {Answer::Kind::kBytes, from_bytes(env, static_cast<jbyteArray>(answer))};
+    Answer bytes = {Answer::Kind::kThrown, "no memory"};
+    try {
+      bytes = {Answer::Kind::kBytes, from_bytes(env, static_cast<jbyteArray>(answer))};
+    } catch (const std::bad_alloc&) {
+      // Python gets the answer that is there.
+    }
     env->DeleteLocalRef(answer);
     return bytes;
   }
@@ -268,6 +275,10 @@ jobjectArray accumulator_updates(JNIEnv* env, Functions& functions) {
   jobjectArray array = env->NewObjectArray(static_cast<jsize>(updates.size()), byte_array, nullptr);
   if (array == nullptr) return nullptr;
   for (size_t i = 0; i < updates.size(); ++i) {
+    if (updates[i].size() > static_cast<size_t>(std::numeric_limits<jsize>::max())) {
+      throw_with_text(env, kFunctionFailed, "an accumulator has more than 2 GiB of updates");
+      return nullptr;
+    }
     jbyteArray bytes = to_bytes(env, updates[i]);
     if (bytes == nullptr) return nullptr;
     env->SetObjectArrayElement(array, static_cast<jsize>(i), bytes);

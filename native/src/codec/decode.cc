@@ -5,6 +5,7 @@
 #include "codec/java_map_order.h"
 #include "codec/jvm_text.h"
 #include "runtime/datetime_api.h"
+#include "runtime/no_memory.h"
 
 namespace pyflow {
 namespace {
@@ -203,8 +204,10 @@ PyObject* Codec::decode_string(const uint8_t* data, size_t size) const {
     return string;
   }
   PyErr_Clear();
-  const std::string replaced = replace_malformed_as_jvm(data, size);
-  return PyUnicode_FromStringAndSize(replaced.data(), static_cast<Py_ssize_t>(replaced.size()));
+  return or_memory_error([&] {
+    const std::string replaced = replace_malformed_as_jvm(data, size);
+    return PyUnicode_FromStringAndSize(replaced.data(), static_cast<Py_ssize_t>(replaced.size()));
+  });
 }
 
 PyObject* Codec::decode_binary(const uint8_t* data, size_t size, bool as_bytes) const {
@@ -335,19 +338,21 @@ PyObject* Codec::decode_map(const Type& type, const Region& map) const {
   }
   PyRef dict = PyRef::steal(PyDict_New());
   if (!dict) return nullptr;
-  const auto count = static_cast<size_t>(PyList_GET_SIZE(key_list.get()));
-  std::vector<size_t> order;
-  if (exchange_ == Exchange::kPickle && count > 1) {
-    order = pickled_order(*type.children[0].type, keys);
-  }
-  for (size_t i = 0; i < count; ++i) {
-    const auto entry = static_cast<Py_ssize_t>(order.empty() ? i : order[i]);
-    if (PyDict_SetItem(dict.get(), PyList_GET_ITEM(key_list.get(), entry),
-                       PyList_GET_ITEM(value_list.get(), entry)) != 0) {
-      return nullptr;
+  return or_memory_error([&]() -> PyObject* {
+    const auto count = static_cast<size_t>(PyList_GET_SIZE(key_list.get()));
+    std::vector<size_t> order;
+    if (exchange_ == Exchange::kPickle && count > 1) {
+      order = pickled_order(*type.children[0].type, keys);
     }
-  }
-  return dict.release();
+    for (size_t i = 0; i < count; ++i) {
+      const auto entry = static_cast<Py_ssize_t>(order.empty() ? i : order[i]);
+      if (PyDict_SetItem(dict.get(), PyList_GET_ITEM(key_list.get(), entry),
+                         PyList_GET_ITEM(value_list.get(), entry)) != 0) {
+        return nullptr;
+      }
+    }
+    return dict.release();
+  });
 }
 
 // A pyspark.sql.Row, made as Row.__new__ does, its names set past Row.__setattr__, which forbids

@@ -1,6 +1,7 @@
 #include "evaluation/functions.h"
 
 #include <atomic>
+#include <new>
 
 #include "runtime/error_text.h"
 
@@ -79,12 +80,16 @@ bool Functions::accumulator_updates(std::vector<std::string>& updates) {
       error_ = take_error_text(slot_.interpreter().state.get(), error_options_.get());
       return;
     }
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list.get()); ++i) {
-      PyObject* update = PyList_GET_ITEM(list.get(), i);
-      updates.emplace_back(PyBytes_AS_STRING(update),
-                           static_cast<size_t>(PyBytes_GET_SIZE(update)));
+    try {
+      for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list.get()); ++i) {
+        PyObject* update = PyList_GET_ITEM(list.get(), i);
+        updates.emplace_back(PyBytes_AS_STRING(update),
+                             static_cast<size_t>(PyBytes_GET_SIZE(update)));
+      }
+      complete = true;
+    } catch (const std::bad_alloc&) {
+      error_ = "MemoryError";
     }
-    complete = true;
   });
   if (!refused.empty()) error_ = refused;
   return complete;

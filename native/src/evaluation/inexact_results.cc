@@ -1,5 +1,7 @@
 #include "evaluation/inexact_results.h"
 
+#include <new>
+
 #include "runtime/error_text.h"
 #include "runtime/start.h"
 
@@ -11,17 +13,23 @@ std::string bytes_of(const PyRef& bytes) {
                      static_cast<size_t>(PyBytes_GET_SIZE(bytes.get())));
 }
 
-// Has the shared interpreter convert packed values; false with its exception as the answer.
+// Has the shared interpreter convert packed values; false with its exception as the answer. Throws
+// nothing: it is called without the GIL that whoever catches an exception would need.
 bool convert_in_shared_interpreter(const std::string& packed, std::string& answer) {
   Attached shared(shared_interpreter());
-  PyRef module = PyRef::steal(PyImport_ImportModule("pyflow.thread_mode.results"));
-  PyRef bytes;
-  if (module) {
-    bytes = PyRef::steal(PyObject_CallMethod(module.get(), "convert_packed", "y#", packed.data(),
-                                             static_cast<Py_ssize_t>(packed.size())));
+  try {
+    PyRef module = PyRef::steal(PyImport_ImportModule("pyflow.thread_mode.results"));
+    PyRef bytes;
+    if (module) {
+      bytes = PyRef::steal(PyObject_CallMethod(module.get(), "convert_packed", "y#", packed.data(),
+                                               static_cast<Py_ssize_t>(packed.size())));
+    }
+    answer = bytes ? bytes_of(bytes) : take_error_text(shared_interpreter().state.get(), nullptr);
+    return static_cast<bool>(bytes);
+  } catch (const std::bad_alloc&) {
+    answer = "MemoryError";
+    return false;
   }
-  answer = bytes ? bytes_of(bytes) : take_error_text(shared_interpreter().state.get(), nullptr);
-  return static_cast<bool>(bytes);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "runtime/error_text.h"
 
+#include <new>
+
 namespace pyflow {
 namespace {
 
@@ -7,8 +9,12 @@ std::string text_of(PyObject* object) {
   if (object != nullptr) {
     PyRef bytes = PyRef::steal(PyUnicode_AsEncodedString(object, "utf-8", "backslashreplace"));
     if (bytes) {
-      return std::string(PyBytes_AS_STRING(bytes.get()),
-                         static_cast<size_t>(PyBytes_GET_SIZE(bytes.get())));
+      try {
+        return std::string(PyBytes_AS_STRING(bytes.get()),
+                           static_cast<size_t>(PyBytes_GET_SIZE(bytes.get())));
+      } catch (const std::bad_alloc&) {
+        return "a Python exception for whose text there is no memory";
+      }
     }
     PyErr_Clear();
   }

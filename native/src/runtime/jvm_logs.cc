@@ -1,5 +1,7 @@
 #include "runtime/jvm_logs.h"
 
+#include "runtime/no_memory.h"
+
 namespace pyflow {
 namespace {
 
@@ -10,11 +12,13 @@ PyObject* write_line(Log log, PyObject* arguments) {
   const char* text = nullptr;
   Py_ssize_t size = 0;
   if (!PyArg_ParseTuple(arguments, "Ly#", &number, &text, &size)) return nullptr;
-  const std::string line(text, static_cast<size_t>(size));
-  Py_BEGIN_ALLOW_THREADS;
-  log(number, line);
-  Py_END_ALLOW_THREADS;
-  Py_RETURN_NONE;
+  return or_memory_error([&] {
+    const std::string line(text, static_cast<size_t>(size));
+    Py_BEGIN_ALLOW_THREADS;
+    log(number, line);
+    Py_END_ALLOW_THREADS;
+    return Py_NewRef(Py_None);
+  });
 }
 
 PyObject* write_log(PyObject*, PyObject* arguments) { return write_line(jvm_logs.log, arguments); }

@@ -1,7 +1,9 @@
 package io.pyflow.arrow;
 
 import io.pyflow.bridge.InputBundle;
+import io.pyflow.bridge.LentMemoryException;
 import java.util.List;
+import java.util.function.LongFunction;
 import org.apache.arrow.vector.FieldVector;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.vectorized.ColumnVector;
@@ -19,15 +21,19 @@ final class BatchWriter implements AutoCloseable {
 
   private final List<FieldVector> vectors;
   private final VectorWriter[] columns;
-  private final InputBundle run = new InputBundle();
+  private final InputBundle run;
   private final long[] rows = new long[RUN_ROWS];
   private int rowsWritten;
 
   /** An upper bound of the size, for {@link #reaches} not to look at the vectors. */
   private long atMostBytes;
 
-  BatchWriter(List<FieldVector> vectors) {
+  /**
+   * @param refused the error for so many bytes of rows that the system refuses
+   */
+  BatchWriter(List<FieldVector> vectors, LongFunction<LentMemoryException> refused) {
     this.vectors = vectors;
+    this.run = new InputBundle(refused);
     this.columns =
         vectors.stream()
             .map(vector -> VectorWriter.of(vector, vectors.size()))

@@ -45,7 +45,7 @@ final class ExportedBatches implements AutoCloseable {
   ExportedBatches(Schema schema, boolean inStruct, LentMemory memory, Supplier<String> what) {
     this.allocator = new VectorMemory(memory, what);
     this.root = VectorSchemaRoot.create(schema, allocator);
-    this.writer = new BatchWriter(root.getFieldVectors());
+    this.writer = new BatchWriter(root.getFieldVectors(), bytes -> memory.refused(bytes, what));
     this.inStruct = inStruct;
     this.memory = memory;
     this.what = what;

@@ -7,7 +7,7 @@ import org.apache.spark.unsafe.Platform;
 
 /** Lends rows to Python, bundle by bundle, each in the only buffer of an ArrowArray. */
 public final class ExportedRows implements AutoCloseable {
-  private final InputBundle rows = new InputBundle();
+  private final InputBundle rows;
   private final LentMemory memory;
 
   /**
@@ -15,6 +15,11 @@ public final class ExportedRows implements AutoCloseable {
    */
   public ExportedRows(LentMemory memory) {
     this.memory = memory;
+    this.rows = new InputBundle(bytes -> memory.refused(bytes, this::what));
+  }
+
+  private String what() {
+    return "after " + rows.rows() + " rows";
   }
 
   /** The rows to be lent next; may be filled at any time. */

@@ -1,5 +1,6 @@
 package io.pyflow.bridge;
 
+import java.util.function.LongFunction;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.unsafe.Platform;
 
@@ -16,10 +17,19 @@ public final class InputBundle {
   /** Below this, moving words costs less than calling copyMemory. */
   private static final int WORDWISE_BYTES = 64;
 
-  private long address = Platform.allocateMemory(INITIAL_CAPACITY);
-  private long capacity = INITIAL_CAPACITY;
+  private final LongFunction<LentMemoryException> refused;
+  private long address;
+  private long capacity;
   private long bytes;
   private int rows;
+
+  /**
+   * @param refused the error for so many bytes that the system refuses
+   */
+  public InputBundle(LongFunction<LentMemoryException> refused) {
+    this.refused = refused;
+    grow(INITIAL_CAPACITY);
+  }
 
   public long address() {
     return address;
@@ -60,8 +70,7 @@ public final class InputBundle {
     rows = 0;
     if (capacity > KEPT_CAPACITY) {
       free();
-      address = Platform.allocateMemory(INITIAL_CAPACITY);
-      capacity = INITIAL_CAPACITY;
+      grow(INITIAL_CAPACITY);
     }
   }
 
@@ -73,7 +82,11 @@ public final class InputBundle {
 
   private void grow(long needed) {
     long larger = Math.max(needed, capacity * 2);
-    address = Platform.reallocateMemory(address, capacity, larger);
+    try {
+      address = Platform.reallocateMemory(address, capacity, larger);
+    } catch (OutOfMemoryError e) { // which would end the executor
+      throw refused.apply(larger);
+    }
     capacity = larger;
   }
 }

@@ -92,7 +92,7 @@ public final class LentMemory implements AutoCloseable {
             mebibytes(NativeBridge.lentBytes(0))));
   }
 
-  private static String mebibytes(long bytes) {
+  static String mebibytes(long bytes) {
     return String.format("%.1f MiB", Math.max(bytes, 0) / (double) (1 << 20));
   }
 

@@ -9,7 +9,7 @@ import org.junit.After;
 import org.junit.Test;
 
 public class InputBundleTest {
-  private final InputBundle bundle = new InputBundle();
+  private final InputBundle bundle = new InputBundle(bytes -> null);
 
   @After
   public void free() {

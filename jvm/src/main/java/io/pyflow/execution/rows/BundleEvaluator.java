@@ -1,5 +1,6 @@
 package io.pyflow.execution.rows;
 
+import io.pyflow.bridge.LentMemoryException;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 
@@ -32,6 +33,9 @@ interface BundleEvaluator {
 
   /** The row with its deferred columns in place; their ordinals lie at the address. */
   InternalRow resolveDeferred(UnsafeRow row, long ordinals, int count);
+
+  /** The error for so many bytes of input that the system refuses. */
+  LentMemoryException refused(long bytes);
 
   void countRowsOut(int rows);
 

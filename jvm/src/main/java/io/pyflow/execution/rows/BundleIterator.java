@@ -29,7 +29,7 @@ final class BundleIterator extends AbstractIterator<InternalRow> {
   private final Supplier<UnsafeProjection> newProjection;
   private final BundleEvaluator python;
   private final BundleSize bundleSize;
-  private final InputBundle bundle = new InputBundle();
+  private final InputBundle bundle;
   private final UnsafeRow row;
   private UnsafeProjection projection;
 
@@ -67,6 +67,7 @@ final class BundleIterator extends AbstractIterator<InternalRow> {
     this.projectAll = projectAll;
     this.newProjection = newProjection;
     this.python = python;
+    this.bundle = new InputBundle(python::refused);
     this.bundleSize = bundleSize;
     this.row = new UnsafeRow(outputFields);
     this.entry = new SingleEntry(python::interrupt, this::release);

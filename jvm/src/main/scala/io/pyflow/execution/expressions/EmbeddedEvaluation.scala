@@ -21,7 +21,7 @@ private[execution] class EmbeddedEvaluation(
     resultTypes: Seq[DataType],
     context: TaskContext) {
 
-  private val bundle = new InputBundle
+  private val bundle = new InputBundle(functions.refused(_))
   private val row = new UnsafeRow(resultTypes.length)
   private lazy val deferredColumns = new DeferredColumns(resultTypes)
   private val entry = new SingleEntry(() => functions.interrupt(), () => release())

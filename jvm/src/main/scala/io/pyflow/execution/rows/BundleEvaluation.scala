@@ -7,7 +7,7 @@ import org.apache.spark.sql.pyflow.RunningTask
 import org.apache.spark.sql.types.DataType
 
 import io.pyflow.admission.ContentionMeter
-import io.pyflow.bridge.PythonProgram
+import io.pyflow.bridge.{LentMemoryException, PythonProgram}
 import io.pyflow.config.ThreadModeSettings
 import io.pyflow.execution.task.RowFunctions
 import io.pyflow.spec.ProgramSpec
@@ -45,6 +45,8 @@ private[rows] class BundleEvaluation(
 
   override def resolveDeferred(row: UnsafeRow, ordinals: Long, count: Int): InternalRow =
     deferred.resolve(row, ordinals, count)
+
+  override def refused(bytes: Long): LentMemoryException = functions.refused(bytes)
 
   override def countRowsOut(rows: Int): Unit = metrics.outputRows.add(rows)
 

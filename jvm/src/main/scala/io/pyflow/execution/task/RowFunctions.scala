@@ -4,7 +4,7 @@ import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.sql.pyflow.RunningTask
 
 import io.pyflow.admission.SharedOnlyFunctions
-import io.pyflow.bridge.{InterpreterKind, JvmFunction, PythonProgram, SharedInterpreterRequiredException}
+import io.pyflow.bridge.{InterpreterKind, JvmFunction, LentMemoryException, PythonProgram, SharedInterpreterRequiredException}
 import io.pyflow.config.ThreadModeSettings
 import io.pyflow.spec.ProgramSpec
 
@@ -34,6 +34,10 @@ private[execution] class RowFunctions(
     }
     program
   }
+
+  /** The error for so many bytes of their input that the system refuses. */
+  def refused(bytes: Long): LentMemoryException =
+    LentMemoryException.forRows(bytes, spec.functionNames)
 
   /** A LIMIT ends a task with success before its input is exhausted. */
   override def close(): Unit =

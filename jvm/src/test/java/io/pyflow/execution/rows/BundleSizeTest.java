@@ -53,7 +53,7 @@ public class BundleSizeTest {
 
   @Test
   public void aBundleWithoutRowsIsNotFull() {
-    InputBundle bundle = new InputBundle();
+    InputBundle bundle = new InputBundle(bytes -> null);
     long longAgo = System.nanoTime() - TimeUnit.SECONDS.toNanos(1);
     assertFalse(new BundleSize(1024, 50).isFull(bundle, longAgo));
     UnsafeRow row = new UnsafeRow(0);
