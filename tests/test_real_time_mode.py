@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import gc
+import re
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pandas as pd
 import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
 from pyspark.sql.functions import col, count, pandas_udf, timestamp_seconds, udf, udtf
 from pyspark.sql.types import LongType, StringType, StructType
 
@@ -27,6 +34,7 @@ from awaited import (
 )
 from benchmarks.awaited_stream import AwaitedStream
 from comparison import settings
+from deployments import PROGRAMS, run
 
 # The tasks of all stages run at once, in the two slots of the tests' session.
 ONE_PARTITION = {"spark.sql.shuffle.partitions": "1"}
@@ -287,3 +295,156 @@ def test_refused_functions_fail_with_their_reason(spark, tmp_path):
         failure = failure_of(AwaitedStream(spark).frame.select(upper("value")), tmp_path)
     assert "the UDF profiler is on" in failure
     assert "cannot run in Spark's real-time mode" in failure
+
+
+@pandas_udf(StringType())
+def batch_upper(values):
+    return values.str.upper()
+
+
+@pandas_udf(StringType())
+def sleeping_in_batches(values):
+    time.sleep(100)
+    return values
+
+
+def sleep(value):
+    time.sleep(100)
+    return value
+
+
+class SleepingSink(ToFile):
+    def __call__(self, row):
+        time.sleep(100)
+
+
+#: What sleeps: a function, or the sink.
+SLEEPING = {
+    "function": (lambda frame: frame.select(udf(sleep)("value")), ToFile),
+    "batches": (lambda frame: frame.select(sleeping_in_batches("value")), ToFile),
+    "sink": (lambda frame: frame, SleepingSink),
+}
+
+
+@pytest.mark.parametrize("kind", SLEEPING)
+def test_idle_functions_are_killed(spark, tmp_path, kind):
+    """And waiting for the next row does not count."""
+    sleeping, sink = SLEEPING[kind]
+    stream = AwaitedStream(spark)
+    idle = {
+        "spark.sql.execution.pyspark.udf.idleTimeoutSeconds": "1",
+        "spark.sql.execution.pyspark.udf.killOnIdleTimeout": "true",
+    }
+    with settings(spark, {**THREAD, **idle}):
+        query = started(sleeping(stream.frame), sink(tmp_path / "out"), tmp_path, LONG_BATCH)
+        time.sleep(2.5)
+        assert query.isActive
+        stream.add(["a"])
+        with pytest.raises(StreamingQueryException, match="terminated due to idle timeout"):
+            query.awaitTermination()
+
+
+def test_what_functions_print_is_in_the_session_log(spark, tmp_path):
+    """In that of the query's own session, when a batch has ended."""
+
+    def talk(value):
+        print("function", value)
+        return value
+
+    @pandas_udf(StringType())
+    def talk_in_batches(values):
+        print("batch", *values)
+        return values
+
+    class TalkingSink(ToFile):
+        def __call__(self, row):
+            print("sink", row[0])
+
+    def lines_of(query):
+        session = SparkSession(
+            spark.sparkContext, query._jsq.streamingQuery().sparkSessionForStream()
+        )
+        return sorted(row.msg for row in session.tvf.python_worker_logs().select("msg").collect())
+
+    seen = []
+    for mode, trigger in ((PROCESS, MICRO_BATCHES), (THREAD, SHORT_BATCHES)):
+        stream = AwaitedStream(spark)
+        stream.add(["a"])
+        with settings(spark, {**mode, "spark.sql.pyspark.worker.logging.enabled": "true"}):
+            frame = stream.frame.select(talk_in_batches(udf(talk)("value")))
+            query = started(frame, TalkingSink(tmp_path / "out"), tmp_path, trigger)
+            try:
+                wait_for_batches(query, 1)
+            finally:
+                query.stop()
+            seen.append(lines_of(query))
+    assert len(seen[0]) >= 3
+    assert seen[0] == seen[1]
+
+
+def test_a_refused_sink_fails_with_its_reason(spark, tmp_path):
+    """It does not run in process mode instead, where rows would wait for others."""
+    with settings(spark, {**THREAD, "spark.sql.pyspark.udf.profiler": "perf"}):
+        failure = failure_of(AwaitedStream(spark).frame, tmp_path)
+    assert "foreach cannot run in Spark's real-time mode: the UDF profiler is on" in failure
+    assert "workers hold rows back" in failure
+
+
+@pytest.mark.complete
+def test_a_crash_is_the_reason_at_the_next_start(tmp_path):
+    """For functions by row and by batch, table functions, and the sink."""
+    program = PROGRAMS / "real_time_crash.py"
+    output = run([sys.executable, program, "local-cluster[2,1,1024]"], tmp_path, seconds=400)
+    assert "ALL REFUSED" in output
+
+
+def instances(spark):
+    """How many objects of ours and of Arrow the JVM holds."""
+    process = spark._jvm.java.lang.ProcessHandle.current().pid()
+    jcmd = Path(f"/proc/{process}/exe").resolve().with_name("jcmd")
+    histogram = subprocess.check_output([jcmd, str(process), "GC.class_histogram"], text=True)
+    lines = [line.split() for line in histogram.splitlines()]
+    return sum(int(line[1]) for line in lines if re.search("pyflow|arrow", "".join(line[3:4])))
+
+
+def test_memory_does_not_grow_within_a_batch(spark, tmp_path):
+    """Neither in Python nor in the JVM; a batch may last for hours."""
+    few, many = 2000, 10_000
+
+    class Counting(ToFile):
+        seen = 0
+
+        def __call__(self, row):
+            self.seen += 1
+            if self.seen in (few, many):
+                gc.collect()
+                super().__call__([sys.getallocatedblocks()])
+
+    calls = spark.sparkContext.accumulator(0)
+
+    def noted(value):
+        calls.add(1)
+        return value
+
+    converted = udf(lambda value: bytearray(value, "utf-8"), useArrow=True)
+    stream = AwaitedStream(spark)
+    out = tmp_path / "out"
+    shared = {"spark.pyflow.interpreter": "shared", "spark.sql.session.timeZone": "UTC"}
+    with settings(spark, {**THREAD, **shared}):
+        spark.udtf.register("with_total", WithTotal)
+        stream.frame.createOrReplaceTempView("awaited")
+        frame = spark.sql("select t.s from awaited, lateral with_total(value) t")
+        frame = frame.select(udf(noted)("s").alias("s"), converted("s"), batch_upper("s"))
+        query = started(frame, Counting(out), tmp_path, LONG_BATCH)
+        try:
+            stream.add([f"row {n}" for n in range(few)])
+            wait_for_rows(query, out, 1)
+            before = instances(spark)
+            stream.add([f"row {n}" for n in range(few, many)])
+            wait_for_rows(query, out, 2)
+            after = instances(spark)
+        finally:
+            query.stop()
+    blocks = [int(line) for line in rows_of(out)]
+    assert blocks[1] - blocks[0] < (many - few) // 20
+    assert after - before < (many - few) // 20

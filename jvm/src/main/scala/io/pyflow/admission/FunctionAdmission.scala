@@ -36,10 +36,7 @@ object FunctionAdmission {
       case None => inThread(task, Option.when(settings.auto)(new ContentionMeter(identities)))
       case Some(_) if settings.fallback => inProcess(task)
       case Some(reason) =>
-        throw refusal(
-          spec,
-          s"$reason. Set spark.pyflow.fallback=true to run such functions in process mode, or " +
-            "spark.pyflow.execution-mode=process for this query.")
+        throw refusal(spec, s"$reason. ${settings.advice}")
     }
   }
 

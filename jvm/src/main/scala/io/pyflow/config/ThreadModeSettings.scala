@@ -11,6 +11,7 @@ import io.pyflow.bridge.InterpreterKind
  * @param isolatedRequired whether the session asks for isolated interpreters by name
  * @param auto whether functions may leave for process mode where that is faster
  * @param fallback whether functions may leave for process mode where they must
+ * @param advice what can be done for functions that must and may not, for errors
  */
 case class ThreadModeSettings(
     python: String,
@@ -22,7 +23,19 @@ case class ThreadModeSettings(
     idleTimeout: Option[IdleTimeout],
     auto: Boolean,
     fallback: Boolean,
-    worker: WorkerSettings)
+    worker: WorkerSettings,
+    advice: String = ThreadModeSettings.Advice) {
+
+  /** For functions that process mode has no place for. */
+  def only(advice: String): ThreadModeSettings =
+    copy(auto = false, fallback = false, advice = advice)
+}
+
+object ThreadModeSettings {
+  private val Advice =
+    s"Set ${PyFlowConf.FALLBACK.key}=true to run such functions in process mode, or " +
+      s"${PyFlowConf.EXECUTION_MODE.key}=process for this query."
+}
 
 /**
  * Spark's limit for functions that neither take nor return data.

@@ -12,6 +12,9 @@ import io.pyflow.spec.{BoundArguments, InBatches, ProgramSpec, StreamSpec}
 
 /** Functions as expressions have them: called by row, and only in the executor's JVM. */
 private[planning] object Embedded {
+  private val Advice =
+    "It is called in a lambda, in the condition of an outer join or in real-time mode, where process " +
+      "mode has no Python functions."
 
   /** Plain functions that are one call. */
   def functions(
@@ -60,5 +63,5 @@ private[planning] object Embedded {
   }
 
   private def settingsOf(function: PythonFuncExpression, evalType: Int): ThreadModeSettings =
-    ThreadModeStrategy.settings(function, evalType).copy(auto = false, fallback = false)
+    ThreadModeStrategy.settings(function, evalType).only(Advice)
 }

@@ -12,6 +12,7 @@ import org.apache.spark.sql.pyflow.{PickledFunction, PythonFunctions, PythonSink
 import org.apache.spark.sql.types.NullType
 
 import io.pyflow.admission.FunctionIdentity
+import io.pyflow.config.ThreadModeSettings
 import io.pyflow.execution.sources.ThreadForeachWrite
 import io.pyflow.spec.ConsumerSpec
 
@@ -42,10 +43,12 @@ private[planning] object ForeachSink {
     val evalType = PythonFunctions.ConsumerEvalType
     val udf =
       PythonUDF("foreach", function, NullType, rows.output, evalType, udfDeterministic = false)
-    ThreadModeStrategy.plannedWrite(udf, write) { settings =>
+    def writing(settings: ThreadModeSettings): BatchWrite = {
       val spec = new ConsumerSpec(udf.name, new PickledFunction(function), schema, settings.worker)
       val bundled = RealTimeScan.oneByOne(settings, rows)
       new ThreadForeachWrite(write, spec, FunctionIdentity.of(udf), bundled)
     }
+    if (RealTimeScan.isBelow(rows)) RealTimeStrategy.plannedWrite(udf)(writing)
+    else ThreadModeStrategy.plannedWrite(udf, write)(writing)
   }
 }

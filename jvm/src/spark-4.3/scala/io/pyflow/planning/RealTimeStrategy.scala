@@ -4,10 +4,11 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.connector.write.BatchWrite
 import org.apache.spark.sql.execution.{GenerateExec, ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.pyflow.PythonFunctions
 
-import io.pyflow.config.PyFlowConf
+import io.pyflow.config.{PyFlowConf, ThreadModeSettings}
 import io.pyflow.execution.expressions.{EmbeddedPythonUDF, EmbeddedPythonUDTF, PythonResult}
 import io.pyflow.spec.BoundArguments
 
@@ -61,11 +62,26 @@ object RealTimeStrategy extends SparkStrategy with SQLConfHelper {
           s"can: set ${PyFlowConf.EXECUTION_MODE.key}=thread.")
       false
     } else {
-      ProcessModeReason
-        .of(functions, evalType, conf, SparkEnv.get.conf, canLeave = false)
+      reasonAgainst(functions, evalType)
         .foreach(reason => throw new RealTimeModeRefusalException(names(functions), reason))
       true
     }
+
+  private def reasonAgainst(functions: Seq[PythonFuncExpression], evalType: Int): Option[String] =
+    ProcessModeReason.of(functions, evalType, conf, SparkEnv.get.conf, canLeave = false)
+
+  /** What a stream writes with in thread mode; workers would make rows late without a word. */
+  private[planning] def plannedWrite(udf: PythonUDF)(
+      inThread: ThreadModeSettings => BatchWrite): BatchWrite = {
+    reasonAgainst(Seq(udf), udf.evalType).foreach { reason =>
+      throw new RealTimeModeRefusalException(udf.name, reason, WorkersHoldRowsBack)
+    }
+    val advice = s"$WorkersHoldRowsBack. With another trigger it can move to process mode."
+    inThread(ThreadModeStrategy.settings(udf, udf.evalType).only(advice))
+  }
+
+  private val WorkersHoldRowsBack =
+    "In real-time mode Spark's Python workers hold rows back until many have come"
 
   /** All functions are one call; several results come as a struct, which a projection above takes apart. */
   private def inProject(evaluation: PythonEvaluation): SparkPlan = {

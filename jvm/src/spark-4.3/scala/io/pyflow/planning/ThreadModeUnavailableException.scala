@@ -16,13 +16,21 @@ class ThreadModeUnavailableException(functions: String, reason: String)
     cause = None,
     message = None)
 
-/** A function cannot run over a stream in real-time mode, where process mode is none for it. */
-class RealTimeModeRefusalException(functions: String, reason: String)
+/**
+ * A function cannot run over a stream in real-time mode, where process mode is none for it.
+ *
+ * @param inProcessMode what process mode is there
+ */
+class RealTimeModeRefusalException(
+    functions: String,
+    reason: String,
+    inProcessMode: String = "Spark runs no Python functions there in process mode")
   extends AnalysisException(
     errorClass = "PYFLOW_REAL_TIME_MODE_UNAVAILABLE",
     sqlState = "0A000",
-    messageTemplate = "<functions> cannot run in Spark's real-time mode: <reason>. Spark runs no " +
-      "Python functions there in process mode. With another trigger the function can run.",
-    messageParameters = Map("functions" -> functions, "reason" -> reason),
+    messageTemplate = "<functions> cannot run in Spark's real-time mode: <reason>. " +
+      "<inProcessMode>. With another trigger the function can run.",
+    messageParameters =
+      Map("functions" -> functions, "reason" -> reason, "inProcessMode" -> inProcessMode),
     cause = None,
     message = None)

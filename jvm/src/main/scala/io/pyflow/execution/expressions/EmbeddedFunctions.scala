@@ -67,9 +67,7 @@ case class EmbeddedRowFunctions(
       throw new SparkException(
         s"Python function $names can be called in tasks only, and Spark has called it on the driver")
     }
-    val why = "It is called in a lambda, in the condition of an outer join or in real-time mode, " +
-      "where process mode has no Python functions."
-    FunctionAdmission.evaluateHere(spec, identities, settings, why) { context =>
+    FunctionAdmission.evaluateHere(spec, identities, settings, settings.advice) { context =>
       val functions = new RowFunctions(spec, settings, context, _ => ())
       val batches = BatchEnds.every(spec.arrowBatchRows)
       new EmbeddedEvaluation(functions, batches, resultTypes, context)
