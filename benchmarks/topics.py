@@ -6,14 +6,28 @@ the query that are measured beside it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, Message, Producer, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient, NewTopic
 
 _SECONDS = 120
+
+_NO_LEADER = (KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE)
+
+# What fails, fails with an exception; a broker that goes away is no news here.
+_QUIET = {"log_level": 2}
 
 
 @dataclass(frozen=True)
@@ -28,7 +42,7 @@ class Record:
 
 
 class Topic:
-    """A topic, made on the broker.
+    """A topic, made on the broker if it is not there.
 
     Parameters
     ----------
@@ -47,23 +61,31 @@ class Topic:
         self.name = name
         self._partitions = range(partitions)
         settings = {key.replace("_", "."): value for key, value in config.items()}
-        self._admin = AdminClient({"bootstrap.servers": address})
+        self._admin = AdminClient({"bootstrap.servers": address, **_QUIET})
         made = self._admin.create_topics([NewTopic(name, partitions, 1, config=settings)])
-        made[name].result(_SECONDS)
+        try:
+            made[name].result(_SECONDS)
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                raise
         self._producer = Producer(
             {
                 "bootstrap.servers": address,
                 "linger.ms": 0,
                 "message.max.bytes": 10_000_000,
+                **_QUIET,
             }
         )
 
-    def send(self, values: Iterable[str | bytes]) -> None:
-        """Send records, which carry the time of this call, without waiting for the broker."""
+    def send(self, values: Iterable[str | bytes], key: str | None = None) -> None:
+        """Send records, which carry the time of this call, without waiting for the broker.
+
+        Those with the same key are in one partition.
+        """
         for value in values:
             while True:
                 try:
-                    self._producer.produce(self.name, value)
+                    self._producer.produce(self.name, value, key)
                     break
                 except BufferError:
                     self._producer.poll(0.1)
@@ -100,6 +122,21 @@ class Topic:
         finally:
             consumer.close()
 
+    def follow(self) -> Iterator[list[Record]]:
+        """Yield the records that come from now on, as they come; none where none has come."""
+        consumer = self._consumer()
+        try:
+            consumer.assign(
+                [
+                    TopicPartition(self.name, partition, end)
+                    for partition, end in zip(self._partitions, self._ends(consumer))
+                ]
+            )
+            while True:
+                yield [_record(message) for message in consumer.consume(10_000, 0.2)]
+        finally:
+            consumer.close()
+
     def delete(self) -> None:
         """Have the broker delete it, with its records."""
         self._admin.delete_topics([self.name])[self.name].result(_SECONDS)
@@ -109,15 +146,27 @@ class Topic:
             "bootstrap.servers": self.address,
             "group.id": "outside",
             "enable.auto.commit": False,
+            **_QUIET,
         }
         return Consumer(settings)
 
     def _ends(self, consumer: Consumer) -> list[int]:
         """Offset after the last record of each partition; the first is 0, since none is deleted."""
-        return [
-            consumer.get_watermark_offsets(TopicPartition(self.name, each), _SECONDS)[1]
-            for each in self._partitions
-        ]
+        return [self._end(consumer, partition) for partition in self._partitions]
+
+    def _end(self, consumer: Consumer, partition: int) -> int:
+        end = time.monotonic() + _SECONDS
+        while True:
+            try:
+                found: tuple[int, int] = consumer.get_watermark_offsets(
+                    TopicPartition(self.name, partition), _SECONDS
+                )
+                return found[1]
+            except KafkaException as error:
+                # A broker that has just been started does not lead its partitions yet.
+                if error.args[0].code() not in _NO_LEADER or time.monotonic() > end:
+                    raise
+                time.sleep(0.1)
 
 
 def _record(message: Message) -> Record:

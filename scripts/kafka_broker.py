@@ -66,7 +66,7 @@ class Broker:
     Parameters
     ----------
     folder : Path
-        Where it keeps its data and its log; empty at first.
+        Where it keeps its data and its log; empty, or that of a broker which has ended.
     port : int, optional
         Where clients reach it, now and after it was stopped and started; a free one by default.
 
@@ -89,8 +89,8 @@ class Broker:
             )
         )
         self._process: subprocess.Popen[bytes] | None = None
-        tool = ["kafka.tools.StorageTool", "format", "--cluster-id", CLUSTER, "--config"]
-        if self._java([*tool, str(self._properties)]).wait():
+        tool = ["kafka.tools.StorageTool", "format", "--cluster-id", CLUSTER, "--ignore-formatted"]
+        if self._java([*tool, "--config", str(self._properties)]).wait():
             raise BrokerError(f"not formatted:\n{self._log.read_text()}")
 
     @property
