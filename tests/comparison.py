@@ -154,7 +154,9 @@ def operator(plan: Any, name: str) -> Any:
     return None
 
 
-_IN_THREAD = re.compile(r"\bThread\w*(Python|PythonUDTF|InBatch)\b|\(Python in thread mode,")
+_IN_THREAD = re.compile(
+    r"\bThread\w*(Python|PythonUDTF|InBatch|InPandas)\b|\(Python in thread mode,"
+)
 _IN_PROCESS = re.compile(
     r"\b((Batch|Arrow)EvalPython(UDTF)?|Arrow(Aggregate|Window)Python"
     r"|MapIn(Pandas|Arrow)|FlatMap\w+In(Pandas|Arrow)(WithState)?|TransformWithStateInPySpark)\b"

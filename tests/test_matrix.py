@@ -16,14 +16,16 @@ import pyarrow.compute as pc
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.functions import PandasUDFType, arrow_udf, col, pandas_udf, udf, udtf
 from pyspark.sql.pandas.functions import ArrowUDFType
+from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.streaming.state import GroupStateTimeout
 
 from comparison import INTERPRETERS, in_process, in_thread, settings
 from sessions import INTERPRETER, MODE, OWN_GIL
+from stateful_streams import ROCKSDB
 
 PAGE = Path(__file__).parent.parent / "docs" / "kinds.md"
 BEGIN = "<!-- written by tests/test_matrix.py --write-docs -->\n"
@@ -65,6 +67,23 @@ def lateral(function: Callable[..., DataFrame], frame: DataFrame) -> DataFrame:
 def of_table(frame: DataFrame) -> DataFrame:
     function = udtf(Sum, returnType="word string", useArrow=False)
     return function(frame.asTable().partitionBy("k"))
+
+
+class Counter(StatefulProcessor):
+    """Counts the rows of a key; `over_frames` tells whether they come in data frames."""
+
+    def __init__(self, over_frames: bool):
+        self._over_frames = over_frames
+
+    def init(self, handle):
+        self._count = handle.getValueState("count", "n long")
+
+    def handleInputRows(self, key, rows, timerValues):  # noqa: N802, N803
+        (count,) = self._count.get() or (0,)
+        count += sum(len(each) if self._over_frames else 1 for each in rows)
+        self._count.update((count,))
+        row = {"k": int(key[0]), "rows": count}
+        yield pd.DataFrame([row]) if self._over_frames else Row(**row)
 
 
 def with_state(key, frames, state):
@@ -123,6 +142,12 @@ PROGRAMS: dict[str, Callable[[DataFrame], DataFrame]] = {
     ),
     "`cogroup().applyInArrow`": lambda f: (
         f.groupBy("k").cogroup(f.groupBy("k")).applyInArrow(lambda one, other: one, f.schema)
+    ),
+    "`transformWithState`": lambda f: f.groupBy("k").transformWithState(
+        Counter(False), "k long, rows long", "append", "none"
+    ),
+    "`transformWithStateInPandas`": lambda f: f.groupBy("k").transformWithStateInPandas(
+        Counter(True), "k long, rows long", "append", "none"
     ),
     "`applyInPandasWithState`": lambda f: f.groupBy("k").applyInPandasWithState(
         with_state, "k long, rows long", "rows long", "update", GroupStateTimeout.NoTimeout
@@ -203,7 +228,7 @@ def observed(spark: SparkSession, kind: str, stored: str) -> list[str]:
         for mode, conf in MODES.items():
             if "isolated" in mode and len(INTERPRETERS) == 1:
                 continue
-            with settings(spark, conf):
+            with settings(spark, {**conf, **ROCKSDB}):
                 try:
                     cell, rows = run(spark, kind, stored)
                 except (AnalysisException, PySparkException, Py4JJavaError) as error:

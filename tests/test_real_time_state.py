@@ -31,14 +31,13 @@ from awaited import (
 from benchmarks.awaited_stream import AwaitedStream
 from comparison import settings
 from sessions import logged
+from stateful_streams import ROCKSDB
 
 pytest.importorskip("google.protobuf", reason="PySpark asks a processor for its state with it")
 
 FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 STORE = {
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
+    **ROCKSDB,
     # The tasks of both stages run at once, in the two slots of the tests' session.
     "spark.sql.shuffle.partitions": "1",
     FORMAT: "2",

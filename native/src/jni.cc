@@ -402,18 +402,18 @@ Java_io_pyflow_bridge_NativeBridge_accumulatorUpdates(JNIEnv* env, jclass, jlong
   return accumulator_updates(env, program_at(program));
 }
 
-JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_loadStream(JNIEnv* env, jclass,
-                                                                      jlong slot,
-                                                                      jbyteArray specification,
-                                                                      jobject source) {
+JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_loadStream(
+    JNIEnv* env, jclass, jlong slot, jbyteArray specification, jobject source, jobject function) {
   jclass type = env->GetObjectClass(source);
   jmethodID next = env->GetMethodID(type, "next", "(J)J");
   if (next == nullptr) return 0;
+  std::shared_ptr<const Upcall> upcall = upcall_to(env, function);
+  if (env->ExceptionCheck()) return 0;
   auto java_source = std::make_shared<JavaSource>(env, source, next);
   std::string error;
   std::unique_ptr<Stream> stream = Stream::load(
       slot_at(slot), from_bytes(env, specification),
-      [java_source](uint64_t array) { return java_source->next(array); }, error);
+      [java_source](uint64_t array) { return java_source->next(array); }, std::move(upcall), error);
   if (stream == nullptr) {
     throw_with_text(env, kFunctionFailed, error);
     return 0;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import importlib.metadata
 import json
 import os
 import re
@@ -61,8 +62,8 @@ def add_to(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
         "doctor",
         help="check this environment",
         description="Checks JDK, Spark, Python, its shared library, stack size, plugin jar, "
-        "interpreter modes and the start of Python in a JVM as an application started here would "
-        "meet them.",
+        "interpreter modes, state and the start of Python in a JVM as an application started here "
+        "would meet them.",
     )
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     parser.set_defaults(run=run)
@@ -90,6 +91,7 @@ def examine() -> Iterator[Finding]:
         check_jar(spark_version, python),
         check_interpreters(python),
         check_parallel(python),
+        check_state(),
     ]
     yield from findings
     if any(finding.advice for finding in findings):
@@ -305,6 +307,18 @@ def check_parallel(python: dict[str, Any]) -> Finding:
         "all functions, until one imports an extension module that turns the GIL on; the "
         "executor's log names it",
     )
+
+
+def check_state() -> Finding:
+    """PySpark asks processors that keep state for their variables with protobuf, in every mode."""
+    check = "state"
+    try:
+        version = importlib.metadata.version("protobuf")
+    except importlib.metadata.PackageNotFoundError:
+        return Finding(
+            check, "transformWithState needs the package protobuf, which is not installed here"
+        )
+    return Finding(check, f"protobuf {version} for transformWithState")
 
 
 def check_start(java: Java, python: dict[str, Any], defaults: dict[str, str]) -> Finding:

@@ -10,6 +10,7 @@ import logging
 import sys
 from base64 import b64decode
 from collections.abc import Callable, Iterator, MutableMapping
+from contextvars import ContextVar
 from decimal import Decimal
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -123,6 +124,7 @@ def batch_function(
     eval_type: int,
     runner_conf: dict[str, str],
     eval_conf: dict[str, str],
+    state: Any,
 ) -> Run:
     """Make one function over Arrow batches of the functions of an operator.
 
@@ -134,9 +136,14 @@ def batch_function(
     eval_type : int
     runner_conf, eval_conf : dict
         What the JVM sends to a worker under these names.
+    state : object or None
+        What stands in place of PySpark's client for state.
     """
     from pyspark import worker
 
+    if state is not None:
+        _direct_state_requests()
+        _state_client.set(state)
     confs = worker.RunnerConf(runner_conf), worker.EvalConf(eval_conf)
     run: Run
     if functions[0]["table_function"]:
@@ -193,6 +200,29 @@ def stateful_processor(command: str) -> tuple[Any, str, StructType]:
     function, return_type = load_command(command)
     utils = function.__self__
     return utils._stateful_processor, utils._time_mode, return_type
+
+
+#: What functions that are being loaded ask for state.
+_state_client: ContextVar[Any] = ContextVar("state_client")
+
+
+def _direct_state_requests() -> None:
+    """Have worker code ask the current task's client, which has no socket, for state."""
+    from pyspark import worker
+    from pyspark.sql.streaming import stateful_processor_util as util
+
+    worker_code: Any = worker
+    worker_code.StatefulProcessorApiClient = lambda *_: _state_client.get()
+    processor_code: Any = util
+    processor_code.StatefulProcessorHandle = lambda client: client.handle
+    processor_code.ExpiredTimerIterator = lambda client, expiry: client.expired_timers(expiry)
+
+
+def state_of_new_handle() -> Any:
+    """The state that PySpark's client says a processor is in before it is initialised."""
+    from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcessorHandleState
+
+    return StatefulProcessorHandleState.CREATED
 
 
 def state_classes() -> tuple[Any, Any, Any, Any]:

@@ -19,7 +19,7 @@ from pyflow.thread_mode import current_task, pyspark_worker
 from pyflow.thread_mode.arrow_values import from_arrow, naive_as_utc
 from pyflow.thread_mode.types import describe
 
-__all__ = ["load"]
+__all__ = ["client", "load"]
 
 # Numbers of StateAccess.scala. What is above the lowest eight bits is the number of a variable.
 _NEXT_ROWS = 0
@@ -48,6 +48,14 @@ _REMOVE_KEY = 22
 _KEYS = 23
 _VALUES = 24
 _ENTRIES = 25
+
+# Numbers of KeyedState.scala.
+_SET_STATE = 26
+_CONVERT_GROUPING_KEY = 27
+_SET_KEY = 28
+_UNSET_KEY = 29
+_EXPIRED_TIMERS = 30
+_NEXT_TIMERS = 31
 
 _VARIABLE_BITS = 8
 
@@ -111,6 +119,92 @@ def _times(time_mode: str, watermark: int) -> Callable[[int], Any]:
     if time_mode.lower() == "none":
         return lambda _: timer_values(-1, -1)
     return lambda processing_time: timer_values(processing_time, watermark)
+
+
+def client(
+    eval_conf: dict[str, str],
+    binary_as_bytes: bool,
+    call_jvm: Callable[[int, bytes], bytes | None],
+    row_codec: Any,
+) -> Any:
+    """What PySpark's worker code asks for state.
+
+    Parameters
+    ----------
+    eval_conf : dict
+        ``grouping_key_schema`` (JSON), ``batch_timestamp`` and ``watermark`` (in milliseconds, or
+        -1).
+    binary_as_bytes : bool
+        Whether binary values of the state are bytes.
+    call_jvm, row_codec : callable
+        As :func:`~pyflow.thread_mode.program.load` has them.
+    """
+    return _Client(
+        _State(call_jvm, row_codec, binary_as_bytes),
+        _schema_of(eval_conf["grouping_key_schema"]),
+        (int(eval_conf["batch_timestamp"]), int(eval_conf["watermark"])),
+    )
+
+
+class _Client:
+    """In place of PySpark's ``StatefulProcessorApiClient``, as far as its worker code needs it.
+
+    Parameters
+    ----------
+    state : _State
+    key_schema : StructType
+    timestamps : tuple
+        Of the batch and of the watermark.
+    """
+
+    def __init__(self, state: _State, key_schema: StructType, timestamps: tuple[int, int]) -> None:
+        self.handle = _Handle(state)
+        self.handle_state = pyspark_worker.state_of_new_handle()
+        self._state = state
+        self._key_schema = key_schema
+        self._timestamps = timestamps
+        _, self._decode_key, self._encode_key = state.codec(key_schema)
+
+    def set_handle_state(self, state: Any) -> None:
+        """Say how far the processor is."""
+        self._state.request(_SET_STATE, state.name.encode(), "Error setting handle state")
+        self.handle_state = state
+
+    def set_implicit_key(self, key: tuple[Any, ...]) -> None:
+        """Say which key requests are for."""
+        failure = "Error setting implicit key"
+        row = self._encode_key(key)
+        if row is None:
+            pickled = pyspark_worker.pickle_state(self._key_schema, key)
+            row = self._state.request(_CONVERT_GROUPING_KEY, pickled, failure)
+            assert row is not None
+        self._state.request(_SET_KEY, row, failure)
+
+    def remove_implicit_key(self) -> None:
+        """Say that requests are for no key."""
+        self._state.request(_UNSET_KEY, b"", "Error removing implicit key")
+
+    def get_timestamps(self, time_mode: str) -> tuple[int, int]:
+        """Of the batch and of the watermark."""
+        return (-1, -1) if time_mode.lower() == "none" else self._timestamps
+
+    def delete_timer(self, expiry: int) -> None:
+        """Delete a timer of the key."""
+        self.handle.deleteTimer(expiry)
+
+    def expired_timers(self, expiry: int) -> Iterator[tuple[Row, int]]:
+        """The timers of all keys that have expired by a time, each as its key and its time."""
+        failure = "Error getting expired timers"
+        chunk = self._state.request(_EXPIRED_TIMERS, _long.pack(expiry), failure)
+        while True:
+            assert chunk is not None
+            more, key_size = _chunk_header.unpack_from(chunk)
+            middle = _chunk_header.size + key_size
+            keys = self._decode_key(chunk, _chunk_header.size, middle)
+            yield from zip(keys, (time for (time,) in _long.iter_unpack(chunk[middle:])))
+            if not more:
+                return
+            chunk = self._state.request(_NEXT_TIMERS, b"", failure)
 
 
 class _Input:

@@ -136,6 +136,7 @@ class Stream:
 def load(
     specification: bytes,
     pull: Pull,
+    call_jvm: Callable[[int, bytes], bytes | None] | None,
     row_codec: RowCodec,
 ) -> tuple[Stream, ErrorOptions]:
     """Load the functions that the JVM describes.
@@ -150,22 +151,26 @@ def load(
         ``binary_as_bytes``; of the others ``schemas`` (IPC messages in base64, one per input),
         of each function ``args``, ``kwargs``, ``result_id`` and ``table_function`` (see
         :func:`~pyflow.thread_mode.pyspark_worker.row_table_function`), ``runner_conf`` and
-        ``eval_conf``.
+        ``eval_conf``, which has ``grouping_key_schema``, ``batch_timestamp`` and ``watermark`` for
+        processors that keep state.
     pull : callable
         Of a function: its result for the address of an ``ArrowArray``, which holds the next input
         until the function returns unless it has moved it; `_END_OF_GROUP` or `_END`.
+    call_jvm : callable or None
+        As :func:`~pyflow.thread_mode.program.load` has it; processors that keep state need it.
     row_codec : callable
         As native/src/evaluation/row_codec.h has it.
     """
     spec = json.loads(specification)
     with begin_task(spec) as task:
-        return task.context_variables.run(_load_for, task, spec, pull, row_codec)
+        return task.context_variables.run(_load_for, task, spec, pull, call_jvm, row_codec)
 
 
 def _load_for(
     task: current_task.CurrentTask,
     spec: dict[str, Any],
     pull: Pull,
+    call_jvm: Callable[[int, bytes], bytes | None] | None,
     row_codec: RowCodec,
 ) -> tuple[Stream, ErrorOptions]:
     options = ErrorOptions.of(spec)
@@ -176,8 +181,14 @@ def _load_for(
         read, _, _ = row_codec(schema, _PICKLE_EXCHANGE, spec["binary_as_bytes"])
         source = _rows(pull, read)
     else:
+        state = None
+        if "grouping_key_schema" in spec["eval_conf"]:
+            from pyflow.thread_mode import stateful
+
+            assert call_jvm is not None
+            state = stateful.client(spec["eval_conf"], spec["binary_as_bytes"], call_jvm, row_codec)
         run = pyspark_worker.batch_function(
-            spec["functions"], spec["eval_type"], spec["runner_conf"], spec["eval_conf"]
+            spec["functions"], spec["eval_type"], spec["runner_conf"], spec["eval_conf"], state
         )
         source = _INPUTS[spec["input"]](_Input(pull, _schemas(spec)))
     log_for_session(task, spec)

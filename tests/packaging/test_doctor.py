@@ -23,6 +23,7 @@ CHECKS = [
     "plugin jar",
     "interpreters",
     "parallel",
+    "state",
     "start",
 ]
 

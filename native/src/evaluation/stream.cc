@@ -76,7 +76,7 @@ Stream::Stream(Slot& slot, Source source)
     : Functions(slot), pull_(std::make_shared<Pull>(std::move(source))) {}
 
 std::unique_ptr<Stream> Stream::load(Slot& slot, const std::string& specification, Source source,
-                                     std::string& error) {
+                                     std::shared_ptr<const Upcall> upcall, std::string& error) {
   std::unique_ptr<Stream> stream(new Stream(slot, std::move(source)));
   bool loaded = false;
   const std::string refused = slot.run([&] {
@@ -85,12 +85,17 @@ std::unique_ptr<Stream> Stream::load(Slot& slot, const std::string& specificatio
     slot.begin_python();
     // (runtime, error options)
     PyRef callable = Pull::callable(stream->pull_);
-    PyRef row_codec = callable ? row_codec_factory(state) : PyRef();
+    PyRef call_jvm;
+    if (callable) {
+      call_jvm = upcall ? upcall_function(std::move(upcall)) : PyRef::borrow(Py_None);
+    }
+    PyRef row_codec = call_jvm ? row_codec_factory(state) : PyRef();
     PyRef tuple;
     if (row_codec) {
-      tuple = PyRef::steal(PyObject_CallFunction(
-          state.load_stream.get(), "y#OO", specification.data(),
-          static_cast<Py_ssize_t>(specification.size()), callable.get(), row_codec.get()));
+      tuple =
+          PyRef::steal(PyObject_CallFunction(state.load_stream.get(), "y#OOO", specification.data(),
+                                             static_cast<Py_ssize_t>(specification.size()),
+                                             callable.get(), call_jvm.get(), row_codec.get()));
     }
     slot.end_python();
     if (tuple &&

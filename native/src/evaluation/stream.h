@@ -12,6 +12,7 @@
 #include <string>
 
 #include "evaluation/functions.h"
+#include "evaluation/upcall.h"
 
 namespace pyflow {
 
@@ -32,10 +33,10 @@ class Stream : public Functions {
   // one of the numbers above. Called without the GIL, from any thread that the functions use.
   using Source = std::function<int64_t(uint64_t)>;
 
-  // Loads the functions that `specification` (JSON, see stream.py) describes. Null with `error` set
-  // on failure.
+  // Loads the functions that `specification` (JSON, see stream.py) describes, and that may call
+  // the JVM if there is an upcall. Null with `error` set on failure.
   static std::unique_ptr<Stream> load(Slot& slot, const std::string& specification, Source source,
-                                      std::string& error);
+                                      std::shared_ptr<const Upcall> upcall, std::string& error);
 
   // Destroys the stream; its Python objects need the slot's interpreter.
   static void close(std::unique_ptr<Stream> stream);

@@ -42,7 +42,9 @@ final class NativeBridge {
 
   static native byte[][] accumulatorUpdates(long program);
 
-  static native long loadStream(long slot, byte[] specification, BatchSource source);
+  /** The function is null for functions that do not call the JVM. */
+  static native long loadStream(
+      long slot, byte[] specification, BatchSource source, JvmFunction function);
 
   static native void closeStream(long stream);
 

@@ -75,6 +75,7 @@ class StreamSpec private (
     "schemas" -> JArray(pythonSchemas.map(toArrow).map(schemaJson).toList),
     "functions" -> JArray(calls.map(callJson).toList),
     "eval_conf" -> FunctionsSpec.toJson(evalConf),
+    "binary_as_bytes" -> JBool(settings.binaryAsBytes),
     "split_index" -> JInt(TaskContext.getPartitionId()))
 
   private def schemaJson(schema: Schema): JValue = {

@@ -14,6 +14,7 @@ import org.apache.spark.sql.types.NullType
 import io.pyflow.config.PyFlowConf
 import io.pyflow.execution.fallback.ProcessModeExec
 import io.pyflow.execution.sources.PythonSource
+import io.pyflow.execution.state.ThreadTransformWithStateInPandasExec
 
 /**
  * Python operators that Spark plans without a strategy of ours: scans and writes of Python data
@@ -33,7 +34,10 @@ object SourceAndStateOperators extends ColumnarRule {
         noted(stateful.functionExpr, "it keeps state in a stream", onChildren(stateful))
       case StatefulOperator(stateful) => stateful.planned(onChildren)
       case stateful: TransformWithStateInPySparkExec =>
-        noted(stateful.functionExpr, "it keeps state in a stream", onChildren(stateful))
+        stateful.functionExpr match {
+          case udf: PythonUDF => inPandas(stateful, udf)
+          case other => noted(other, "it keeps state in a stream", onChildren(stateful))
+        }
       case scan @ BatchScanExec(_, source: PythonScan, _, _, table, _) =>
         ofSource(table.name(), PythonSources.of(source), scan) { inThread =>
           scan.copy(scan = inThread.reading(source))
@@ -64,6 +68,20 @@ object SourceAndStateOperators extends ColumnarRule {
           case _ => inProcess
         }
       case other => onChildren(other)
+    }
+
+    /** A processor over data frames. */
+    private def inPandas(stateful: TransformWithStateInPySparkExec, udf: PythonUDF): SparkPlan = {
+      val inProcess = onChildren(stateful).asInstanceOf[TransformWithStateInPySparkExec]
+      ThreadModeStrategy
+        .planned(Seq(udf), udf.evalType)(
+          ThreadTransformWithStateInPandasExec(
+            inProcess,
+            ThreadModeStrategy.settings(udf, udf.evalType),
+            inProcess.child,
+            inProcess.initialState),
+          inProcess)
+        .head
     }
 
     private def ofSource(name: String, source: UserDefinedPythonDataSource, inProcess: SparkPlan)(

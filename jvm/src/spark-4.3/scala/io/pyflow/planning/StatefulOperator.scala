@@ -120,8 +120,7 @@ private[planning] class StatefulOperator(
       if (isRealTime) {
         "It keeps state in real-time mode, where process mode has no Python functions."
       } else {
-        "It keeps state, and the operator runs in thread mode: the query goes to process mode when " +
-          "it is started again."
+        PythonStatefulProcessor.StartedAgain
       }
     new PythonStatefulProcessor(
       ProgramSpec(udf, function, settings.worker),

@@ -14,7 +14,7 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
 
 import io.pyflow.admission.{FunctionAdmission, FunctionIdentity}
 import io.pyflow.arrow.{ColumnsToBatches, RowsToBatches, TaskInput}
-import io.pyflow.bridge.LentMemory
+import io.pyflow.bridge.{JvmFunction, LentMemory}
 import io.pyflow.config.ThreadModeSettings
 import io.pyflow.spec.StreamSpec
 
@@ -73,21 +73,42 @@ class ArrowLane private (
         workerRunner.batches(batches.map(ArrowLane.rows(_, ordinals)), context)
     }
 
+  /**
+   * Evaluates functions that keep state, which cannot go to workers: rows of some parts, of which
+   * none share a batch.
+   *
+   * @param state what the functions ask for state
+   * @param otherwise what becomes of the query where they may not run here, a sentence
+   */
+  def withState(
+      parts: Iterator[Iterator[InternalRow]],
+      state: JvmFunction,
+      otherwise: String): Iterator[ColumnarBatch] =
+    FunctionAdmission.evaluateHere(spec, functions, settings, otherwise) { context =>
+      val lent = input(ArrowLane.Parts.of(parts))(new LentMemory(spec.functionNames))
+      new StreamEvaluation(spec, settings, lent, context, metrics, None, Some(state)).results
+    }
+
   private def evaluate(
       parts: RowsToBatches.Parts,
       limits: (Int, Long) = (spec.maxRecordsPerBatch, maxBytesPerBatch))(
-      inProcess: TaskContext => Iterator[ColumnarBatch]): Iterator[ColumnarBatch] = {
+      inProcess: TaskContext => Iterator[ColumnarBatch]): Iterator[ColumnarBatch] =
+    evaluateIn(input(parts, limits))(inProcess)
+
+  private def input(
+      parts: RowsToBatches.Parts,
+      limits: (Int, Long) = (spec.maxRecordsPerBatch, maxBytesPerBatch))
+      : LentMemory => TaskInput = {
     val (maxRecords, maxBytes) = limits
-    evaluateIn(
-      new RowsToBatches(
-        spec.schemas.asJava,
-        spec.arrowSchemas.asJava,
-        parts,
-        spec.inStruct,
-        spec.shape.grouped,
-        maxRecords,
-        maxBytes,
-        _))(inProcess)
+    new RowsToBatches(
+      spec.schemas.asJava,
+      spec.arrowSchemas.asJava,
+      parts,
+      spec.inStruct,
+      spec.shape.grouped,
+      maxRecords,
+      maxBytes,
+      _)
   }
 
   private def evaluateIn(input: LentMemory => TaskInput)(

@@ -6,7 +6,7 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
 
 import io.pyflow.admission.ContentionMeter
 import io.pyflow.arrow.{ImportedBatches, TaskInput}
-import io.pyflow.bridge.PythonStream
+import io.pyflow.bridge.{JvmFunction, PythonStream}
 import io.pyflow.config.ThreadModeSettings
 import io.pyflow.execution.task.BatchFunctions
 import io.pyflow.spec.FunctionsSpec
@@ -14,6 +14,8 @@ import io.pyflow.spec.FunctionsSpec
 /**
  * Evaluates the functions of one operator over the batches of one task. Every batch of output is asked
  * for: Python then asks the source for as much input as it needs.
+ *
+ * @param function what the functions call in the JVM
  */
 private[execution] class StreamEvaluation(
     spec: FunctionsSpec,
@@ -21,10 +23,11 @@ private[execution] class StreamEvaluation(
     source: TaskInput,
     context: TaskContext,
     metrics: StreamMetrics,
-    meter: Option[ContentionMeter]) {
+    meter: Option[ContentionMeter],
+    function: Option[JvmFunction] = None) {
 
   private val imported = new ImportedBatches
-  private val functions = new BatchFunctions(spec, settings, source, context, measure(_))
+  private val functions = new BatchFunctions(spec, settings, source, context, measure(_), function)
 
   /** The output, which ends with the task. */
   def results: Iterator[ColumnarBatch] = {

@@ -3,20 +3,23 @@ package io.pyflow.execution.task
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.pyflow.RunningTask
 
-import io.pyflow.bridge.{BatchSource, InterpreterKind, PythonStream}
+import io.pyflow.bridge.{BatchSource, InterpreterKind, JvmFunction, PythonStream}
 import io.pyflow.config.ThreadModeSettings
 import io.pyflow.spec.FunctionsSpec
 
 /**
  * Functions over Arrow batches, in the shared interpreter. Python asks the source for as much input as
  * it needs for a batch of output; the time that the source takes is not the functions'.
+ *
+ * @param function what they call in the JVM; the time that it takes is not theirs
  */
 private[execution] class BatchFunctions(
     spec: FunctionsSpec,
     settings: ThreadModeSettings,
     source: BatchSource,
     context: TaskContext,
-    measure: PythonStream => Unit)
+    measure: PythonStream => Unit,
+    function: Option[JvmFunction])
   extends FunctionHandle[PythonStream](spec, measure) {
 
   /**
@@ -32,6 +35,7 @@ private[execution] class BatchFunctions(
     FunctionLoading.prepare(spec, settings)
     val slot = new TaskSlot(context, InterpreterKind.SHARED, settings)
     val input: BatchSource = array => slot.waiting(RunningTask.in(context)(source.next(array)))
-    (slot, FunctionLoading.into(slot, spec, context)(slot.loadStream(_, input)))
+    val called = function.map(slot.waitingFor)
+    (slot, FunctionLoading.into(slot, spec, context)(slot.loadStream(_, input, called)))
   }
 }

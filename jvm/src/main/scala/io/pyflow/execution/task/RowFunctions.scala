@@ -1,7 +1,6 @@
 package io.pyflow.execution.task
 
 import org.apache.spark.{SparkException, TaskContext}
-import org.apache.spark.sql.pyflow.RunningTask
 
 import io.pyflow.admission.SharedOnlyFunctions
 import io.pyflow.bridge.{InterpreterKind, JvmFunction, LentMemoryException, PythonProgram, SharedInterpreterRequiredException}
@@ -64,11 +63,7 @@ private[execution] class RowFunctions(
 
   private def loadInto(interpreter: InterpreterKind): (TaskSlot, PythonProgram) = {
     val slot = new TaskSlot(context, interpreter, settings)
-    val called = function.map { inJvm =>
-      val call: JvmFunction =
-        (code, argument) => slot.waiting(RunningTask.in(context)(inJvm.call(code, argument)))
-      call
-    }
+    val called = function.map(slot.waitingFor)
     (slot, FunctionLoading.into(slot, spec, context)(slot.load(_, called)))
   }
 }

@@ -47,8 +47,15 @@ private[execution] class TaskSlot(
   def load(specJson: Array[Byte], function: Option[JvmFunction]): PythonProgram =
     slot.load(specJson, function.orNull)
 
-  def loadStream(specJson: Array[Byte], source: BatchSource): PythonStream =
-    slot.loadStream(specJson, source)
+  def loadStream(
+      specJson: Array[Byte],
+      source: BatchSource,
+      function: Option[JvmFunction]): PythonStream =
+    slot.loadStream(specJson, source, function.orNull)
+
+  /** The same function, whose time is not that of the functions which call it. */
+  def waitingFor(function: JvmFunction): JvmFunction =
+    (code, argument) => waiting(RunningTask.in(context)(function.call(code, argument)))
 
   /**
    * Runs something that enters Python, as everything does that enters it: loading, evaluating,

@@ -1,5 +1,7 @@
 package io.pyflow.execution.state
 
+import java.util.Locale
+
 import scala.collection.mutable
 
 import org.apache.spark.TaskContext
@@ -40,7 +42,10 @@ class PythonStatefulProcessor(
   // Set in a task only, after the processor has been sent there.
   private var running = Option.empty[Running]
 
-  override def toString: String = s"thread mode: ${spec.functionNames}"
+  override def toString: String = {
+    val interpreter = settings.interpreter.name.toLowerCase(Locale.ROOT)
+    s"(Python in thread mode, function: ${spec.functionNames}, interpreter: $interpreter)"
+  }
 
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
     val opened =
@@ -184,7 +189,12 @@ class PythonStatefulProcessor(
   }
 }
 
-private object PythonStatefulProcessor {
+object PythonStatefulProcessor {
+
+  /** What becomes of a query where a task may not run its processor. */
+  val StartedAgain: String =
+    "It keeps state, and the operator runs in thread mode: the query goes to process mode when it " +
+      "is started again."
 
   /** How many rows of a group Python gets at a time. */
   private val Rows = 1024

@@ -32,6 +32,11 @@ object PythonFunctions {
     evalType == PythonEvalType.SQL_TRANSFORM_WITH_STATE_PYTHON_ROW_UDF ||
       evalType == PythonEvalType.SQL_TRANSFORM_WITH_STATE_PYTHON_ROW_INIT_STATE_UDF
 
+  /** Of processors that keep state and take data frames. */
+  def stateInPandasEvalType(hasInitialState: Boolean): Int =
+    if (hasInitialState) PythonEvalType.SQL_TRANSFORM_WITH_STATE_PANDAS_INIT_STATE_UDF
+    else PythonEvalType.SQL_TRANSFORM_WITH_STATE_PANDAS_UDF
+
   /** Whether process mode pickles arguments and results. */
   def travelsPickled(evalType: Int): Boolean =
     evalType == PickledEvalType || evalType == TableEvalType || evalType == ConsumerEvalType

@@ -39,6 +39,14 @@ object StateRows {
   def setKey(key: UnsafeRow): Unit = ImplicitGroupingKeyTracker.setImplicitKey(key)
 
   def removeKey(): Unit = ImplicitGroupingKeyTracker.removeImplicitKey()
+
+  /** Does something for a key, if there is one; afterwards the thread has the key it had before. */
+  def withKey[T](key: Option[UnsafeRow])(work: => T): T = {
+    val before = ImplicitGroupingKeyTracker.getImplicitKeyOption
+    key.foreach(setKey)
+    try work
+    finally before.fold(removeKey())(ImplicitGroupingKeyTracker.setImplicitKey)
+  }
 }
 
 /**

@@ -1,0 +1,108 @@
+"""Streams that keep state: the same query, stopped after each batch and started in another mode."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from comparison import assert_process_plan, assert_thread_plan, exact, settings
+from sessions import FALLBACK, MODE, wait_until
+
+#: The only store of processors in streams.
+ROCKSDB = {
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+}
+
+STORE = {
+    **ROCKSDB,
+    "spark.sql.shuffle.partitions": "1",
+    FALLBACK: "false",
+}
+
+BERLIN = {"spark.sql.session.timeZone": "Europe/Berlin"}
+
+INPUT = (
+    "k string, n long, at timestamp, day date, price decimal(10,2), bytes binary,"
+    " list array<int>, pair struct<a: int, b: array<timestamp>>, map map<string, double>"
+)
+
+
+def rows(first, count):
+    """The SELECT list of a batch of input."""
+    return (
+        f"SELECT concat('k', id % 3) AS k, id AS n, timestamp_seconds(id * 10) AS at,"
+        f" date_add(DATE'2024-01-01', CAST(id AS int)) AS day,"
+        f" CAST(id / 4 AS decimal(10,2)) AS price, CAST(CAST(id AS string) AS binary) AS bytes,"
+        f" array(CAST(id AS int), NULL) AS list,"
+        f" named_struct('a', CAST(id AS int), 'b', array(timestamp_seconds(id))) AS pair,"
+        f" map('x', id / 2) AS map FROM range({first}, {first + count}, 1, 1)"
+    )
+
+
+def run_stream(spark, folder, make, modes, batches=3, per_batch=7, conf=None, finished=None):
+    """The output of a query that is stopped after each batch and goes on in the next mode.
+
+    A query has no last batch while timers of processing time are left: `finished` tells when it may
+    be stopped, of the rows of its output and how many batches it was given.
+    """
+    (folder / "in").mkdir(parents=True)
+    plans = []
+    for number, mode in zip(range(batches), modes):
+        batch = folder / f"batch{number}"
+        with settings(spark, {**STORE, **(conf or {}), MODE: mode}):
+            spark.sql(rows(number * per_batch, per_batch)).coalesce(1).write.parquet(str(batch))
+            for file in batch.glob("*.parquet"):
+                file.rename(folder / "in" / f"{number}.parquet")
+            source = spark.readStream.schema(INPUT).parquet(str(folder / "in"))
+            made = make(source)
+            writer = made.writeStream.format("parquet").outputMode("append")
+            query = writer.start(str(folder / "out"), checkpointLocation=str(folder / "checkpoint"))
+            try:
+                if finished is None:
+                    query.processAllAvailable()
+                else:
+                    output = partial(output_of, spark, folder, made.schema)
+                    wait_until(
+                        partial(is_finished, query, output, finished, number + 1), "the rows"
+                    )
+                plan = query._jsq.streamingQuery().lastExecution().executedPlan().toString()
+            finally:
+                query.stop()
+            plans.append(plan)
+            (assert_thread_plan if mode == "thread" else assert_process_plan)(plan)
+    return sorted(map(exact, output_of(spark, folder, made.schema)))
+
+
+def output_of(spark, folder, schema):
+    """The rows that a query has written until now."""
+    out = folder / "out"
+    return spark.read.schema(schema).parquet(str(out)).collect() if out.exists() else []
+
+
+def is_finished(query, output, finished, batches):
+    if query.exception() is not None:
+        raise query.exception()
+    return finished(output(), batches)
+
+
+MODES = (
+    ("process", "process", "process"),
+    ("process", "thread", "thread"),
+    ("thread", "process", "thread"),
+)
+
+
+def check_stream(spark, tmp_path, make, sequences=MODES, **options):
+    """Fails unless the rows are the same whichever modes a query goes through."""
+    seen = {}
+    for modes in sequences:
+        seen[modes] = run_stream(spark, tmp_path / "-".join(modes), make, modes, **options)
+    expected = seen[sequences[0]]
+    assert expected
+    for modes in sequences[1:]:
+        assert seen[modes] == expected, modes
+
+
+def last_lines(error):
+    return [line for line in error.detail.splitlines() if "Error" in line or "Exception" in line]
