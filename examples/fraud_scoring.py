@@ -100,7 +100,7 @@ class CardHistory(StatefulProcessor):
         # One payment at a time in real-time mode; the rows of a micro-batch are in no order. All
         # payments of a card are in the same partition of their topic.
         for row in sorted(rows, key=lambda row: int(row.place.partition(":")[2])):
-            payment = fraud_model.Payment(key[0], *(row[name] for name in PAYMENT_FIELDS))
+            payment = fraud_model.Payment(*(row[name] for name in fraud_model.Payment._fields))
             found, history = fraud_model.features(history, payment)
             payments, total = payments + 1, total + payment.amount
             yield Row(
@@ -129,12 +129,9 @@ class CardHistory(StatefulProcessor):
         yield Row(**NO_PAYMENT, card=key[0], payments=payments, total=round(total, 2))
 
 
-PAYMENT_FIELDS = [field.split()[0] for field in PAYMENT.split(", ")][1:]
-
-
 def scores_of(payments: DataFrame, model: Path, rest_seconds: float) -> DataFrame:
     """Return key and value of the records that a topic of payments leads to."""
-    path = str(model)
+    path = str(model.resolve())
 
     @sf.udf("double", useArrow=True)
     def score(velocity: int | None, speed: float, ratio: float) -> float | None:
@@ -413,7 +410,6 @@ def run(options: argparse.Namespace) -> None:
     model = options.folder / "model.json"
     if not model.exists():
         fraud_model.train(model)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with ExitStack() as stack:
         address = options.kafka or stack.enter_context(Broker(data)).address
         source = Topic(address, "payments", PARTITIONS)
@@ -424,6 +420,9 @@ def run(options: argparse.Namespace) -> None:
         way = (
             "micro-batches" if options.micro_batches else f"real-time mode, {options.batch} a batch"
         )
+        # In place of PySpark's handler, which would cancel the query's jobs.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.default_int_handler)
         watch, feed = Watch(sink), Feed(source, options.rate)
         try:
             show(query, feed, watch, f"Fraud scoring: {way}, {options.mode} mode", options.seconds)

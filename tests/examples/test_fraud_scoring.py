@@ -50,6 +50,11 @@ def example(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
         process.wait()
 
 
+def scoring(log: Path) -> list[str]:
+    """The lines that tell of scores."""
+    return re.findall("sent, [1-9].*", log.read_text())
+
+
 def last_batch(checkpoint: Path) -> int:
     """The number of the last one that is committed."""
     commits = (checkpoint / "commits").glob("[0-9]*")
@@ -82,19 +87,22 @@ WAYS = [
 def test_every_payment_has_a_score(
     tmp_path: Path, first: list[str], then: list[str], last: list[str]
 ) -> None:
-    """It is killed in its first batch, then in a later one, and goes on in another way."""
+    """Killed in its first batch and in a later one, going on in another way, ended by Ctrl-C."""
     checkpoint = tmp_path / "checkpoint"
     log = tmp_path / "example.log"
     starts = []
     with example(tmp_path, *first):
-        wait_until(lambda: re.search("sent, [1-9]", log.read_text()) is not None, "scores")
+        wait_until(lambda: scoring(log), "scores")
     starts.append((time.time_ns() // 1_000_000, committed(checkpoint)))
     batch = last_batch(checkpoint)
     with example(tmp_path, *then):
         wait_until(lambda: last_batch(checkpoint) >= batch + 2, "two batches are committed")
         time.sleep(2)  # of another, which is interrupted
     starts.append((time.time_ns() // 1_000_000, committed(checkpoint)))
-    with example(tmp_path, *last, "--seconds", "8") as process:
+    shown = len(scoring(log))
+    with example(tmp_path, *last) as process:
+        wait_until(lambda: len(scoring(log)) > shown, "scores")
+        os.killpg(process.pid, signal.SIGINT)  # what Ctrl-C does
         ended = process.wait(150)
     assert ended == 0, log.read_text()
     assert " 0 without a score" in log.read_text()
