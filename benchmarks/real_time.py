@@ -3,7 +3,10 @@
 Rows come in at a steady rate, go through a Python function and out to a Python ``foreach`` sink: in
 thread mode while one long batch runs; in process mode, which has no functions there, in
 micro-batches. What is measured is the time from when a row is handed to the source to when the sink
-gets it. Writes real-time.json, real-time.md and real-time.png.
+gets it; and, over rows of a table, what a call costs as the expression that functions are in
+real-time mode and as the operator that they are otherwise.
+
+Writes real-time.json, real-time.md and real-time.png.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ import matplotlib
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import Column, Row, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.streaming import StreamingQuery
 
@@ -38,7 +41,10 @@ SECONDS = 8.0
 BATCH = "20 seconds"
 _TRIGGERS = {"process": {"processingTime": "0 seconds"}, "thread": {"realTime": BATCH}}
 _PARTS_PER_SECOND = 50
+
 _PATIENCE_SECONDS = 120
+TABLE_ROWS = 1_000_000
+_BUNDLES_OF_ONE = {"spark.pyflow.bundle.size": "1"}
 
 
 def _arrivals(path: Path) -> Callable[[Row], None]:
@@ -109,11 +115,60 @@ def _await_rows(query: StreamingQuery, out: Path, count: int) -> list[tuple[int,
         time.sleep(0.2)
 
 
+def _upper(column: Column) -> Column:
+    return sf.udf(str.upper, "string")(column)
+
+
+def _in_lambda(function: Callable[[Column], Column]) -> Column:
+    """Call a function as the expression that it is in real-time mode, in an array of one."""
+    return sf.transform(sf.array("value"), function)
+
+
+# What functions are, a built-in one in the same place, and further settings.
+_FORMS: dict[str, tuple[Callable[[], Column], Callable[[], Column], dict[str, str]]] = {
+    "expression": (lambda: _in_lambda(_upper), lambda: _in_lambda(sf.upper), {}),
+    "operator, bundles of a row": (
+        lambda: _upper(sf.col("value")),
+        lambda: sf.upper("value"),
+        _BUNDLES_OF_ONE,
+    ),
+    "operator": (lambda: _upper(sf.col("value")), lambda: sf.upper("value"), {}),
+}
+
+
+def _nanos_per_row(session: SparkSession, column: Column, settings: dict[str, str]) -> float:
+    for key, value in settings.items():
+        session.conf.set(key, value)
+    try:
+        rows = session.range(TABLE_ROWS, numPartitions=1)
+        values = rows.select(sf.concat(sf.lit("row "), sf.col("id")).alias("value"))
+        start = time.perf_counter_ns()
+        values.select(column).write.format("noop").mode("append").save()
+        return (time.perf_counter_ns() - start) / TABLE_ROWS
+    finally:
+        for key in settings:
+            session.conf.unset(key)
+
+
+def _measure_forms(session: SparkSession, rounds: int) -> list[dict[str, Any]]:
+    session.conf.set("spark.pyflow.execution-mode", "thread")
+    samples = []
+    for round_number in range(rounds + 1):  # the first one warms up
+        for form, (python, built_in, settings) in _FORMS.items():
+            for name, column in (("python", python), ("built-in", built_in)):
+                nanos = _nanos_per_row(session, column(), settings)
+                if round_number > 0:
+                    samples.append({"form": form, "function": name, "nanos": nanos})
+                    print(f"{form}, {name}: {nanos_text(nanos)}", file=sys.stderr, flush=True)
+    return samples
+
+
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the figures of all rates."""
+    """Return the figures of all forms and rates."""
     session = start_session("local[2]")
     session.sparkContext.setLogLevel("OFF")  # the source complains when it is stopped
     raw = new_results(session, options.rounds)
+    raw["forms"] = _measure_forms(session, options.rounds)
     with tempfile.TemporaryDirectory(prefix="real-time-") as folder:
         for rate in RATES:
             for round_number in range(1, options.rounds + 1):
@@ -173,6 +228,29 @@ def _body(raw: dict[str, Any]) -> Iterator[str]:
     )
     yield "![latency by rate](real-time.png)"
     yield ""
+    yield (
+        "What a call costs: `str.upper` in thread mode over rows of a table, as the expression "
+        "that functions are in real-time mode, a call for each row (here in a lambda over an array "
+        "of one), and as the operator that they are otherwise. The built-in `upper` stands in the "
+        f"same place. One slot, medians of {raw['rounds']} rounds of {TABLE_ROWS:,} rows."
+    )
+    yield ""
+    yield from table(
+        ("functions are", "time of a row", "with the built-in function", "difference"),
+        (_row_of_form(raw, form) for form in _FORMS),
+    )
+
+
+def _row_of_form(raw: dict[str, Any], form: str) -> list[str]:
+    python, built_in = (
+        median(
+            sample["nanos"]
+            for sample in raw["forms"]
+            if sample["form"] == form and sample["function"] == function
+        )
+        for function in ("python", "built-in")
+    )
+    return [form, *(nanos_text(value) for value in (python, built_in, python - built_in))]
 
 
 def _row(raw: dict[str, Any], rate: int) -> list[str]:
