@@ -92,9 +92,20 @@ def test_speculation(tmp_path, standalone):
     elastic(tmp_path, "speculation", standalone)
 
 
-def test_few_file_descriptors(tmp_path):
-    command = " ".join(f"'{part}'" for part in APPLICATION)
-    output = run(["bash", "-c", f"ulimit -n 512; exec {command}"], tmp_path)
+@pytest.fixture(scope="module")
+def with_few_descriptors(tmp_path_factory):
+    """What an application printed that may open few files, and its event log."""
+    where = tmp_path_factory.mktemp("application")
+    log = where / "events"
+    log.mkdir()
+    logging = ("spark.eventLog.enabled=true", f"spark.eventLog.dir=file:{log}")
+    application = [*submit(*logging), PROGRAMS / "application.py"]
+    command = " ".join(f"'{part}'" for part in application)
+    return run(["bash", "-c", f"ulimit -n 512; exec {command}"], where), log
+
+
+def test_few_file_descriptors(with_few_descriptors):
+    output, _ = with_few_descriptors
     assert "places ['java']" in output
 
 
@@ -108,12 +119,9 @@ def test_two_applications_at_once(tmp_path):
     assert all("places ['java']" in output for output in outputs)
 
 
-def test_the_event_log_is_read_without_the_jar(tmp_path):
+def test_the_event_log_is_read_without_the_jar(tmp_path, with_few_descriptors):
     """Spark's history server shows plans and metrics of thread mode without its classes."""
-    log = tmp_path / "events"
-    log.mkdir()
-    logging = ("spark.eventLog.enabled=true", f"spark.eventLog.dir=file:{log}")
-    run([*submit(*logging), PROGRAMS / "application.py"], tmp_path)
+    _, log = with_few_descriptors
     server = Daemon(
         tmp_path,
         "history",

@@ -326,7 +326,14 @@ SLEEPING = {
 }
 
 
-@pytest.mark.parametrize("kind", SLEEPING)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "function",
+        pytest.param("batches", marks=pytest.mark.complete),
+        pytest.param("sink", marks=pytest.mark.complete),
+    ],
+)
 def test_idle_functions_are_killed(spark, tmp_path, kind):
     """And waiting for the next row does not count."""
     sleeping, sink = SLEEPING[kind]

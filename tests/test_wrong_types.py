@@ -28,7 +28,7 @@ from pyspark.sql.types import (
     VariantVal,
 )
 
-from comparison import Failure
+from comparison import BothModes, Failure, thread_modes
 from points import Point, PointUDT, TaggedUDT
 
 pytestmark = pytest.mark.compared
@@ -177,10 +177,15 @@ def every_position():
     return list(range(len(values())))
 
 
-def positions(request, eval_type):
-    """All in the complete comparison; otherwise a third, and each eval type another third."""
-    step = 1 if request.config.getoption("--complete") else 3
-    return every_position()[0 if eval_type == "arrow" else step - 1 :: step]
+def positions(request, declared, eval_type):
+    """All in the complete comparison; otherwise a fifth, another one for each type and eval type.
+
+    The codec's tests try exact and inexact values of all types.
+    """
+    if request.config.getoption("--complete"):
+        return every_position()
+    first = [str(each) for each in (*DECLARED, *STRICT)].index(str(declared))
+    return every_position()[(first + 2 * (eval_type == "arrow")) % 5 :: 5]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +197,7 @@ def positions(request, eval_type):
     ids=str,
 )
 def test_declared_against_returned(both_modes, make_udf, declared, request):
-    cells(both_modes, make_udf, declared, positions(request, make_udf.eval_type))
+    cells(both_modes, make_udf, declared, positions(request, declared, make_udf.eval_type))
 
 
 @pytest.mark.complete
@@ -204,7 +209,7 @@ def test_types_that_arrow_does_not_know(both_modes, declared):
 
 @pytest.mark.parametrize("declared", STRICT, ids=lambda t: t.typeName())
 def test_types_that_admit_no_nulls(both_modes, make_udf, declared, request):
-    cells(both_modes, make_udf, declared, positions(request, make_udf.eval_type))
+    cells(both_modes, make_udf, declared, positions(request, declared, make_udf.eval_type))
 
 
 @pytest.mark.slice
@@ -218,7 +223,16 @@ def test_the_two_eval_types_differ(both_modes, make_udf):
         assert isinstance(outcome, Failure)
 
 
-@pytest.mark.parametrize("declared", ["bigint", "double", "string", "boolean", "array<double>"])
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "bigint",
+        "string",
+        "array<double>",
+        pytest.param("double", marks=pytest.mark.complete),
+        pytest.param("boolean", marks=pytest.mark.complete),
+    ],
+)
 def test_numpy_and_pandas_values(both_modes, make_udf, declared):
     """Values of modules that sub-interpreters refuse; the function moves to the shared one."""
 
@@ -250,9 +264,8 @@ def test_numpy_and_pandas_values(both_modes, make_udf, declared):
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("bundle_rows", [1, pytest.param(2, marks=pytest.mark.complete), 1024])
 @pytest.mark.parametrize("declared", ["bigint", "double"])
-def test_mixed_types_in_one_column(both_modes, make_udf, declared, bundle_rows):
+def test_mixed_types_in_one_column(spark, make_udf, declared, request):
     """With Arrow, one value that does not fit sends its whole batch through another conversion.
 
     Bundles are smaller than batches; what comes out must not depend on that. Which of several
@@ -281,7 +294,13 @@ def test_mixed_types_in_one_column(both_modes, make_udf, declared, bundle_rows):
         frame = spark.range(len(mixes) * 3, numPartitions=len(mixes))
         return frame.select(make_udf(lambda n: mixes[n // 3][n % 3], declared)("id"))
 
-    both_modes.cells(program, {"spark.pyflow.bundle.size": bundle_rows}, messages=False)
+    bundle_rows = (1, 2, 1024) if request.config.getoption("--complete") else (1, 1024)
+    modes = [
+        {**mode, "spark.pyflow.bundle.size": str(rows)}
+        for mode in thread_modes()
+        for rows in bundle_rows
+    ]
+    BothModes(spark, modes).cells(program, messages=False)
 
 
 @pytest.mark.parametrize(
