@@ -1,7 +1,8 @@
-"""What access to state costs beside the state store: ``python -m benchmarks.state``.
+"""What state costs: ``python -m benchmarks.state``.
 
-A processor of ``transformWithState`` in a JVM without Spark, whose state is a field of a Java
-object. Writes state.json and state.md.
+Access beside the state store: a processor of ``transformWithState`` in a JVM without Spark, whose
+state is a field of a Java object. Queries: the same stream in process mode and in thread mode.
+Writes state.json, state.md and state.png.
 """
 
 from __future__ import annotations
@@ -11,20 +12,25 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
 import pyspark
-from pyspark.sql import Row
+from pyspark.sql import Row, SparkSession
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.types import LongType, StructType
 
 import pyflow
 from benchmarks.bridge_calls import JavaRun, compile_java, run_java, stateful_spec
-from benchmarks.machine import describe_machine
-from benchmarks.page import Page
+from benchmarks.modes import start_session
+from benchmarks.page import Page, new_results
 from benchmarks.report import table
+from benchmarks.stateful_queries import MODES, SMALL_ROWS, Queries
 
 ACCESSES = 1000
 
@@ -59,12 +65,10 @@ class Accessing(StatefulProcessor):
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Return the figures of all cases."""
-    raw: dict[str, Any] = {
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "rounds": options.rounds,
-        "machine": describe_machine(),
-        "samples": [],
-    }
+    session = start_session("local[2]")
+    raw = {**new_results(session, options.rounds), "events": options.events, "keys": options.keys}
+    raw["queries"] = _measure_queries(session, options)
+    session.stop()
     class_path = f"{pyflow.jar_path()}:{Path(pyspark.__path__[0]) / 'jars' / '*'}"
     with tempfile.TemporaryDirectory(prefix="state-") as name:
         folder = Path(name)
@@ -84,7 +88,97 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     return raw
 
 
+#: What is measured of a query, how much thread mode should be faster, and the unit.
+QUERIES = {
+    "access": ("`get()` and `update()` of a long, with RocksDB", 10, "us"),
+    "count": ("keyed count", 5, "s"),
+    "count, rows not counted": ("keyed count, without `trackTotalNumberOfRows`", 5, "s"),
+    "small": (f"micro-batch of {SMALL_ROWS} rows", 3, "ms"),
+    "small, rows not counted": (
+        f"micro-batch of {SMALL_ROWS} rows, without `trackTotalNumberOfRows`",
+        3,
+        "ms",
+    ),
+}
+
+
+def _measure_queries(session: SparkSession, options: argparse.Namespace) -> list[dict[str, Any]]:
+    found = []
+    with tempfile.TemporaryDirectory(prefix="state-") as name:
+        queries = Queries(session, Path(name), int(options.events), int(options.keys))
+        for round_number in range(1, int(options.query_rounds) + 1):
+            for mode in MODES:
+                figures = {
+                    "access": queries.access_nanos(mode) / 1e3,
+                    "count": queries.count_seconds(mode, tracked=True),
+                    "count, rows not counted": queries.count_seconds(mode, tracked=False),
+                    "small": queries.small_batch_millis(mode, tracked=True),
+                    "small, rows not counted": queries.small_batch_millis(mode, tracked=False),
+                }
+                found += [{"query": q, "mode": mode, "value": v} for q, v in figures.items()]
+                print(f"queries, {mode} mode, {round_number}", file=sys.stderr, flush=True)
+    return found
+
+
+def _least_of_query(raw: dict[str, Any], query: str, mode: str) -> float:
+    return min(
+        sample["value"]
+        for sample in raw["queries"]
+        if (sample["query"], sample["mode"]) == (query, mode)
+    )
+
+
+def _of_queries(raw: dict[str, Any]) -> Iterator[str]:
+    yield "## Queries"
+    yield ""
+    yield (
+        "A stream with RocksDB as its store on `local[2]`, from files to no sink, in both modes by "
+        f"turns. The keyed count is one batch of {raw['events']:,.0f} rows with "
+        f"{raw['keys']:,.0f} keys; accesses are the difference between many and none for each of "
+        "a few keys; small batches are the median of those after the first ones. The least of the "
+        "rounds."
+    )
+    yield ""
+    yield from table(
+        ("query", "process mode", "thread mode", "process ÷ thread", "goal"),
+        (_query_row(raw, query) for query in QUERIES),
+    )
+    yield "![state in process and thread mode](state.png)"
+    yield ""
+
+
+def _query_row(raw: dict[str, Any], query: str) -> list[str]:
+    title, goal, unit = QUERIES[query]
+    process, thread = (_least_of_query(raw, query, mode) for mode in MODES)
+    figures = (f"{value:,.1f} {unit}" for value in (process, thread))
+    return [title, *figures, f"{process / thread:,.1f}x", f"{goal}x"]
+
+
+def _draw(raw: dict[str, Any], path: Path) -> None:
+    """Draw how many times faster each query is in thread mode, and the goals."""
+    if "queries" not in raw:
+        return
+    figure, axes = plt.subplots(figsize=(8, 3.5), layout="constrained")
+    for place, (query, (_, goal, _)) in enumerate(QUERIES.items()):
+        process, thread = (_least_of_query(raw, query, mode) for mode in MODES)
+        axes.barh(place, process / thread, color="#1f5f8b")
+        axes.plot([goal, goal], [place - 0.4, place + 0.4], color="#b5482a")
+        axes.text(process / thread, place, f" {process / thread:,.1f}x", va="center")
+    axes.set_yticks(range(len(QUERIES)), [title.replace("`", "") for title, *_ in QUERIES.values()])
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_title("Thread mode against process mode; goals in red", loc="left", fontweight="bold")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
 def _body(raw: dict[str, Any]) -> Iterator[str]:
+    # Figures of earlier versions have no queries.
+    if "queries" in raw:
+        yield from _of_queries(raw)
+    yield "## Access beside the state store"
+    yield ""
     yield (
         f"Nanoseconds per call of a method of a state variable, out of {ACCESSES:,} in a row, "
         "where the JVM does next to nothing: what Python adds to the time of the state store. The "
@@ -106,12 +200,12 @@ def _least(raw: dict[str, Any], case: str, interpreter: str) -> str:
     return f"{min(found):,.0f} ns"
 
 
-PAGE = Page("state", "benchmarks.state", "Access to state", _body)
+PAGE = Page("state", "benchmarks.state", "State", _body, _draw)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, or write the page of an earlier run."""
-    PAGE.run(measure, arguments)
+    PAGE.run(measure, arguments, events=1_000_000, keys=100_000, query_rounds=2)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from pyspark.sql.streaming import StatefulProcessor
 
-from comparison import exact, failure, settings
-from sessions import MODE
+from comparison import exact, executed_plan, failure, settings
+from sessions import FALLBACK, MODE
 from stateful_streams import BERLIN, STORE, check_stream, last_lines, rows, run_stream
 
 pytest.importorskip("google.protobuf", reason="process mode sends requests for state with it")
@@ -158,6 +158,18 @@ def test_batches(spark):
             seen[mode] = [sorted(exact(row) for row in frame.collect()) for frame in frames]
     assert seen["thread"] == seen["process"]
     assert seen["thread"][0]
+
+
+def test_processors_that_cannot_run_in_thread_mode(spark):
+    """They run in workers, and the plan says why."""
+    reason = {"spark.sql.pyspark.udf.profiler": "perf"}
+    seen = []
+    for conf in ({MODE: "process"}, {MODE: "thread", FALLBACK: "true", **reason}):
+        with settings(spark, {**STORE, **conf}):
+            frame = everything(spark.sql(rows(0, 5)))
+            seen.append(sorted(map(exact, frame.collect())))
+            assert ("the UDF profiler is on" in executed_plan(frame)) == (len(seen) == 2)
+    assert seen[0] == seen[1]
 
 
 class Failing(StatefulProcessor):
