@@ -13,6 +13,7 @@ import decimal
 import itertools
 
 import pytest
+from pyspark.errors import PythonException
 from pyspark.sql import Row
 from pyspark.sql.streaming import StatefulProcessor
 
@@ -289,3 +290,68 @@ class Many(StatefulProcessor):
         self.list.appendList([(row.n,) for row in rows])
         values = [n for (n,) in self.list.get()]
         yield Row(n=len(values), m=sum(values))
+
+
+class First(StatefulProcessor):
+    """Takes one row of a group, or fails in the middle of it."""
+
+    def __init__(self, fails):
+        self.fails = fails
+
+    def init(self, handle):
+        self.count = handle.getValueState("count", "n long")
+
+    def handleInputRows(self, key, rows, timerValues):
+        first = next(rows)
+        self.count.update((first.n,))
+        yield Row(k=key[0], n=self.count.get()[0])
+        if self.fails:
+            for row in rows:
+                if row.n > 4000:
+                    raise ValueError(f"row {row.n}")
+                yield Row(k=key[0], n=row.n)
+
+
+def test_groups_that_are_not_read_to_their_end(spark):
+    seen = {}
+    for mode in ("process", "thread"):
+        with settings(spark, {**STORE, MODE: mode}):
+            source = spark.range(0, 9000, 1, 1).selectExpr("concat('k', id % 2) AS k", "id AS n")
+            made = [
+                source.groupBy("k").transformWithState(
+                    First(fails), "k string, n long", "append", "none"
+                )
+                for fails in (False, True)
+            ]
+            rows = [*sorted(made[0].collect()), *made[0].limit(1).collect()]
+            with pytest.raises(PythonException) as caught:
+                made[1].collect()
+            seen[mode] = rows, last_lines(failure(caught.value))
+    assert seen["thread"] == seen["process"]
+
+
+class Evolving(StatefulProcessor):
+    def __init__(self, schema):
+        self.schema = schema
+
+    def init(self, handle):
+        self.value = handle.getValueState("value", self.schema)
+
+    def handleInputRows(self, key, rows, timerValues):
+        old = self.value.get()
+        self.value.update((len(list(rows)),) if self.schema == "n int" else (2**40, "x"))
+        yield Row(k=key[0], told=str(old))
+
+
+def test_evolution_of_a_value_schema(spark, tmp_path):
+    """Of state in Avro, from one start of the query to the next."""
+    schemas = itertools.cycle(["n int", "n long, s string"])
+
+    def make(source):
+        return source.groupBy("k").transformWithState(
+            Evolving(next(schemas)), "k string, told string", "append", "none"
+        )
+
+    avro = {"spark.sql.streaming.stateStore.encodingFormat": "avro"}
+    sequences = [("process", "process"), ("thread", "thread"), ("process", "thread")]
+    check_stream(spark, tmp_path, make, sequences, batches=2, conf=avro)
