@@ -6,6 +6,7 @@ import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import io.pyflow.bridge.LentMemoryException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -81,6 +82,11 @@ public class BundleIteratorTest {
       Platform.freeMemory(output);
       output = Platform.allocateMemory(inputBytesDone);
       Platform.copyMemory(null, address, null, output, inputBytesDone);
+    }
+
+    @Override
+    public LentMemoryException refused(long bytes) {
+      throw new AssertionError("no memory for " + bytes + " bytes");
     }
 
     @Override
