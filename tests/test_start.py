@@ -15,7 +15,7 @@ import pytest
 import pyflow
 from deployments import PROGRAMS, SPARK, environment, run
 from jars import without_code
-from sessions import MODE
+from sessions import MODE, OWN_GIL
 
 IN_JVM = "import ctypes, os\nif os.path.realpath('/proc/self/exe').endswith('java'):\n    "
 
@@ -124,3 +124,27 @@ def test_directories_of_jvms_that_crashed_are_removed(tmp_path):
     assert left.exists()
     start_alone(where).communicate(timeout=120)
     assert {*where.iterdir()} == {foreign}
+
+
+#: Cases of `crash_at_start.py`, and how many warnings about functions in quarantine they have.
+AT_START = {
+    "a_function": 1,
+    "another_interpreter": 1,
+    "the_first_of_a_task": 0,
+}
+
+
+@pytest.mark.skipif(not OWN_GIL, reason="executors make no interpreters")
+@pytest.mark.parametrize(
+    "case",
+    [
+        "a_function",
+        *(pytest.param(case, marks=pytest.mark.complete) for case in [*AT_START][1:]),
+    ],
+)
+def test_a_crash_while_interpreters_are_made(tmp_path, case):
+    """Functions that run there go to process mode; the start does where nothing runs beside it."""
+    program = PROGRAMS / "crash_at_start.py"
+    log = run([sys.executable, program, "local-cluster[1,2,1024]", case], tmp_path)
+    assert "PASSED" in log
+    assert log.count("WARN Quarantine") == AT_START[case]

@@ -143,10 +143,11 @@ public final class PythonRuntime {
     NativeBridge.takeGil();
   }
 
-  /** Makes interpreters ahead of the tasks that will lease them; takes about 0.1 s for each. */
-  public static void prewarm(InterpreterKind interpreter, int slots) {
-    if (interpreter == InterpreterKind.ISOLATED) {
-      NativeBridge.prewarm(slots);
-    }
+  /**
+   * Makes isolated interpreters ahead of the tasks that will lease them, until there are so many;
+   * takes about 0.1 s for each.
+   */
+  public static void prewarm(int interpreters) {
+    NativeBridge.prewarm(interpreters);
   }
 }

@@ -8,8 +8,9 @@ object AdmissionEndpoint {
   /** Starts with an application, on its driver. */
   def begin(sc: SparkContext): Unit = {
     ContendedFunctions.clear()
-    Quarantine.begin(sc)
+    // Hears of a lost task first: it asks what ran there, which the quarantine then forgets.
     ExecutorStarts.begin(sc)
+    Quarantine.begin(sc)
     HeldGils.begin(sc)
   }
 

@@ -15,6 +15,9 @@ object AdmissionMessage {
   /** The answer where the driver does not know yet. */
   private[admission] val AskAgain = "ask again"
 
+  /** The answer to a start of CPython beside which no functions may run. */
+  private[admission] val Alone = "alone"
+
   private[admission] val Announced = "announced"
   private[admission] val Withdrawn = "withdrawn"
   private[admission] val Contended = "contended"
@@ -97,13 +100,13 @@ case class Contention(waitPercent: Int, functions: Seq[FunctionIdentity]) extend
     Array(AdmissionMessage.Contended, waitPercent.toString) ++ AdmissionMessage.strings(functions)
 }
 
-/** CPython is about to start in an executor. */
+/** CPython is about to start in an executor, or its first interpreter with a GIL of its own. */
 case class StartBegins(executor: String) extends AdmissionMessage {
   override def encoded: Array[String] = Array(AdmissionMessage.StartBegun, executor)
 }
 
 /**
- * It runs, or could not be started.
+ * It runs, with the interpreters that are made ahead of tasks, or could not be started.
  *
  * @param failure the reason for process mode
  */

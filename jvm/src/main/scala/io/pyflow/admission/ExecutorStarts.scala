@@ -2,8 +2,8 @@ package io.pyflow.admission
 
 import scala.collection.mutable
 
-import org.apache.spark.SparkContext
-import org.apache.spark.scheduler.{SparkListener, SparkListenerExecutorRemoved}
+import org.apache.spark.{ExecutorLostFailure, SparkContext}
+import org.apache.spark.scheduler.{SparkListener, SparkListenerExecutorRemoved, SparkListenerTaskEnd}
 import org.apache.spark.sql.pyflow.Executors
 import org.slf4j.LoggerFactory
 
@@ -11,17 +11,30 @@ import org.slf4j.LoggerFactory
  * The starts of CPython in the executors of an application. Where one has failed, or its executor was
  * lost meanwhile, all functions run in process mode from then on: every executor would fail alike.
  *
+ * Functions may run before a start has ended, while interpreters for other tasks are made. When the
+ * executor is lost then, nobody can tell which of them crashed:
+ * {{{
+ *   running there            what goes to process mode
+ *   a start                  everything
+ *   functions                the functions
+ *   a start and functions    the functions; later starts are alone
+ * }}}
+ * A crash of the start comes again in the next executor, where no functions run beside it any more.
+ *
  * @param losses of which Spark has not told the cause yet
+ * @param runsFunctions whether functions were running in an executor; `Quarantine` judges these
  */
-class ExecutorStarts(losses: UnexplainedLosses) {
+class ExecutorStarts(losses: UnexplainedLosses, runsFunctions: String => Boolean) {
   import ExecutorStarts._
 
   private val starting = mutable.Set.empty[String]
   private var failure = Option.empty[String]
+  private var alone = false
 
   /**
    * Why CPython must not start in an executor that is about to start it; `AdmissionMessage.AskAgain` as
-   * long as nobody knows why another one was lost meanwhile.
+   * long as nobody knows why another one was lost meanwhile. `AdmissionMessage.Alone` if it may, but
+   * functions have to wait until the start has ended.
    */
   def begins(executor: String): Option[String] = synchronized {
     val (unexplained, recent) = losses.among(starting)
@@ -30,7 +43,7 @@ class ExecutorStarts(losses: UnexplainedLosses) {
     if (reason.isEmpty) {
       starting += executor
     }
-    reason
+    reason.orElse(Option.when(alone)(AdmissionMessage.Alone))
   }
 
   def ended(executor: String, failed: Option[String]): Unit = synchronized {
@@ -38,10 +51,18 @@ class ExecutorStarts(losses: UnexplainedLosses) {
     failed.foreach(reason => add(executor, s"$reason (executor $executor)"))
   }
 
-  def executorRemoved(executor: String, cause: String): Unit = synchronized {
-    if (starting.contains(executor)) {
-      if (EndedFromOutside(cause)) forget(executor) else lost(executor, cause)
+  /**
+   * A task has ended with its executor, which Spark may tell before it tells of the executor. Without
+   * functions there, the start is judged with the executor.
+   */
+  def taskLost(executor: String, byApplication: Boolean, cause: String): Unit = synchronized {
+    if (starting.contains(executor) && runsFunctions(executor)) {
+      if (byApplication) lost(executor, cause) else forget(executor)
     }
+  }
+
+  def executorRemoved(executor: String, cause: String): Unit = synchronized {
+    if (starting.contains(executor)) lost(executor, cause)
   }
 
   def reason: Option[String] = synchronized(failure)
@@ -51,13 +72,26 @@ class ExecutorStarts(losses: UnexplainedLosses) {
     losses.explained(executor)
   }
 
-  private def lost(executor: String, cause: String): Unit = {
+  private def lost(executor: String, told: String): Unit = {
     forget(executor)
-    add(
-      executor,
-      s"executor $executor was lost while the embedded Python started " +
-        s"(${cause.replaceAll("\\s+", " ").stripSuffix(".")}): what this Python imports when it " +
-        "starts, such as sitecustomize or .pth files, may crash inside a JVM")
+    val cause = told.replaceAll("\\s+", " ").stripSuffix(".")
+    if (!EndedFromOutside(cause)) {
+      if (runsFunctions(executor)) addDoubt(executor, cause)
+      else
+        add(
+          executor,
+          s"executor $executor was lost while the embedded Python started ($cause): what this " +
+            "Python imports when it starts, such as sitecustomize or .pth files, may crash inside a " +
+            "JVM")
+    }
+  }
+
+  private def addDoubt(executor: String, cause: String): Unit = if (!alone) {
+    alone = true
+    log.warn(
+      s"Executor $executor was lost ($cause) while it ran Python functions and made interpreters " +
+        "for others. The functions are taken to be the cause. In executors that start from now on, " +
+        "functions wait until the interpreters are made.")
   }
 
   private def add(executor: String, reason: String): Unit = if (failure.isEmpty) {
@@ -77,8 +111,9 @@ object ExecutorStarts {
   def begin(sc: SparkContext): Unit = {
     val starts =
       new ExecutorStarts(
-        new UnexplainedLosses(Executors.isRegistered, UnexplainedLosses.PatienceMillis))
-    sc.addSparkListener(new Removals(starts))
+        new UnexplainedLosses(Executors.isRegistered, UnexplainedLosses.PatienceMillis),
+        Quarantine.runIn)
+    sc.addSparkListener(new Losses(starts))
     current = Some(starts)
   }
 
@@ -92,7 +127,14 @@ object ExecutorStarts {
   /** Why no function can run in thread mode in the running application. */
   def reason: Option[String] = current.flatMap(_.reason)
 
-  private class Removals(starts: ExecutorStarts) extends SparkListener {
+  private class Losses(starts: ExecutorStarts) extends SparkListener {
+    override def onTaskEnd(end: SparkListenerTaskEnd): Unit = end.reason match {
+      case ExecutorLostFailure(executor, byApplication, cause) =>
+        val told = cause.getOrElse(UnexplainedLosses.UnknownCause)
+        starts.taskLost(executor, byApplication, told)
+      case _ =>
+    }
+
     override def onExecutorRemoved(removed: SparkListenerExecutorRemoved): Unit =
       starts.executorRemoved(removed.executorId, removed.reason)
   }

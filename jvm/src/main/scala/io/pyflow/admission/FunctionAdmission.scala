@@ -67,7 +67,8 @@ object FunctionAdmission {
       task: TaskContext): Option[String] =
     ContendedFunctions
       .reasonAgainst(settings.auto, identities)
-      .orElse(PythonStart.failure(settings.python, spec.environment))
+      .orElse(PythonStart
+        .failure(settings.python, spec.environment, GilWatch.isShared(spec, settings)))
       .orElse(GilWatch.reasonAgainst(spec, settings, task))
       .orElse(announce(task, identities, settings.auto))
 

@@ -55,11 +55,13 @@ object GilWatch {
     }
   }
 
-  private def isShared(spec: FunctionsSpec, settings: ThreadModeSettings): Boolean = spec match {
-    case rows: ProgramSpec =>
-      settings.interpreter == InterpreterKind.SHARED || SharedOnlyFunctions.contains(rows)
-    case _ => true
-  }
+  /** Whether functions go to the shared interpreter from the first. */
+  private[admission] def isShared(spec: FunctionsSpec, settings: ThreadModeSettings): Boolean =
+    spec match {
+      case rows: ProgramSpec =>
+        settings.interpreter == InterpreterKind.SHARED || SharedOnlyFunctions.contains(rows)
+      case _ => true
+    }
 
   private def await(context: TaskContext, mayLeave: Boolean): Option[String] = synchronized {
     start()

@@ -18,7 +18,10 @@ import io.pyflow.config.InterpreterChoice
  * be cancelled. A start that has failed is not tried again; functions then run in process mode.
  *
  * The start runs foreign code, such as `sitecustomize` and modules that `.pth` files import. It is
- * announced to the driver like a function, because a crash would end every executor in turn.
+ * announced to the driver like a function, because a crash would end every executor in turn. The first
+ * interpreter with a GIL of its own runs such code, too: its making belongs to the start, and functions
+ * for such interpreters wait for it. Those for further tasks are made while functions run, unless the
+ * driver says that the start has to be alone.
  */
 object PythonStart {
   private val log = LoggerFactory.getLogger(getClass)
@@ -26,23 +29,36 @@ object PythonStart {
   /** Why Python does not run; None if it does. */
   private type Outcome = Option[String]
 
-  /** By executable. */
-  private val starts = mutable.Map.empty[String, CompletableFuture[Outcome]]
+  /** By executable: the starts of CPython, with the shared interpreter, and of the first isolated one. */
+  private val starts = mutable.Map.empty[(String, InterpreterKind), CompletableFuture[Outcome]]
 
-  /** Returns when Python runs, at once if it already does, or else why it cannot run. */
-  def failure(executable: String, functionEnvironment: Map[String, String]): Option[String] =
-    try begun(executable, functionEnvironment, () => ()).get()
+  /**
+   * Returns when Python runs, at once if it already does, or else why it cannot run.
+   *
+   * @param shared whether the shared interpreter is enough
+   */
+  def failure(
+      executable: String,
+      functionEnvironment: Map[String, String],
+      shared: Boolean): Option[String] = {
+    def of(interpreter: InterpreterKind, isolated: => Int): Option[String] =
+      begun(executable, functionEnvironment, interpreter, mayRunBeside = false, isolated).get()
+    try
+      of(InterpreterKind.SHARED, 0).orElse(
+        if (shared || PythonRuntime.isFreeThreaded) None else of(InterpreterKind.ISOLATED, 1))
     catch {
       case e: ExecutionException => throw e.getCause
     }
+  }
 
   /** Why Python cannot run in this JVM, as far as that is known. */
   def knownFailure(executable: String): Option[String] =
-    synchronized(starts.get(executable)).filter(_.isDone).flatMap { start =>
-      try start.get()
-      catch {
-        case _: ExecutionException => None
-      }
+    synchronized(starts.get((executable, InterpreterKind.SHARED))).filter(_.isDone).flatMap {
+      start =>
+        try start.get()
+        catch {
+          case _: ExecutionException => None
+        }
     }
 
   /** Starts Python ahead of the first task, and makes interpreters. */
@@ -54,18 +70,26 @@ object PythonStart {
     begun(
       executable,
       functionEnvironment,
-      () => preferred(interpreter).foreach(PythonRuntime.prewarm(_, slots)))
+      InterpreterKind.SHARED,
+      mayRunBeside = true,
+      if (isIsolated(interpreter)) slots else 0)
 
+  /**
+   * @param mayRunBeside whether functions may run before all interpreters are made
+   * @param isolated how many isolated interpreters to make, known when CPython runs
+   */
   private def begun(
       executable: String,
       environment: Map[String, String],
-      prewarm: () => Unit): CompletableFuture[Outcome] = synchronized {
+      interpreter: InterpreterKind,
+      mayRunBeside: Boolean,
+      isolated: => Int): CompletableFuture[Outcome] = synchronized {
     starts.getOrElseUpdate(
-      executable, {
+      (executable, interpreter), {
         val outcome = new CompletableFuture[Outcome]
         val variables = threadsOfLibraries ++ environment
         val work: Runnable =
-          () => noted(start(executable, variables, outcome, prewarm))
+          () => noted(start(executable, variables, outcome, mayRunBeside, isolated))
         val thread = new Thread(work, "pyflow-start")
         thread.setDaemon(true)
         thread.start()
@@ -82,29 +106,51 @@ object PythonStart {
       executable: String,
       environment: Map[String, String],
       outcome: CompletableFuture[Outcome],
-      prewarm: () => Unit): Unit =
+      mayRunBeside: Boolean,
+      isolated: => Int): Unit =
     try {
       DriverConnection.ask(StartBegins(DriverConnection.executor))(()) match {
-        case Some(reason) => outcome.complete(Some(reason))
-        case None =>
+        case Some(reason) if reason != AdmissionMessage.Alone => outcome.complete(Some(reason))
+        case answer =>
           PythonRuntime.start(executable, environment.asJava)
-          outcome.complete(None)
-          // Interpreters run such code, too.
-          prewarm()
+          val count = isolated
+          val first = if (count > 0) ofFirstIsolated(executable) else outcome
+          val early = mayRunBeside && answer.isEmpty
+          if (early) outcome.complete(None)
+          makeInterpreters(count, first, early)
           DriverConnection.send(StartEnded(DriverConnection.executor, None))
+          Seq(outcome, first).foreach(_.complete(None))
       }
     } catch {
       case e: VirtualMachineError =>
         outcome.completeExceptionally(e)
         throw e
-      case e: Throwable if outcome.isDone =>
-        log.warn("Interpreters could not be made ahead of the tasks that need them", e)
-        DriverConnection.send(StartEnded(DriverConnection.executor, None))
       case e: Throwable =>
         val reason = s"the embedded Python could not be started: ${describe(e)}"
         log.warn("Python functions run in process mode: " + reason, e)
         DriverConnection.send(StartEnded(DriverConnection.executor, Some(reason)))
         outcome.complete(Some(reason))
+    }
+
+  private def ofFirstIsolated(executable: String): CompletableFuture[Outcome] = synchronized {
+    starts.getOrElseUpdate((executable, InterpreterKind.ISOLATED), new CompletableFuture[Outcome])
+  }
+
+  /** Where that fails, a task that needs an interpreter tries again, and has the error. */
+  private def makeInterpreters(
+      count: Int,
+      first: CompletableFuture[Outcome],
+      early: Boolean): Unit =
+    try {
+      PythonRuntime.prewarm(count.min(1))
+      if (early) first.complete(None)
+      PythonRuntime.prewarm(count)
+    } catch {
+      case e: VirtualMachineError =>
+        first.completeExceptionally(e)
+        throw e
+      case e: Throwable =>
+        log.warn("Interpreters could not be made ahead of the tasks that need them", e)
     }
 
   /** How many threads Spark lets OpenMP start in a worker, unless its environment says so. */
@@ -121,12 +167,12 @@ object PythonStart {
     text.replaceAll("\\s+", " ").stripSuffix(".")
   }
 
-  /** None where the setting asks for what this Python does not have; tasks will say so. */
-  private def preferred(setting: String): Option[InterpreterKind] =
+  /** Whether a setting asks for isolated interpreters that the running Python has. */
+  private def isIsolated(setting: String): Boolean =
     InterpreterChoice
       .of(setting, PythonRuntime.version)
       .flatMap(InterpreterChoice.inRunningPython(_, setting == "isolated"))
-      .toOption
+      .contains(InterpreterKind.ISOLATED)
 
   /** For `pyflow doctor`: starts the Python of an executable and ends with 0, or says why not. */
   def main(arguments: Array[String]): Unit =

@@ -66,6 +66,11 @@ class Quarantine(losses: UnexplainedLosses) {
     running.remove(task)
   }
 
+  /** Whether functions were running in an executor, as far as their tasks are not known to have ended. */
+  def runIn(executor: String): Boolean = synchronized {
+    running.valuesIterator.flatten.exists(_.executor == executor)
+  }
+
   /** Why one of the functions is in quarantine. */
   def reasonAgainst(functions: => Seq[FunctionIdentity]): Option[String] = synchronized {
     if (reasons.isEmpty) None else functions.flatMap(each => reasons.get(each.digest)).headOption
@@ -133,6 +138,9 @@ object Quarantine {
     current.flatMap(_.announce(announcement))
 
   def withdraw(withdrawal: Withdrawal): Unit = current.foreach(_.withdraw(withdrawal))
+
+  /** Whether functions of the running application were running in an executor. */
+  def runIn(executor: String): Boolean = current.exists(_.runIn(executor))
 
   /** Why one of the functions is in quarantine in the running application. */
   def reasonAgainst(functions: => Seq[FunctionIdentity]): Option[String] =
