@@ -155,7 +155,7 @@ def operator(plan: Any, name: str) -> Any:
 
 
 _IN_THREAD = re.compile(
-    r"\bThread\w*(Python|PythonUDTF|InBatch|InPandas)\b|\(Python in thread mode,"
+    r"\bThread\w*(Python|PythonUDTF|InBatch|InPandas(WithState)?)\b|\(Python in thread mode,"
 )
 _IN_PROCESS = re.compile(
     r"\b((Batch|Arrow)EvalPython(UDTF)?|Arrow(Aggregate|Window)Python"

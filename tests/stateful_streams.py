@@ -40,7 +40,17 @@ def rows(first, count):
     )
 
 
-def run_stream(spark, folder, make, modes, batches=3, per_batch=7, conf=None, finished=None):
+def run_stream(
+    spark,
+    folder,
+    make,
+    modes,
+    batches=3,
+    per_batch=7,
+    conf=None,
+    finished=None,
+    output_mode="append",
+):
     """The output of a query that is stopped after each batch and goes on in the next mode.
 
     A query has no last batch while timers of processing time are left: `finished` tells when it may
@@ -56,8 +66,9 @@ def run_stream(spark, folder, make, modes, batches=3, per_batch=7, conf=None, fi
                 file.rename(folder / "in" / f"{number}.parquet")
             source = spark.readStream.schema(INPUT).parquet(str(folder / "in"))
             made = make(source)
-            writer = made.writeStream.format("parquet").outputMode("append")
-            query = writer.start(str(folder / "out"), checkpointLocation=str(folder / "checkpoint"))
+            writer = made.writeStream.outputMode(output_mode)
+            writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
+            query = start_writing(writer, str(folder / "out"), output_mode)
             try:
                 if finished is None:
                     query.processAllAvailable()
@@ -72,6 +83,13 @@ def run_stream(spark, folder, make, modes, batches=3, per_batch=7, conf=None, fi
             plans.append(plan)
             (assert_thread_plan if mode == "thread" else assert_process_plan)(plan)
     return sorted(map(exact, output_of(spark, folder, made.schema)))
+
+
+def start_writing(writer, path, output_mode):
+    """Start a query that writes to files, also in modes that Spark's file sink does not know."""
+    if output_mode == "append":
+        return writer.format("parquet").start(path)
+    return writer.foreachBatch(lambda frame, _: frame.write.mode("append").parquet(path)).start()
 
 
 def output_of(spark, folder, schema):
@@ -94,7 +112,7 @@ MODES = (
 
 
 def check_stream(spark, tmp_path, make, sequences=MODES, **options):
-    """Fails unless the rows are the same whichever modes a query goes through."""
+    """The rows of a query; fails unless they are the same whichever modes it goes through."""
     seen = {}
     for modes in sequences:
         seen[modes] = run_stream(spark, tmp_path / "-".join(modes), make, modes, **options)
@@ -102,6 +120,7 @@ def check_stream(spark, tmp_path, make, sequences=MODES, **options):
     assert expected
     for modes in sequences[1:]:
         assert seen[modes] == expected, modes
+    return expected
 
 
 def last_lines(error):

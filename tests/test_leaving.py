@@ -29,6 +29,7 @@ from pyspark.sql.datasource import (
     WriterCommitMessage,
 )
 from pyspark.sql.functions import PandasUDFType, arrow_udf, pandas_udf, udf, udtf
+from pyspark.sql.streaming.state import GroupStateTimeout
 
 from comparison import executed_plan, settings
 from sessions import FALLBACK, INTERPRETER, MODE
@@ -253,6 +254,21 @@ AFTER_SHUFFLE = {
 
 KINDS = {**NARROW, **AFTER_SHUFFLE}
 
+
+def groups_with_state(rows, gate):
+    def f(key, frames, state):
+        gate()
+        state.update((1,))
+        for frame in frames:
+            yield frame[["k", "n"]]
+
+    return rows.groupBy("k").applyInPandasWithState(
+        f, "k long, n long", "seen long", "append", GroupStateTimeout.NoTimeout
+    )
+
+
+IN_STREAMS = {**KINDS, "groups with a state": groups_with_state}
+
 # Kinds of input
 
 
@@ -361,6 +377,7 @@ def batches_of(frame, where):
     [
         "plain arrow",
         "scalar pandas",
+        "groups with a state",
         pytest.param("plain pickled", marks=pytest.mark.complete),
         pytest.param("map in arrow", marks=pytest.mark.complete),
         pytest.param("table function", marks=pytest.mark.complete),
@@ -373,7 +390,7 @@ def test_streams(spark, leaving, tmp_path, kind):
     def program(spark):
         stream = spark.readStream.schema(SCHEMA).parquet(path)
         name = f"{spark.conf.get(MODE)}_{kind.replace(' ', '_')}"
-        return batches_of(KINDS[kind](stream, leaving.gate), name)
+        return batches_of(IN_STREAMS[kind](stream, leaving.gate), name)
 
     left = leaving(program)
     with settings(spark, {**SETTINGS, MODE: "process"}):

@@ -152,12 +152,12 @@ def load(
         of each function ``args``, ``kwargs``, ``result_id`` and ``table_function`` (see
         :func:`~pyflow.thread_mode.pyspark_worker.row_table_function`), ``runner_conf`` and
         ``eval_conf``, which has ``grouping_key_schema``, ``batch_timestamp`` and ``watermark`` for
-        processors that keep state.
+        processors that keep state, ``group_chunk_schema`` for functions of groups with a state.
     pull : callable
         Of a function: its result for the address of an ``ArrowArray``, which holds the next input
         until the function returns unless it has moved it; `_END_OF_GROUP` or `_END`.
     call_jvm : callable or None
-        As :func:`~pyflow.thread_mode.program.load` has it; processors that keep state need it.
+        As :func:`~pyflow.thread_mode.program.load` has it; what keeps state needs it.
     row_codec : callable
         As native/src/evaluation/row_codec.h has it.
     """
@@ -191,6 +191,13 @@ def _load_for(
             spec["functions"], spec["eval_type"], spec["runner_conf"], spec["eval_conf"], state
         )
         source = _INPUTS[spec["input"]](_Input(pull, _schemas(spec)))
+        if "group_chunk_schema" in spec["eval_conf"]:
+            from pyflow.thread_mode import group_states
+
+            assert call_jvm is not None
+            schema = spec["eval_conf"]["group_chunk_schema"]
+            # A map keeps no batch, which may be lent again.
+            source = map(group_states.adder(schema, call_jvm, row_codec), source)
     log_for_session(task, spec)
     return Stream(task, iter(run(spec["split_index"], source))), options
 

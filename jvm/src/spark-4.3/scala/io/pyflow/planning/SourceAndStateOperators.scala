@@ -1,6 +1,6 @@
 package io.pyflow.planning
 
-import org.apache.spark.sql.catalyst.expressions.{PythonFuncExpression, PythonUDF}
+import org.apache.spark.sql.catalyst.expressions.{Expression, PythonUDF}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import org.apache.spark.sql.execution.datasources.v2._
@@ -11,15 +11,15 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.pyflow.{PythonFunctions, PythonSources}
 import org.apache.spark.sql.types.NullType
 
-import io.pyflow.config.PyFlowConf
+import io.pyflow.config.{PyFlowConf, ThreadModeSettings}
 import io.pyflow.execution.fallback.ProcessModeExec
 import io.pyflow.execution.sources.PythonSource
-import io.pyflow.execution.state.ThreadTransformWithStateInPandasExec
+import io.pyflow.execution.state.{ThreadFlatMapGroupsInPandasWithStateExec, ThreadTransformWithStateInPandasExec}
 
 /**
  * Python operators that Spark plans without a strategy of ours: scans and writes of Python data
- * sources, which get readers and writers in thread mode; and functions that keep state in a stream,
- * which run in process mode with the reason in the plan.
+ * sources, which get readers and writers in thread mode; and what keeps state in a stream, whose
+ * operators are replaced when Spark has numbered them.
  */
 object SourceAndStateOperators extends ColumnarRule {
   override def preColumnarTransitions: Rule[SparkPlan] = Planned
@@ -30,13 +30,20 @@ object SourceAndStateOperators extends ColumnarRule {
 
     private def planned(plan: SparkPlan): SparkPlan = plan match {
       case noted: ProcessModeExec => noted.copy(child = onChildren(noted.child))
-      case stateful: FlatMapGroupsInPandasWithStateExec =>
-        noted(stateful.functionExpr, "it keeps state in a stream", onChildren(stateful))
       case StatefulOperator(stateful) => stateful.planned(onChildren)
+      case stateful: FlatMapGroupsInPandasWithStateExec =>
+        val inProcess = onChildren(stateful).asInstanceOf[FlatMapGroupsInPandasWithStateExec]
+        withState(stateful.functionExpr, inProcess) {
+          ThreadFlatMapGroupsInPandasWithStateExec(inProcess, _, inProcess.child)
+        }
       case stateful: TransformWithStateInPySparkExec =>
-        stateful.functionExpr match {
-          case udf: PythonUDF => inPandas(stateful, udf)
-          case other => noted(other, "it keeps state in a stream", onChildren(stateful))
+        val inProcess = onChildren(stateful).asInstanceOf[TransformWithStateInPySparkExec]
+        withState(stateful.functionExpr, inProcess) {
+          ThreadTransformWithStateInPandasExec(
+            inProcess,
+            _,
+            inProcess.child,
+            inProcess.initialState)
         }
       case scan @ BatchScanExec(_, source: PythonScan, _, _, table, _) =>
         ofSource(table.name(), PythonSources.of(source), scan) { inThread =>
@@ -70,18 +77,16 @@ object SourceAndStateOperators extends ColumnarRule {
       case other => onChildren(other)
     }
 
-    /** A processor over data frames. */
-    private def inPandas(stateful: TransformWithStateInPySparkExec, udf: PythonUDF): SparkPlan = {
-      val inProcess = onChildren(stateful).asInstanceOf[TransformWithStateInPySparkExec]
-      ThreadModeStrategy
-        .planned(Seq(udf), udf.evalType)(
-          ThreadTransformWithStateInPandasExec(
-            inProcess,
-            ThreadModeStrategy.settings(udf, udf.evalType),
-            inProcess.child,
-            inProcess.initialState),
-          inProcess)
-        .head
+    /** What takes data frames and keeps state. */
+    private def withState(function: Expression, inProcess: SparkPlan)(
+        inThread: ThreadModeSettings => SparkPlan): SparkPlan = function match {
+      case udf: PythonUDF =>
+        ThreadModeStrategy
+          .planned(Seq(udf), udf.evalType)(
+            inThread(ThreadModeStrategy.settings(udf, udf.evalType)),
+            inProcess)
+          .head
+      case _ => inProcess
     }
 
     private def ofSource(name: String, source: UserDefinedPythonDataSource, inProcess: SparkPlan)(
@@ -106,12 +111,5 @@ object SourceAndStateOperators extends ColumnarRule {
 
     private def onChildren(plan: SparkPlan): SparkPlan =
       plan.withNewChildren(plan.children.map(planned))
-
-    private def noted(function: Any, reason: String, operator: SparkPlan): SparkPlan =
-      function match {
-        case udf: PythonFuncExpression =>
-          ProcessModeFallback(Seq(udf.toString), reason, udf.name, operator)
-        case other => ProcessModeFallback(Seq(other.toString), reason, other.toString, operator)
-      }
   }
 }

@@ -89,6 +89,23 @@ class ArrowLane private (
       new StreamEvaluation(spec, settings, lent, context, metrics, None, Some(state)).results
     }
 
+  /**
+   * Evaluates functions that ask the JVM for more than rows.
+   *
+   * @param rows which are asked, too; made where they are needed
+   * @param results what becomes of the batches
+   * @param inProcess the same, made in workers
+   */
+  def asking[T](rows: => Iterator[InternalRow] with JvmFunction)(
+      results: Iterator[ColumnarBatch] => T)(inProcess: => T): T =
+    FunctionAdmission.evaluate(spec, functions, settings) { (context, meter) =>
+      val asked = rows
+      val lent = input(ArrowLane.Parts.of(Iterator(asked)))(new LentMemory(spec.functionNames))
+      val evaluation =
+        new StreamEvaluation(spec, settings, lent, context, metrics, meter, Some(asked))
+      results(evaluation.results)
+    }(_ => inProcess)
+
   private def evaluate(
       parts: RowsToBatches.Parts,
       limits: (Int, Long) = (spec.maxRecordsPerBatch, maxBytesPerBatch))(

@@ -27,21 +27,35 @@ object ArrowResults {
 
   /** Rows of batches that hold them as structs in their only column. */
   def ofStructs(batches: Iterator[ColumnarBatch], fields: Int): Iterator[InternalRow] =
-    batches.flatMap(flattened(_, fields).rowIterator.asScala)
+    batches.flatMap(flattened(_, 0, fields).rowIterator.asScala)
+
+  /**
+   * The rows of a batch of `applyInPandasWithState`, and the states of groups that end in it. Its columns
+   * are structs: how many there are of both, rows, and states; the shorter of them is padded.
+   */
+  def withStates(
+      batch: ColumnarBatch,
+      fields: Int): (Iterator[InternalRow], Iterator[InternalRow]) = {
+    val counts = batch.column(0)
+    def taken(column: Int, fields: Int): Iterator[InternalRow] =
+      flattened(batch, column, fields).rowIterator.asScala
+        .take(counts.getChild(column - 1).getInt(0))
+    (taken(1, fields), taken(2, GroupStates.Fields))
+  }
 
   /** The rows that each call of a table function has returned. */
   def ofTableFunction(
       batches: Iterator[ColumnarBatch],
       declared: Seq[DataType]): Iterator[Iterator[InternalRow]] = {
     val expected = withoutUserDefined(declared)
-    batches.map(batch => rowsOfType(flattened(batch, expected.length), expected, "Python UDTF"))
+    batches.map(batch => rowsOfType(flattened(batch, 0, expected.length), expected, "Python UDTF"))
   }
 
   private def withoutUserDefined(types: Seq[DataType]): Seq[DataType] =
     types.map(_.transformRecursively { case udt: UserDefinedType[_] => udt.sqlType })
 
-  private def flattened(batch: ColumnarBatch, fields: Int): ColumnarBatch = {
-    val flat = new ColumnarBatch(Array.tabulate(fields)(batch.column(0).getChild))
+  private def flattened(batch: ColumnarBatch, column: Int, fields: Int): ColumnarBatch = {
+    val flat = new ColumnarBatch(Array.tabulate(fields)(batch.column(column).getChild))
     flat.setNumRows(batch.numRows())
     flat
   }

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.execution.python
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Literal, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types.StructType
 
@@ -23,11 +23,27 @@ case class GroupedInput(
   /** The groups of rows that are sorted by the grouping, each with its key. */
   def groups(rows: Iterator[InternalRow]): Iterator[(InternalRow, Iterator[InternalRow])] =
     PandasGroupUtils.groupAndProject(rows, grouping, childOutput, columns)
+
+  /** Makes the row that stands for a group without rows: of its key, and nulls. */
+  def ofKeys: UnsafeRow => InternalRow = {
+    val values = columns.map { column =>
+      if (grouping.exists(_.semanticEquals(column))) column
+      else Literal(None.orNull, column.dataType)
+    }
+    UnsafeProjection.create(values, grouping)
+  }
 }
 
 object GroupedInput {
   def apply(childOutput: Seq[Attribute], grouping: Seq[Attribute]): GroupedInput = {
     val (columns, offsets) = PandasGroupUtils.resolveArgOffsets(childOutput, grouping)
     GroupedInput(childOutput, grouping, columns, offsets.toSeq)
+  }
+
+  /** Of groups with a state, which may have no rows. */
+  def ofStates(childOutput: Seq[Attribute], grouping: Seq[Attribute]): GroupedInput = {
+    val (columns, offsets) = PandasGroupUtils.resolveArgOffsets(grouping ++ childOutput, grouping)
+    val nullable = columns.map(_.withNullability(true))
+    GroupedInput(childOutput, grouping, nullable, offsets.toSeq)
   }
 }
