@@ -1,5 +1,6 @@
 #include "evaluation/functions.h"
 
+#include <algorithm>
 #include <atomic>
 #include <new>
 
@@ -34,28 +35,30 @@ bool Functions::enter() {
   return static_cast<bool>(done);
 }
 
+// The thread's clock tells what the calls between two samples have spent, but not what the JVM has
+// spent between them: it is taken for Python's, up to the time that was in Python.
 void Functions::add_sample(CallTimes& times, const Attached& attached, bool exclusive) {
   times.sampled_nanos = times.python_nanos;
   times.cpu_nanos = attached.cpu_nanos();
-  if (exclusive) times.others_cpu_nanos = attached.others_cpu_nanos();
-  sampled_nanos_ += times.sampled_nanos;
-  sampled_cpu_ += times.cpu_nanos;
-  account_unsampled();
+  times.others_cpu_nanos = attached.others_cpu_nanos();
+  const CpuAccount::Reading& start = attached.cpu_at_start();
+  CpuAccount::Reading end = attached.cpu_at_end();
+  if (last_sampled_.clock == start.clock) {
+    const int64_t cpu = std::min(unsampled_nanos_, start.thread - last_sampled_.thread);
+    slot_.interpreter().cpu.add(cpu);
+    end.total += cpu;
+    times.sampled_nanos += unsampled_nanos_;
+    times.cpu_nanos += cpu;
+    times.others_cpu_nanos += start.total - last_sampled_.total;
+  }
+  if (!exclusive) times.others_cpu_nanos = 0;
+  unsampled_nanos_ = 0;
+  last_sampled_ = end;
 }
 
 void Functions::add_unsampled(int64_t nanos) {
   unsampled_nanos_ += nanos;
-  if (unsampled_nanos_ < kUnaccountedNanos) return;
-  account_unsampled();
-  sampler_.measure_next();
-}
-
-// Calls that are not measured count as much processor time, of their time, as those that are.
-void Functions::account_unsampled() {
-  if (sampled_nanos_ == 0) return;
-  const double share = static_cast<double>(sampled_cpu_) / static_cast<double>(sampled_nanos_);
-  slot_.interpreter().cpu.add(static_cast<int64_t>(share * static_cast<double>(unsampled_nanos_)));
-  unsampled_nanos_ = 0;
+  if (unsampled_nanos_ >= kUnaccountedNanos) sampler_.measure_next();
 }
 
 Outcome Functions::failure() {

@@ -25,9 +25,9 @@ enum class Outcome : int32_t {
 struct CallTimes {
   int64_t gil_wait_nanos;    // taking the GIL; not where CPython passes it on by itself
   int64_t python_nanos;      // otherwise, not counting what the JVM did for Python meanwhile
-  int64_t sampled_nanos;     // python_nanos if the following were measured, which they are in a
-                             // sample of the calls; 0 if not
-  int64_t cpu_nanos;         // what the thread has spent in python_nanos
+  int64_t sampled_nanos;     // if the following were measured, which they are in a sample of the
+                             // calls: python_nanos of the calls that they are about; 0 if not
+  int64_t cpu_nanos;         // what the thread has spent in these, at most
   int64_t others_cpu_nanos;  // what other threads have spent in the interpreter meanwhile; 0 where
                              // they run beside this one
 };
@@ -115,14 +115,11 @@ class Functions {
  private:
   void add_sample(CallTimes& times, const Attached& attached, bool exclusive);
   void add_unsampled(int64_t nanos);
-  void account_unsampled();
 
   const uint64_t id_;
   CallSampler sampler_;
-  // Waits for the GIL, which every call knows exactly, are in none of them.
-  int64_t sampled_nanos_ = 0;    // in Python, of calls whose processor time was measured
-  int64_t sampled_cpu_ = 0;      // and that processor time
-  int64_t unsampled_nanos_ = 0;  // in Python, of the others, not yet in the interpreter's account
+  int64_t unsampled_nanos_ = 0;            // in Python, of calls since the last that was measured
+  CpuAccount::Reading last_sampled_ = {};  // at the end of that one
 };
 
 }  // namespace pyflow

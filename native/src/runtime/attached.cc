@@ -18,6 +18,7 @@ Attached::Attached(const Interpreter& interpreter, bool measures_cpu)
       stretch_{measures_cpu ? clock_of_thread() : clockid_t{}, 0, 0} {
   innermost = this;
   retake();
+  cpu_at_start_ = {stretch_.clock, stretch_.since, stretch_.others_since};
 }
 
 Attached::~Attached() {
@@ -32,6 +33,8 @@ void Attached::release() {
     const CpuAccount::Spent spent = interpreter_.cpu.end(stretch_);
     cpu_nanos_ += spent.by_thread;
     others_cpu_nanos_ += spent.by_others;
+    cpu_at_end_ = {stretch_.clock, stretch_.since + spent.by_thread,
+                   stretch_.others_since + spent.by_others + spent.by_thread};
   }
   held_ = false;
   PyEval_SaveThread();

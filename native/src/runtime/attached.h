@@ -48,6 +48,10 @@ class Attached {
   int64_t cpu_nanos() const { return cpu_nanos_; }
   int64_t others_cpu_nanos() const { return others_cpu_nanos_; }
 
+  // When the GIL was first taken, and when it was last released; if that is measured.
+  const CpuAccount::Reading& cpu_at_start() const { return cpu_at_start_; }
+  const CpuAccount::Reading& cpu_at_end() const { return cpu_at_end_; }
+
  private:
   const Interpreter& interpreter_;
   const bool measures_cpu_;
@@ -59,6 +63,8 @@ class Attached {
   int64_t cpu_nanos_ = 0;
   int64_t others_cpu_nanos_ = 0;
   CpuAccount::Stretch stretch_;
+  CpuAccount::Reading cpu_at_start_;
+  CpuAccount::Reading cpu_at_end_{};
   bool held_ = false;
 };
 

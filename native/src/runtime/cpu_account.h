@@ -24,6 +24,13 @@ class CpuAccount {
     int64_t by_others;
   };
 
+  // What a thread, and all threads of the interpreter, have spent up to one moment.
+  struct Reading {
+    clockid_t clock;  // the thread's
+    int64_t thread;
+    int64_t total;
+  };
+
   // Both called by the stretch's thread.
   void begin(Stretch& stretch);
   Spent end(Stretch& stretch);

@@ -32,14 +32,18 @@ public final class CallTimes {
   }
 
   /**
-   * {@link #pythonNanos} if the call is one of the sample whose processor time is measured,
-   * otherwise 0. All calls are that take long; where they are short, one of many is.
+   * If the call is one of the sample whose processor time is measured, {@link #pythonNanos} of all
+   * calls since the last such one, itself included; otherwise 0. All calls are that take long;
+   * where they are short, one of many is.
    */
   public long sampledNanos() {
     return Platform.getLong(null, address + SAMPLED);
   }
 
-  /** Processor time of the call's thread, of the time that was sampled. */
+  /**
+   * Processor time of the calls' thread, of the time that was sampled. What the JVM has spent
+   * between short calls may be in it.
+   */
   public long cpuNanos() {
     return Platform.getLong(null, address + CPU);
   }

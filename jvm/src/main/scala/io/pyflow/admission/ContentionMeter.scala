@@ -14,8 +14,9 @@ import io.pyflow.bridge.CallTimes
  * for something that would make it wait in a process of its own too. So only as much of that waiting
  * is counted as other tasks have held the interpreter meanwhile. How long they have can be told from
  * the processor time that they have spent there, even where processors are scarce: an interpreter
- * that is busy most of the time is taken to be busy all of it. Processor times are those of a sample
- * of the calls.
+ * that is busy most of the time is taken to be busy all of it. Processor times are read in a sample of
+ * the calls, which tells those of the calls in between, too: one of many short calls waits, and for
+ * long.
  */
 class ContentionMeter(functions: Seq[FunctionIdentity]) {
   private var last = Option.empty[Long]
