@@ -23,8 +23,6 @@ from stateful_streams import (
     run_stream,
 )
 
-SEQUENCES = (("process", "process", "process"), ("thread", "process", "thread"))
-
 IN_PARTS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "2"}
 
 # PySpark's worker cannot read the schema of a state with arrays or maps: it lowers the case of it.
@@ -85,7 +83,8 @@ def of_everything(source):
 
 def test_groups_and_their_states(spark, tmp_path):
     """Of groups that share batches, and of groups that are larger than a batch."""
-    check_stream(spark, tmp_path, of_everything, SEQUENCES, conf={**BERLIN, **IN_PARTS})
+    sequences = (("process", "process"), ("thread", "process"))
+    check_stream(spark, tmp_path, of_everything, sequences, batches=2, conf={**BERLIN, **IN_PARTS})
 
 
 @pytest.mark.complete
@@ -286,6 +285,15 @@ FAILING = {
 }
 
 
+def outcome(once, function, mode, **options):
+    """The rows, or what the error says."""
+    try:
+        return once(function, {MODE: mode}, **options)[:2]
+    except Exception as error:
+        failed = failure(error)
+        return failed.exception, failed.condition, last_lines(failed)
+
+
 @pytest.mark.parametrize(
     "function",
     [
@@ -295,11 +303,11 @@ FAILING = {
 )
 def test_errors(once, function):
     """Some functions make no error in process mode, either."""
-    seen = {}
-    for mode in ("process", "thread"):
-        try:
-            seen[mode] = once(function, {MODE: mode})[:2]
-        except Exception as error:
-            failed = failure(error)
-            seen[mode] = failed.exception, failed.condition, last_lines(failed)
-    assert seen["thread"] == seen["process"]
+    assert outcome(once, function, "thread") == outcome(once, function, "process")
+
+
+@pytest.mark.complete
+def test_states_that_pyspark_cannot_read(once):
+    seen = [outcome(once, counted, mode, state="n array<int>") for mode in ("thread", "process")]
+    assert seen[0] == seen[1]
+    assert "KeyError: 'elementType'" in seen[0][-1]
