@@ -196,12 +196,17 @@ class User:
 
     Attributes
     ----------
+    done : Counter
+        How many of each kind have ended.
+    modes : Counter
+        The same by their modes.
     session : SparkSession
         In which they run.
     """
 
     def __init__(self, number: int, session: SparkSession, seed: int) -> None:
         self.done: Counter[str] = Counter()
+        self.modes: Counter[str] = Counter()
         self.session = session
         self._group = f"user {number}"
         self._random = random.Random(seed + number)
@@ -241,7 +246,7 @@ class User:
             self.session.conf.set("spark.pyflow.execution-mode", mode)
             interpreter = self._random.choice(["auto", "shared"])
             self.session.conf.set("spark.pyflow.interpreter", interpreter)
-            self.done[f"{mode} mode"] += 1
+            self.modes[mode] += 1
             self._random.choice(self._queries)()
 
     def _plain(self, function: Callable[[int], Any], returns: str) -> Program:
@@ -395,6 +400,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     users = [User(number, session, options.seed) for number in range(_USERS)]
     errors: list[BaseException] = []
     samples: list[Sample] = []
+    sessions = 0
     progress = Progress(length / _SAMPLE_SECONDS)
 
     def run(user: User, end: float) -> None:
@@ -419,7 +425,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rest(jvm)
         samples.append(sample(jvm, metrics, time.monotonic() - start, at_rest=True))
         session.stop()
-        users[0].done["session"] += 1
+        sessions += 1
         session = _session(metrics)
     session.stop()
     shutil.rmtree(metrics)
@@ -427,11 +433,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise errors[0]
 
     done = sum((user.done for user in users), Counter())
+    modes = sum((user.modes for user in users), Counter())
     options.out.mkdir(parents=True, exist_ok=True)
     draw(samples, warm_up, options.out / "soak.png")
     result = {
         "minutes": options.minutes,
+        "sessions": sessions,
         "queries": dict(sorted(done.items())),
+        "modes": dict(sorted(modes.items())),
         "growth": {field: growth(samples, field, warm_up) for field in _TOLERANCE},
         "samples": [asdict(each) for each in samples],
     }
