@@ -18,9 +18,9 @@ from sessions import wait_until
 def kept(where, rows, batch_bytes, *options):
     """What a program prints whose function keeps a group."""
     program = [sys.executable, PROGRAMS / "lent_memory.py", rows, batch_bytes, *options]
-    lines = run(program, where).splitlines()
-    printed = [line for line in lines if (line and line[0].isdigit()) or line.startswith("after")]
-    return [int(word) for line in printed for word in line.split() if word.isdigit()]
+    # Lines of Spark's log begin with a number, too.
+    lines = re.findall(r"^(?:after )?\d+(?: \d+)?$", run(program, where), re.M)
+    return [int(number) for line in lines for number in re.findall(r"\d+", line)]
 
 
 @pytest.mark.parametrize("batch_bytes", [4096, 1 << 20])
