@@ -40,7 +40,7 @@ class ExecutorStarts(losses: UnexplainedLosses, runsFunctions: String => Boolean
     val (unexplained, recent) = losses.among(starting)
     unexplained.foreach(lost(_, UnexplainedLosses.UnknownCause))
     val reason = failure.orElse(Option.when(recent.nonEmpty)(AdmissionMessage.AskAgain))
-    if (reason.isEmpty) {
+    if (reason.isEmpty && !losses.isLost(executor)) {
       starting += executor
     }
     reason.orElse(Option.when(alone)(AdmissionMessage.Alone))

@@ -4,6 +4,7 @@ import scala.collection.mutable
 
 import org.apache.spark.SparkContext
 import org.apache.spark.scheduler.{SparkListener, SparkListenerExecutorRemoved}
+import org.apache.spark.sql.pyflow.Executors
 
 /** The executors in whose shared interpreter C code holds the GIL now, as the driver knows them. */
 object HeldGils {
@@ -17,8 +18,10 @@ object HeldGils {
 
   def add(held: GilHeld): Unit = synchronized {
     held.reason match {
-      case Some(reason) => reasons.update(held.executor, s"$reason (executor ${held.executor})")
-      case None => reasons.remove(held.executor)
+      case Some(reason) if Executors.isRegistered(held.executor) =>
+        reasons.update(held.executor, s"$reason (executor ${held.executor})")
+      // It has given it up, or is lost.
+      case _ => reasons.remove(held.executor)
     }
   }
 

@@ -40,7 +40,7 @@ class Quarantine(losses: UnexplainedLosses) {
     unexplained.foreach(add(_, UnexplainedLosses.UnknownCause))
     val reason = reasonAgainst(announcement.functions)
       .orElse(Option.when(recent.nonEmpty)(AdmissionMessage.AskAgain))
-    if (reason.isEmpty) {
+    if (reason.isEmpty && !losses.isLost(announcement.executor)) {
       running.update(announcement.task, announcement :: announced(announcement.task))
     }
     reason

@@ -25,6 +25,12 @@ private[admission] class UnexplainedLosses(isRegistered: String => Boolean, pati
     lost.partition(now - since(_) > TimeUnit.MILLISECONDS.toNanos(patienceMillis))
   }
 
+  /**
+   * Whether an executor is lost already. Messages that it has sent before may come after Spark has told of
+   * its loss: nothing would ever remove what they add.
+   */
+  def isLost(executor: String): Boolean = !isRegistered(executor)
+
   /** The cause is known. */
   def explained(executor: String): Unit = since -= executor
 }

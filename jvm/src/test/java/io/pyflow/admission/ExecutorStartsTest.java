@@ -63,6 +63,14 @@ public class ExecutorStartsTest {
   }
 
   @Test
+  public void aStartThatIsToldAfterTheLossIsNone() {
+    registered.remove("1");
+    starts.executorRemoved("1", "Executor killed by driver.");
+    starts.begins("1");
+    assertTrue(starts.begins("2").isEmpty());
+  }
+
+  @Test
   public void anExecutorThatIsEndedFromOutsideIsNone() {
     for (String cause :
         List.of(

@@ -151,6 +151,16 @@ public class QuarantineTest {
   }
 
   @Test
+  public void anAnnouncementThatComesAfterTheLossDoesNotCount() {
+    registered.remove("1");
+    quarantine.taskEnded(10, CRASH);
+    assertTrue(quarantine.announce(running("1", 10, F)).isEmpty());
+    Announcement again = new Announcement("2", 1, 11, 7, 10, functions(F), false);
+    assertTrue(quarantine.announce(again).isEmpty());
+    assertTrue(!quarantine.runIn("1"));
+  }
+
+  @Test
   public void anotherAttemptBesideTheFirstRunsLikeIt() {
     quarantine.announce(running("1", 10, F));
     assertTrue(
