@@ -8,12 +8,15 @@ import threading
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from pyspark.sql import functions as F
 from pyspark.sql.functions import PandasUDFType, pandas_udf, udf
+from pyspark.sql.streaming import StatefulProcessor
 
 from comparison import executed_plan, settings
 from sessions import FALLBACK, FREE_THREADED, INTERPRETER, MODE
+from stateful_streams import STORE
 
 REASON = "C code has held the GIL of the shared interpreter"
 
@@ -111,3 +114,31 @@ def test_a_task_that_may_not_leave_can_be_cancelled(spark, held):
     # The job ends before its task, whose core another task then gets.
     assert spark.range(1, numPartitions=1).selectExpr("sum(id)").collect() == [(0,)]
     assert held.thread.is_alive()
+
+
+class Counting(StatefulProcessor):
+    """It needs the shared interpreter, and has no place in a worker once its query is planned."""
+
+    def init(self, handle):
+        self.count = handle.getValueState("count", "n long")
+
+    def handleInputRows(self, key, rows, timerValues):  # noqa: N802, N803
+        self.count.update((sum(len(frame) for frame in rows),))
+        yield pd.DataFrame({"k": [key[0]], "n": [self.count.get()[0]]})
+
+
+@pytest.mark.complete
+@pytest.mark.skipif(FREE_THREADED, reason="there is no GIL")
+def test_a_processor_that_keeps_state_waits(spark, held):
+    got = []
+    with settings(spark, {**SHARED, **STORE, FALLBACK: "true"}):
+        keyed = spark.range(6).selectExpr("id % 2 AS k").groupBy("k")
+        frame = keyed.transformWithStateInPandas(Counting(), "k long, n long", "append", "none")
+        assert "Thread" in executed_plan(frame)
+        waiting = threading.Thread(target=lambda: got.extend(frame.collect()))
+        waiting.start()
+        waiting.join(7)
+        assert waiting.is_alive()
+        held()
+        waiting.join(60)
+    assert sorted(got) == [(0, 3), (1, 3)]

@@ -41,7 +41,8 @@ object FunctionAdmission {
   }
 
   /**
-   * The same for functions that are called where no worker can be asked.
+   * The same for functions that are called where no worker can be asked: they wait where others would
+   * leave.
    *
    * @param why no worker can be asked, a sentence
    */
@@ -51,7 +52,7 @@ object FunctionAdmission {
       settings: ThreadModeSettings,
       why: String)(inThread: TaskContext => T): T = {
     val task = TaskContext.get()
-    reasonAgainst(spec, identities, settings, task).foreach { reason =>
+    reasonAgainst(spec, identities, settings.only(why), task).foreach { reason =>
       throw refusal(spec, s"$reason. $why")
     }
     inThread(task)

@@ -126,7 +126,7 @@ private[planning] class StatefulOperator(
       ProgramSpec(udf, function, settings.worker),
       keySchema,
       FunctionIdentity.of(udf),
-      if (isRealTime) settings.copy(auto = false, fallback = false) else settings,
+      settings,
       outputSchema,
       BindReferences.bindReferences(rowAttributes, child.output),
       if (hasInitialState) BindReferences.bindReferences(initialAttributes, initialState.output)
