@@ -129,8 +129,12 @@ def test_directories_of_jvms_that_crashed_are_removed(tmp_path):
 #: Cases of `crash_at_start.py`, and how many warnings about functions in quarantine they have.
 AT_START = {
     "a_function": 1,
+    "functions_of_two_tasks": 1,
+    "a_function_over_batches": 1,
     "another_interpreter": 1,
+    "the_first_interpreter": 0,
     "the_first_of_a_task": 0,
+    "nothing": 0,
 }
 
 
@@ -143,7 +147,9 @@ AT_START = {
     ],
 )
 def test_a_crash_while_interpreters_are_made(tmp_path, case):
-    """Functions that run there go to process mode; the start does where nothing runs beside it."""
+    """Functions that run there go to process mode; the start does where nothing runs beside it. An
+    executor that Spark ends says nothing.
+    """
     program = PROGRAMS / "crash_at_start.py"
     log = run([sys.executable, program, "local-cluster[1,2,1024]", case], tmp_path)
     assert "PASSED" in log

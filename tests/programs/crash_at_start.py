@@ -11,11 +11,12 @@ import ctypes
 import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from pyspark.sql.functions import udf
+from pyspark.sql.functions import PandasUDFType, pandas_udf, udf
 
 import comparison
 import sessions
@@ -74,10 +75,13 @@ class Waiting:
         return n + 1
 
 
-def run(spark, function):
+def run(spark, function, kind="rows"):
     """A query of one task, whose rows must be right; a plan that is made afterwards."""
     rows = spark.range(6, numPartitions=1)
-    f = udf(function, "long")
+    if kind == "rows":
+        f = udf(function, "long")
+    else:
+        f = pandas_udf(lambda n: n.map(function), "long", PandasUDFType.SCALAR)
     got = sorted(rows.select(f("id")).collect())
     assert got == [(n + 1,) for n in range(6)], got
     return comparison.executed_plan(rows.select(f("id")))
@@ -101,6 +105,25 @@ def a_function(spark, events):
     check_others(spark, "java")
 
 
+def functions_of_two_tasks(spark, events):
+    """One crashes beside another, in a slot each of an executor; a third is not to blame."""
+    companion = Waiting(events, "crashed", crashes=False)
+    with ThreadPoolExecutor() as threads:
+        beside = threads.submit(run, spark, companion, kind="batches")
+        sessions.wait_until((events / "running").exists, "the other function runs")
+        plan = run(spark, Waiting(events, "made 2 *", crashes=True))
+        assert FUNCTION in plan, plan
+        assert FUNCTION in beside.result(), beside.result()
+    check_others(spark, "java")
+
+
+def a_function_over_batches(spark, events):
+    """It runs in the shared interpreter, beside the making of the first isolated one."""
+    plan = run(spark, Waiting(events, "made 1 *", crashes=True), kind="batches")
+    assert FUNCTION in plan, plan
+    check_others(spark, "java")
+
+
 def another_interpreter(spark, events):
     """The function is taken for the cause, until the next start crashes without any."""
     run(spark, Waiting(events, "never", crashes=False))
@@ -112,11 +135,24 @@ def the_first_interpreter(spark, events):
     check_others(spark, "python", START)
 
 
+def nothing(spark, events):
+    """Spark kills an executor that makes interpreters."""
+    sessions.wait_until(lambda: any(events.glob("made 2 *")), "an interpreter is made")
+    assert spark._jsc.sc().killExecutor(sessions.executors().difference({"driver"}).pop())
+    (events / "crashed").touch()
+    spark._jsc.sc().requestTotalExecutors(1, 0, spark._jvm.PythonUtils.toScalaMap({}))
+    check_others(spark, "java")
+
+
 #: What sitecustomize does in an executor, by case.
 CASES = {
     "a_function": (a_function, "number == 2 and wait_for('crashed')"),
+    "functions_of_two_tasks": (functions_of_two_tasks, "number == 2 and wait_for('crashed')"),
+    "a_function_over_batches": (a_function_over_batches, "number == 1 and wait_for('crashed')"),
     "another_interpreter": (another_interpreter, "number == 2 and (wait_for('running'), crash())"),
+    "the_first_interpreter": (the_first_interpreter, "number == 1 and crash()"),
     "the_first_of_a_task": (the_first_interpreter, "number == 1 and crash()"),
+    "nothing": (nothing, "number == 2 and wait_for('crashed')"),
 }
 
 

@@ -9,7 +9,6 @@ import ctypes
 import os
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -88,8 +87,6 @@ def main() -> None:
         conf={**sessions.cluster_conf(), sessions.MODE: "thread"},
     )
     for kind in KINDS:
-        # An executor that is lost while it makes interpreters stands for a start that crashes.
-        time.sleep(8)
         running = failure(spark, kind)
         assert f"{kind} cannot run in thread mode any more: it was running when" in running, running
         assert "real-time mode" in running, running
