@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import itertools
+import sys
 
 import pytest
 from pyspark.errors import PythonException
@@ -18,6 +19,7 @@ from pyspark.sql import Row
 from pyspark.sql.streaming import StatefulProcessor
 
 from comparison import exact, failure, settings
+from deployments import PROGRAMS, run
 from sessions import MODE
 from stateful_streams import BERLIN, MODES, STORE, check_stream, last_lines, rows, run_stream
 
@@ -355,3 +357,12 @@ def test_evolution_of_a_value_schema(spark, tmp_path):
     avro = {"spark.sql.streaming.stateStore.encodingFormat": "avro"}
     sequences = [("process", "process"), ("thread", "thread"), ("process", "thread")]
     check_stream(spark, tmp_path, make, sequences, batches=2, conf=avro)
+
+
+@pytest.mark.complete
+@pytest.mark.parametrize("kind", ["rows", "frames"])
+def test_a_crash_in_a_batch(tmp_path, kind):
+    """Nothing of the batch is kept; the query goes on in process mode when it is started again."""
+    program = PROGRAMS / "stateful_crash.py"
+    log = run([sys.executable, program, "local-cluster[2,1,1024]", kind], tmp_path)
+    assert "STATE IS RIGHT" in log
