@@ -17,6 +17,9 @@ LONG_BATCH = {"realTime": "10 minutes"}
 SHORT_BATCHES = {"realTime": "5 seconds"}
 MICRO_BATCHES = {"processingTime": "0 seconds"}
 
+#: Batches that may have ended before their tasks begin: rows then come in the next.
+BRIEF_BATCHES = {"realTime": "2 seconds"}
+
 
 class ToFile:
     """A sink that others can read while it is written."""

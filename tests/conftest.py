@@ -121,6 +121,7 @@ class Sessions:
                     # Compiled code would drop the messages of exceptions that it throws often.
                     "spark.driver.extraJavaOptions": "-XX:-OmitStackTraceInFastThrow",
                     "spark.python.daemon.module": "warm_daemon",
+                    "spark.sql.streaming.realTimeMode.minBatchDuration": "2000",
                 }
             )
             self.current.sparkContext.setLogLevel("ERROR")

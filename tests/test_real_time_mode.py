@@ -18,6 +18,7 @@ from pyspark.sql.functions import col, count, pandas_udf, timestamp_seconds, udf
 from pyspark.sql.types import LongType, StringType, StructType
 
 from awaited import (
+    BRIEF_BATCHES,
     LONG_BATCH,
     MICRO_BATCHES,
     PROCESS,
@@ -187,11 +188,11 @@ def test_restart_from_the_checkpoint(spark, tmp_path, shape):
     out = tmp_path / "out"
     frame = shape(spark, stream.frame)
     runs = [
-        (THREAD, SHORT_BATCHES),
-        (THREAD, SHORT_BATCHES),
+        (THREAD, BRIEF_BATCHES),
+        (THREAD, BRIEF_BATCHES),
         (PROCESS, MICRO_BATCHES),
         (THREAD, MICRO_BATCHES),
-        (THREAD, SHORT_BATCHES),
+        (THREAD, BRIEF_BATCHES),
     ]
     for n, (mode, trigger) in enumerate(runs, 1):
         with settings(spark, {**mode, **ONE_PARTITION}):

@@ -13,10 +13,10 @@ from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.streaming.state import GroupStateTimeout
 
 from awaited import (
+    BRIEF_BATCHES,
     LONG_BATCH,
     MICRO_BATCHES,
     PROCESS,
-    SHORT_BATCHES,
     THREAD,
     ToFile,
     failure_of,
@@ -97,18 +97,18 @@ def test_each_row_changes_state_before_the_next_one_comes(spark, tmp_path):
 RUNS = [
     [
         (THREAD, MICRO_BATCHES),
-        (THREAD, SHORT_BATCHES),
+        (THREAD, BRIEF_BATCHES),
         (PROCESS, MICRO_BATCHES),
-        (THREAD, SHORT_BATCHES),
+        (THREAD, BRIEF_BATCHES),
     ],
     pytest.param(
         [
-            (THREAD, SHORT_BATCHES),
-            (THREAD, SHORT_BATCHES),
+            (THREAD, BRIEF_BATCHES),
+            (THREAD, BRIEF_BATCHES),
             (THREAD, MICRO_BATCHES),
             (PROCESS, MICRO_BATCHES),
             (THREAD, MICRO_BATCHES),
-            (THREAD, SHORT_BATCHES),
+            (THREAD, BRIEF_BATCHES),
         ],
         marks=pytest.mark.complete,
     ),
@@ -145,9 +145,9 @@ def test_checkpoints_of_format_1_are_refused(spark, tmp_path):
         finally:
             query.stop()
         with pytest.raises(IllegalArgumentException, match=f"{FORMAT} must be"):
-            started(frame, ToFile(tmp_path / "out"), tmp_path, SHORT_BATCHES, checkpoint)
+            started(frame, ToFile(tmp_path / "out"), tmp_path, BRIEF_BATCHES, checkpoint)
     with settings(spark, {**THREAD, **STORE}):
-        failure = failure_of(frame, tmp_path, SHORT_BATCHES, checkpoint)
+        failure = failure_of(frame, tmp_path, BRIEF_BATCHES, checkpoint)
     assert "CHECKPOINT_FORMAT_V1_NOT_SUPPORTED" in failure
 
 
@@ -205,7 +205,7 @@ def test_timers_at_the_end_of_a_batch(spark, tmp_path):
     out = tmp_path / "out"
     with settings(spark, {**THREAD, **STORE}):
         frame = keyed(stream.frame, Timing(), "processingTime")
-        query = started(frame, ToFile(out), tmp_path, SHORT_BATCHES)
+        query = started(frame, ToFile(out), tmp_path, BRIEF_BATCHES)
         try:
             stream.add(["timer"])
             wait_for_rows(query, out, 1)

@@ -19,6 +19,9 @@ pytest.importorskip("google.protobuf", reason="process mode sends requests for s
 
 SEQUENCES = (("process", "process", "process"), ("thread", "process", "thread"))
 
+#: Each batch in each mode, and each way between them.
+TURNS = (("process", "thread"), ("thread", "process"))
+
 
 class Everything(StatefulProcessor):
     """Uses all kinds of state, and shows what it is given."""
@@ -100,11 +103,14 @@ def summed(source, spark, time_mode="eventTime"):
     )
 
 
-def test_initial_state_and_timers_of_event_time(spark, tmp_path):
+@pytest.mark.parametrize(
+    "sequences", [TURNS, pytest.param(SEQUENCES, marks=pytest.mark.complete)], ids=["two", "three"]
+)
+def test_initial_state_and_timers_of_event_time(spark, tmp_path, sequences):
     def make(source):
         return summed(source.withWatermark("at", "1 second"), spark)
 
-    check_stream(spark, tmp_path, make, SEQUENCES)
+    check_stream(spark, tmp_path, make, sequences)
 
 
 class Expiring(StatefulProcessor):
@@ -200,7 +206,13 @@ class Failing(StatefulProcessor):
             raise ValueError("in close")
 
 
-@pytest.mark.parametrize("where", ["init", "rows", "jvm", "twice", "result", "no frame", "close"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        *("rows", "jvm", "result", "close"),
+        *(pytest.param(each, marks=pytest.mark.complete) for each in ("init", "twice", "no frame")),
+    ],
+)
 def test_errors(spark, where):
     seen = {}
     for mode in ("process", "thread"):
