@@ -22,6 +22,10 @@ SEQUENCES = (("process", "process", "process"), ("thread", "process", "thread"))
 #: Each batch in each mode, and each way between them.
 TURNS = (("process", "thread"), ("thread", "process"))
 
+in_sequences = pytest.mark.parametrize(
+    "sequences", [TURNS, pytest.param(SEQUENCES, marks=pytest.mark.complete)], ids=["two", "three"]
+)
+
 
 class Everything(StatefulProcessor):
     """Uses all kinds of state, and shows what it is given."""
@@ -58,8 +62,10 @@ def everything(source):
     )
 
 
-def test_all_kinds_of_state(spark, tmp_path):
-    check_stream(spark, tmp_path, everything, SEQUENCES, conf=BERLIN)
+@in_sequences
+def test_all_kinds_of_state(spark, tmp_path, sequences):
+    """A batch has more rows of a key than it takes to change state again."""
+    check_stream(spark, tmp_path, everything, sequences, conf=BERLIN, per_batch=16)
 
 
 class Initial(StatefulProcessor):
@@ -103,9 +109,7 @@ def summed(source, spark, time_mode="eventTime"):
     )
 
 
-@pytest.mark.parametrize(
-    "sequences", [TURNS, pytest.param(SEQUENCES, marks=pytest.mark.complete)], ids=["two", "three"]
-)
+@in_sequences
 def test_initial_state_and_timers_of_event_time(spark, tmp_path, sequences):
     def make(source):
         return summed(source.withWatermark("at", "1 second"), spark)
