@@ -66,6 +66,8 @@ class Accessing(StatefulProcessor):
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Return the figures of all cases."""
     session = start_session("local[2]")
+    # Spark warns of each value that is not there yet, in process mode only.
+    session.sparkContext.setLogLevel("ERROR")
     raw = {**new_results(session, options.rounds), "events": options.events, "keys": options.keys}
     raw["queries"] = _measure_queries(session, options)
     session.stop()
