@@ -3,9 +3,10 @@ ends, mode switches, broadcast variables and sessions that follow each other:
 ``python -m benchmarks.soak``.
 
 Samples memory, threads, file descriptors and JNI references, draws them, and fails if the second
-half of the run has more of them than the first, seen when a session has ended, the heap has been
-collected and malloc has given back what is free: what is left then is held by somebody. Before it
-comes a warm-up, in which Spark's thread pools and the JVM's own memory grow to their size.
+half of the run has more of them than the first, seen when a session has been stopped and the next
+one has started, the heap has been collected and malloc has given back what is free: what is left
+then is held by the JVM. Before it comes a warm-up, in which Spark's thread pools and the JVM's own
+memory grow to their size.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class Sample:
     seconds : float
         Since the start of the load.
     at_rest : bool
-        Whether a session had just ended, instead of running queries.
+        Whether a session had just started, instead of running queries.
     """
 
     seconds: float
@@ -422,11 +423,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             queries = sum(user.done.total() for user in users)
             progress.step("soak", f"{queries} queries, {samples[-1].memory_mb:.0f} MB")
             time.sleep(_SAMPLE_SECONDS)
-        rest(jvm)
-        samples.append(sample(jvm, metrics, time.monotonic() - start, at_rest=True))
         session.stop()
         sessions += 1
         session = _session(metrics)
+        rest(jvm)
+        samples.append(sample(jvm, metrics, time.monotonic() - start, at_rest=True))
     session.stop()
     shutil.rmtree(metrics)
     if errors:
