@@ -165,7 +165,7 @@ class Bench:
     def check(self, way: Way, run: Run) -> None:
         """Make sure that the query runs in the mode that it is measured for."""
         plan = run.query._jsq.streamingQuery().lastExecution().executedPlan().toString()  # type: ignore[attr-defined]
-        if "ThreadEvalPython" in plan or "thread mode: " in plan:
+        if any(sign in plan for sign in ("ThreadEvalPython", "thread mode: ", "in thread mode")):
             found = "thread"
         elif "EvalPython" in plan or "InPySpark" in plan:
             found = "process"
@@ -247,6 +247,8 @@ def _latencies(
     run = bench.start(way, function, *bench.topics())
     try:
         count = feed(run.source, function.values, max(rates), warm_up)
+        drain(run, count)
+        bench.check(way, run)
         periods = []
         for rate, seconds in rates.items():
             # A backlog of one rate must not be measured as latency of the next.
@@ -255,7 +257,6 @@ def _latencies(
             count += feed(run.source, function.values, rate, seconds)
             periods.append((begin, _now() + 1))
         arrived = drain(run, count)
-        bench.check(way, run)
         times = arrivals(run.sink)
         for rate, period in zip(rates, periods):
             yield {"rate": rate, "kept up": arrived >= count, **_figures(*times, *period)}
