@@ -167,13 +167,21 @@ def build(minor, tarball, prefix, work):
     ]
     log = work / "build.log"
     say(f"building it below {directory}, see {log}")
+    # Make hands on what its command line sets: VERSION, which is another one in CPython's Makefile.
+    environment = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
     with log.open("w") as output:
         for step in (
             configure,
             ["make", f"--jobs={os.cpu_count()}"],
             ["make", "install"],
         ):
-            run(["nice", *step], cwd=directory, stdout=output, stderr=subprocess.STDOUT)
+            run(
+                ["nice", *step],
+                cwd=directory,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=environment,
+            )
 
 
 def run(command, **options):
@@ -205,6 +213,7 @@ def main():
     work.mkdir(parents=True, exist_ok=True)
     tarball, version = fetch_source("python" + minor.rstrip("t"), work)
     build(minor, tarball, prefix, work)
+    run([python, "-c", "import ctypes, ssl"])
     stamp.write_text(version + "\n")
     shutil.rmtree(work)
     say(f"built Python {minor}, {version}: {python}")
