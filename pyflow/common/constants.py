@@ -1,0 +1,5 @@
+"""Numbers that programs compare with."""
+
+MAX_LONG_VALUE = 0x7FFFFFFFFFFFFFFF
+MIN_LONG_VALUE = -MAX_LONG_VALUE - 1
+DEFAULT_OUTPUT_TAG = ""

@@ -1,0 +1,83 @@
+"""A job that runs in the background."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from pyflow.common.completable_future import CompletableFuture
+from pyflow.common.job_execution_result import JobExecutionResult
+from pyflow.common.job_id import JobID
+from pyflow.common.job_status import JobStatus
+from pyflow.common.unsupported import unsupported
+
+__all__ = ["JobClient"]
+
+_NO_SAVEPOINTS = (
+    "Spark has no savepoints; a streaming query goes on from its checkpoint, which it writes with"
+    " every batch under execution.checkpointing.dir"
+)
+
+
+class JobClient:
+    """A job that runs in the background.
+
+    Parameters
+    ----------
+    job_id : JobID
+        Its name.
+    result : concurrent.futures.Future of JobExecutionResult
+        Done when the job has ended; cancelled when it was.
+    cancel : callable
+        Asks the job to end; `result` is done, and cancelled, when it has.
+    """
+
+    def __init__(
+        self, job_id: JobID, result: Future[JobExecutionResult], cancel: Callable[[], None]
+    ) -> None:
+        self._job_id = job_id
+        self._result = result
+        self._cancel = cancel
+
+    def get_job_id(self) -> JobID:
+        """Return the job's name."""
+        return self._job_id
+
+    def get_job_status(self) -> CompletableFuture[JobStatus]:
+        """Return how far the job is: running, finished, failed or cancelled."""
+        return CompletableFuture.completed(self._status())
+
+    def _status(self) -> JobStatus:
+        if not self._result.done():
+            return JobStatus.RUNNING
+        if self._result.cancelled():
+            return JobStatus.CANCELED
+        return JobStatus.FINISHED if self._result.exception() is None else JobStatus.FAILED
+
+    def cancel(self) -> CompletableFuture[None]:
+        """Ask the job to end, and return what is done when it has."""
+        ended: Future[None] = Future()
+        self._result.add_done_callback(lambda _: ended.set_result(None))
+        self._cancel()
+        return CompletableFuture(ended)
+
+    @unsupported(_NO_SAVEPOINTS)
+    def stop_with_savepoint(
+        self, advance_to_end_of_event_time: bool, savepoint_directory: str | None = None
+    ) -> Any:
+        """End the job and keep its state in a directory."""
+
+    @unsupported(_NO_SAVEPOINTS)
+    def trigger_savepoint(self, savepoint_directory: str | None = None) -> Any:
+        """Keep the job's state in a directory."""
+
+    def get_accumulators(self) -> CompletableFuture[dict[str, Any]]:
+        """Return the values that the job counted so far, by name: those of its result."""
+        finished = self._status() is JobStatus.FINISHED
+        counted = self._result.result().get_all_accumulator_results() if finished else {}
+        return CompletableFuture.completed(counted)
+
+    def get_job_execution_result(self) -> CompletableFuture[JobExecutionResult]:
+        """Return what the job leaves behind when it has finished."""
+        return CompletableFuture(self._result)

@@ -1,0 +1,1 @@
+"""How the Table API becomes columns, frames and settings of Spark."""

@@ -1,0 +1,1 @@
+"""What the other packages share, as ``pyflink.util`` does."""
