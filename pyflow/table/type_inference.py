@@ -51,8 +51,12 @@ def _of_int(value: int) -> DataType:
 
 def _of_text(value: str) -> DataType:
     # Flink counts what Java calls characters: two for a code point above U+FFFF.
-    length = len(value.encode("utf-16-le", "surrogatepass")) // 2
-    return types.CharType(length) if length else types.VarCharType(MAX_LENGTH)
+    return _of_length(types.CharType(), len(value.encode("utf-16-le", "surrogatepass")) // 2)
+
+
+def _of_length(data_type: DataType, length: int) -> DataType:
+    # Only a literal can have no length: nothing else is a CHAR(0) or a BINARY(0).
+    return data_type._with(length=length)
 
 
 def _of_decimal(value: decimal.Decimal) -> DataType:
@@ -60,7 +64,7 @@ def _of_decimal(value: decimal.Decimal) -> DataType:
     if not isinstance(exponent, int):
         raise ValueError(f"{value} is no number of a DECIMAL")
     scale = max(-exponent, 0)
-    precision = max(len(digits) + max(exponent, 0), scale, 1)
+    precision = max(len(digits) + max(exponent, 0), scale + 1)
     return types.DecimalType(precision, scale)
 
 
@@ -69,8 +73,8 @@ _LITERALS: dict[type, Callable[[Any], DataType]] = {
     int: _of_int,
     float: lambda _: types.DoubleType(),
     str: _of_text,
-    bytes: lambda value: types.BinaryType(max(len(value), 1)),
-    bytearray: lambda value: types.BinaryType(max(len(value), 1)),
+    bytes: lambda value: _of_length(types.BinaryType(), len(value)),
+    bytearray: lambda value: _of_length(types.BinaryType(), len(value)),
     decimal.Decimal: _of_decimal,
     datetime.date: lambda _: types.DateType(),
     datetime.datetime: lambda _: types.TimestampType(6),

@@ -1,0 +1,105 @@
+"""Types, rows, settings and builders answer as PyFlink's do.
+
+``reference/settings.json`` has PyFlink's answers; ``reference/record_settings.py`` writes it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import settings_cases as cases
+
+from pyflow.table.planner.configuration import Effect, find
+from pyflow.table.types import infer, infer_rows, parse, verifier
+from pyflow.util.exceptions import TableException
+
+HERE = Path(__file__).resolve().parent
+REFERENCE = json.loads((HERE / "reference" / "settings.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def known():
+    found = cases.names("pyflow")
+    found["verifier"] = verifier
+    return {**found, **cases.objects(found)}
+
+
+@pytest.mark.parametrize("case", cases.TYPES)
+def test_types_have_the_texts_of_flink(case, known):
+    data_type = eval(case, known)
+    expected = REFERENCE["types"][case]
+
+    assert {"text": str(data_type), "repr": repr(data_type)} == expected
+    assert parse(expected["text"]) == data_type
+
+
+@pytest.mark.parametrize("case", cases.TYPE_TEXTS)
+def test_texts_are_read_as_flink_reads_them(case):
+    expected = REFERENCE["type_texts"][case]
+
+    if expected is None:
+        with pytest.raises(TableException, match="column"):
+            parse(case)
+    else:
+        assert str(parse(case)) == expected
+
+
+@pytest.mark.parametrize("case", cases.LITERALS)
+def test_literals_have_the_types_of_flink(case, known):
+    assert str(infer(eval(case, known))) == REFERENCE["literals"][case]
+
+
+@pytest.mark.parametrize("case", cases.ROWS)
+def test_rows_have_the_types_of_flink(case, known):
+    try:
+        found = str(infer_rows(*eval(f"({case},)", known)))
+    except (TypeError, ValueError) as error:
+        found = f"raises {type(error).__name__}"
+
+    assert found == REFERENCE["rows"][case]
+
+
+@pytest.mark.parametrize("case", cases.VERIFIED)
+def test_values_are_checked_as_in_flink(case, known):
+    assert cases.outcome(case, known) == REFERENCE["verified"][case]
+
+
+@pytest.fixture(scope="module")
+def answers():
+    """Ours, of a process in the time zone of the reference."""
+    program = (
+        "import json, settings_cases as cases\n"
+        "known = cases.names('pyflow')\n"
+        "known.update(cases.objects(known))\n"
+        "print(json.dumps({case: cases.outcome(case, known) for case in cases.VALUES}))"
+    )
+    path = os.pathsep.join([str(HERE), str(HERE.parents[1])])
+    environment = {**os.environ, "TZ": cases.ZONE, "PYTHONPATH": path}
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+@pytest.mark.parametrize("case", cases.VALUES)
+def test_values_are_those_of_flink(case, answers):
+    assert answers[case] == REFERENCE["values"][case]
+
+
+@pytest.mark.parametrize("key", REFERENCE["settings"])
+def test_settings_of_flink_are_known(key):
+    setting = find(key)
+
+    if setting.effect is Effect.DEFAULT or setting.default is not None:
+        assert setting.default == REFERENCE["settings"][key]
