@@ -248,8 +248,8 @@ class CatalogBaseTable:
         return self.comment
 
     def get_detailed_description(self) -> str | None:
-        """Return what the table means."""
-        return self.comment
+        """Return None, as Flink's tables do."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -275,12 +275,12 @@ class CatalogPartition:
         return CatalogPartition(dict(self.properties), self.comment)
 
     def get_description(self) -> str | None:
-        """Return what the partition means."""
-        return self.comment
+        """Return None, as Flink's partitions do."""
+        return None
 
     def get_detailed_description(self) -> str | None:
-        """Return what the partition means."""
-        return self.comment
+        """Return None, as Flink's partitions do."""
+        return None
 
     def get_comment(self) -> str | None:
         """Return what the partition means."""

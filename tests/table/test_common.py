@@ -38,6 +38,7 @@ from pyflow.common.watermark_strategy import (
     AssignerWithPeriodicWatermarksWrapper,
     TimestampAssigner,
 )
+from pyflow.table.catalog import Catalog, HiveCatalog, JdbcCatalog
 from pyflow.table.changelog_mode import ChangelogMode
 from pyflow.table.compiled_plan import CompiledPlan
 from pyflow.table.model_descriptor import ModelDescriptor
@@ -107,6 +108,9 @@ def test_what_is_unsupported_says_so():
         lambda: AssignerWithPeriodicWatermarksWrapper(None),
         lambda: CompiledPlan(None, None),
         HiveModule,
+        lambda: HiveCatalog("hive"),
+        lambda: JdbcCatalog("jdbc", "d", "u", "p", "jdbc:x"),
+        lambda: Catalog.list_tables(None, "d"),
     ],
 )
 def test_java_objects_of_flink_are_unsupported(call):
@@ -339,6 +343,14 @@ def test_restart_strategies_are_described():
 
     assert fixed == RestartStrategies.fixed_delay_restart(3, datetime.timedelta(seconds=1))
     assert fixed != RestartStrategies.no_restart()
+    assert fixed.get_restart_attempts() == 3
+    assert fixed.get_delay_between_attempts_interval() == datetime.timedelta(seconds=1)
+    rate = RestartStrategies.failure_rate_restart(1, 2, 3)
+    assert rate.get_max_failure_rate() == 1
+    assert rate.get_failure_interval() == datetime.timedelta(milliseconds=2)
+    assert rate.get_delay_between_attempts_interval() == datetime.timedelta(milliseconds=3)
+    with pytest.raises(TypeError, match="'a'"):
+        RestartStrategies.fixed_delay_restart(3, "a")
     for strategy in (
         fixed,
         RestartStrategies.no_restart(),
