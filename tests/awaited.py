@@ -7,6 +7,7 @@ import time
 import pytest
 from pyspark.errors import StreamingQueryException
 
+from comparison import settings
 from sessions import MODE
 
 THREAD = {MODE: "thread"}
@@ -67,6 +68,21 @@ def started(frame, sink, tmp_path, trigger, checkpoint=None):
         .option("checkpointLocation", str(checkpoint))
         .start()
     )
+
+
+def rows_of_runs(spark, stream, frame, tmp_path, runs, conf):
+    """What a query has written that gets a row, is stopped, and goes on in the next mode."""
+    out = tmp_path / "out"
+    for n, (mode, trigger) in enumerate(runs, 1):
+        with settings(spark, {**mode, **conf}):
+            query = started(frame, ToFile(out), tmp_path, trigger, tmp_path / "checkpoint")
+            try:
+                stream.add(["a"])
+                wait_for_rows(query, out, n)
+                wait_for_input(query, 1)
+            finally:
+                query.stop()
+    return rows_of(out)
 
 
 def plan_of(query):

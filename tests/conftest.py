@@ -20,6 +20,7 @@ import comparison
 import deployments
 import pyflow
 import sessions
+import stateful_streams
 from scripts.kafka_broker import Broker, connector_jars
 
 sys.path.insert(0, str(sessions.MODULES))
@@ -74,8 +75,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     # Python's workers cannot import test modules: their functions travel by value.
     for module in {item.module for item in items if isinstance(item, pytest.Function)}:
         cloudpickle.register_pickle_by_value(module)
-    cloudpickle.register_pickle_by_value(comparison)
-    cloudpickle.register_pickle_by_value(awaited)
+    for module in (comparison, awaited, stateful_streams):
+        cloudpickle.register_pickle_by_value(module)
     if not config.getoption("--complete"):
         left_out = [item for item in items if item.get_closest_marker("complete")]
         config.hook.pytest_deselected(items=left_out)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -47,9 +48,32 @@ def run(command, where, seconds=300, **variables):
     return done.stdout
 
 
+@contextmanager
+def killed_at_the_end(command, where, log, **variables):
+    """A program that runs meanwhile and is then killed, with all that it has started.
+
+    What it prints is added to a file.
+    """
+    with log.open("ab") as file:
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            cwd=where,
+            env={**environment(), **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
 def submit(*conf, master="local[2]", mode="thread", jar=None):
     """The command that submits an application with the plugin, without its program."""
-    settings = ["spark.plugins=io.pyflow.PyFlowPlugin", *conf]
+    settings = ["spark.plugins=io.pyflow.PyFlowPlugin", "spark.ui.enabled=false", *conf]
     if mode is not None:
         settings.append(f"spark.pyflow.execution-mode={mode}")
     return [
@@ -104,7 +128,6 @@ def connect_server(where, *conf, master="local[2]", **variables):
     conf = (
         "spark.connect.grpc.binding.address=127.0.0.1",
         "spark.connect.grpc.binding.port=0",
-        "spark.ui.enabled=false",
         *conf,
     )
     server = Daemon(

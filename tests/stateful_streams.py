@@ -1,10 +1,15 @@
 """Streams that keep state: the same query, stopped after each batch and started in another mode."""
 
+# ruff: noqa: N802, N803
+
 from __future__ import annotations
 
 from functools import partial
 
-from comparison import assert_process_plan, assert_thread_plan, exact, settings
+import pytest
+from pyspark.sql.streaming import StatefulProcessor
+
+from comparison import assert_process_plan, assert_thread_plan, exact, failure, settings
 from sessions import FALLBACK, MODE, wait_until
 
 #: The only store of processors in streams.
@@ -110,6 +115,15 @@ MODES = (
     ("thread", "process", "thread"),
 )
 
+#: Each batch in each mode, and each way between them.
+TURNS = (("process", "thread"), ("thread", "process"))
+
+
+def in_sequences(complete):
+    """Has a test run with two sequences of modes, and with the complete ones in `make test-all`."""
+    sequences = [TURNS, pytest.param(complete, marks=pytest.mark.complete)]
+    return pytest.mark.parametrize("sequences", sequences, ids=["two", "three"])
+
 
 def check_stream(spark, tmp_path, make, sequences=MODES, **options):
     """The rows of a query; fails unless they are the same whichever modes it goes through."""
@@ -125,3 +139,45 @@ def check_stream(spark, tmp_path, make, sequences=MODES, **options):
 
 def last_lines(error):
     return [line for line in error.detail.splitlines() if "Error" in line or "Exception" in line]
+
+
+class Failing(StatefulProcessor):
+    """A processor that fails in one place, or returns what is given."""
+
+    def __init__(self, where, returned=()):
+        self.where = where
+        self.returned = returned
+
+    def init(self, handle):
+        self.handle = handle
+        self.state = handle.getValueState("state", "n int NOT NULL")
+        if self.where == "init":
+            raise ValueError("in init")
+
+    def handleInputRows(self, key, rows, timerValues):
+        if self.where == "rows":
+            raise ValueError(f"in rows of {key}")
+        if self.where == "jvm":
+            self.handle.registerTimer(5)
+        if self.where == "twice":
+            self.handle.getValueState("state", "n int NOT NULL")
+        if self.where == "null":
+            self.state.update((None,))
+        if self.where == "length":
+            self.state.update((1, 2))
+        return None if self.returned is None else iter(self.returned)
+
+    def close(self):
+        if self.where == "close":
+            raise ValueError("in close")
+
+
+def check_failure(spark, query_of):
+    """Fails unless a query over keyed rows has the same error in both modes."""
+    seen = {}
+    for mode in ("process", "thread"):
+        with settings(spark, {**STORE, MODE: mode}), pytest.raises(Exception) as caught:  # noqa: PT011
+            query_of(spark.sql(rows(0, 3)).groupBy("k")).collect()
+        seen[mode] = failure(caught.value)
+    assert seen["thread"].exception == seen["process"].exception
+    assert last_lines(seen["thread"]) == last_lines(seen["process"])

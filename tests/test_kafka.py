@@ -12,13 +12,12 @@ import signal
 import subprocess
 import sys
 import textwrap
-from contextlib import contextmanager
 
 import pytest
 from pyspark.errors import StreamingQueryException
 
 from comparison import assert_process_plan, assert_thread_plan, settings, thread_modes
-from deployments import PROGRAMS, environment
+from deployments import PROGRAMS, killed_at_the_end
 from kafka_streams import BATCH, account, read, started, through, upper
 from scripts.kafka_broker import Broker
 from sessions import INTERPRETER, MODE, ROOT, wait_until
@@ -30,17 +29,17 @@ from benchmarks.topics import Topic
 PROCESS = {MODE: "process"}
 THREAD = {MODE: "thread"}
 MODES = [
-    pytest.param(mode, id=f"{mode[MODE]}-{mode.get(INTERPRETER, 'workers')}")
+    pytest.param(
+        mode,
+        id=f"{mode[MODE]}-{mode.get(INTERPRETER, 'workers')}",
+        marks=pytest.mark.complete if mode in thread_modes()[1:] else (),
+    )
     for mode in (PROCESS, *thread_modes())
 ]
 BATCHES = {"processingTime": "0 seconds"}
 REAL_TIME = {"realTime": "5 seconds"}
 # Real-time mode takes no other, and a query has one format for ever.
 CHECKPOINT = {"spark.sql.streaming.stateStore.checkpointFormatVersion": "2"}
-THREAD_FIRST = [
-    pytest.param(THREAD, id="thread"),
-    pytest.param(PROCESS, id="process", marks=pytest.mark.complete),
-]
 WITH_REAL_TIME = [
     pytest.param(THREAD, BATCHES, id="thread"),
     pytest.param(PROCESS, BATCHES, id="process", marks=pytest.mark.complete),
@@ -179,34 +178,11 @@ def test_a_broker_that_is_stopped_and_started(spark, tmp_path, mode, trigger):
         account(source, sink, duplicates=BATCH)
 
 
-@contextmanager
 def program(where, master, mode, kafka, topics, trigger="processingTime=0 seconds"):
-    """A program whose stream runs until it is killed, with all that it has started."""
-    source, sink = topics
-    names = (source.name, sink.name, where / "checkpoint")
-    with (where / "program.log").open("a") as log:
-        process = subprocess.Popen(
-            [
-                sys.executable,
-                PROGRAMS / "kafka_stream.py",
-                master,
-                mode,
-                trigger,
-                kafka.address,
-                *names,
-            ],
-            cwd=where,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-    try:
-        yield process
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    """A program whose stream runs until it is killed."""
+    names = (*(topic.name for topic in topics), where / "checkpoint")
+    stream = [sys.executable, PROGRAMS / "kafka_stream.py", master, mode, trigger, kafka.address]
+    return killed_at_the_end([*stream, *names], where, where / "program.log")
 
 
 def processes(sink):
@@ -214,7 +190,8 @@ def processes(sink):
     return {int(record.value.partition("@")[2]) for record in sink.records()}
 
 
-@pytest.mark.parametrize("mode", THREAD_FIRST)
+@pytest.mark.complete
+@pytest.mark.parametrize("mode", [THREAD, PROCESS], ids=["thread", "process"])
 def test_a_query_that_is_killed(kafka, topics, tmp_path, mode):
     source, sink = topics
     send(source, "before", 10 * BATCH)

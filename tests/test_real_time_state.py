@@ -22,6 +22,7 @@ from awaited import (
     failure_of,
     plan_of,
     rows_of,
+    rows_of_runs,
     started,
     wait,
     wait_for_batches,
@@ -119,18 +120,8 @@ RUNS = [
 def test_restart_from_the_checkpoint(spark, tmp_path, runs):
     """Between micro-batches and real-time mode, both ways, and by way of process mode."""
     stream = AwaitedStream(spark)
-    out = tmp_path / "out"
-    frame = counted(stream.frame)
-    for n, (mode, trigger) in enumerate(runs, 1):
-        with settings(spark, {**mode, **STORE}):
-            query = started(frame, ToFile(out), tmp_path, trigger, tmp_path / "checkpoint")
-            try:
-                stream.add(["a"])
-                wait_for_rows(query, out, n)
-                wait_for_input(query, 1)
-            finally:
-                query.stop()
-    assert rows_of(out) == [count("a", n) for n in range(1, len(runs) + 1)]
+    written = rows_of_runs(spark, stream, counted(stream.frame), tmp_path, runs, STORE)
+    assert written == [count("a", n) for n in range(1, len(runs) + 1)]
 
 
 def test_checkpoints_of_format_1_are_refused(spark, tmp_path):

@@ -21,7 +21,18 @@ from pyspark.sql.streaming import StatefulProcessor
 from comparison import exact, failure, settings
 from deployments import PROGRAMS, run
 from sessions import MODE
-from stateful_streams import BERLIN, MODES, STORE, check_stream, last_lines, rows, run_stream
+from stateful_streams import (
+    BERLIN,
+    MODES,
+    STORE,
+    TURNS,
+    Failing,
+    check_failure,
+    check_stream,
+    in_sequences,
+    last_lines,
+    rows,
+)
 
 pytest.importorskip("google.protobuf", reason="process mode sends requests for state with it")
 
@@ -80,8 +91,10 @@ def everything(source):
     )
 
 
-def test_all_kinds_of_state(spark, tmp_path):
-    check_stream(spark, tmp_path, everything, conf=BERLIN)
+@in_sequences(MODES)
+def test_all_kinds_of_state(spark, tmp_path, sequences):
+    """A batch has more rows of a key than it takes to change state again."""
+    check_stream(spark, tmp_path, everything, sequences, conf=BERLIN, per_batch=16)
 
 
 class Inexact(StatefulProcessor):
@@ -98,13 +111,14 @@ class Inexact(StatefulProcessor):
         yield Row(k=key[0], before=str(before), now=str(self.state.get()), n=numpy.int32(3))
 
 
-def test_values_of_other_types(spark, tmp_path):
+@in_sequences(MODES)
+def test_values_of_other_types(spark, tmp_path, sequences):
     def make(source):
         return source.groupBy("k").transformWithState(
             Inexact(), "k string, before string, now string, n long", "append", "none"
         )
 
-    check_stream(spark, tmp_path, make)
+    check_stream(spark, tmp_path, make, sequences)
 
 
 class EventTimers(StatefulProcessor):
@@ -134,7 +148,8 @@ class EventTimers(StatefulProcessor):
         )
 
 
-def test_timers_of_event_time(spark, tmp_path):
+@in_sequences(MODES)
+def test_timers_of_event_time(spark, tmp_path, sequences):
     def make(source):
         return (
             source.withWatermark("at", "1 second")
@@ -144,7 +159,8 @@ def test_timers_of_event_time(spark, tmp_path):
             )
         )
 
-    check_stream(spark, tmp_path, make)
+    seen = check_stream(spark, tmp_path, make, sequences)
+    assert "timer" in str(seen)
 
 
 class Expiring(StatefulProcessor):
@@ -177,7 +193,8 @@ class Expiring(StatefulProcessor):
         yield Row(k=key[0], seen=f"timer {self.long.get()}")
 
 
-def test_expiry_and_timers_of_processing_time(spark, tmp_path):
+@in_sequences(MODES)
+def test_expiry_and_timers_of_processing_time(spark, tmp_path, sequences):
     def make(source):
         return source.groupBy("k").transformWithState(
             Expiring(), "k string, seen string", "append", "processingTime"
@@ -187,11 +204,7 @@ def test_expiry_and_timers_of_processing_time(spark, tmp_path):
         timers = sum("timer" in row.seen for row in rows)
         return timers == len(rows) - timers == 3 * batches
 
-    seen = {
-        modes: run_stream(spark, tmp_path / "-".join(modes), make, modes, finished=finished)
-        for modes in MODES
-    }
-    assert all(rows == seen[MODES[0]] for rows in seen.values())
+    check_stream(spark, tmp_path, make, sequences, finished=finished)
 
 
 class Initial(StatefulProcessor):
@@ -216,8 +229,9 @@ def summed(source, spark):
     )
 
 
-def test_initial_state(spark, tmp_path):
-    check_stream(spark, tmp_path, lambda source: summed(source, spark))
+@in_sequences(MODES)
+def test_initial_state(spark, tmp_path, sequences):
+    check_stream(spark, tmp_path, lambda source: summed(source, spark), sequences)
 
 
 def test_batches(spark):
@@ -230,50 +244,26 @@ def test_batches(spark):
     assert all(seen["thread"])
 
 
-class Failing(StatefulProcessor):
-    def __init__(self, where):
-        self.where = where
-
-    def init(self, handle):
-        self.handle = handle
-        self.state = handle.getValueState("state", "n int NOT NULL")
-        if self.where == "init":
-            raise ValueError("in init")
-
-    def handleInputRows(self, key, rows, timerValues):
-        if self.where == "rows":
-            raise ValueError(f"in rows of {key}")
-        if self.where == "jvm":
-            self.handle.registerTimer(5)
-        if self.where == "null":
-            self.state.update((None,))
-        if self.where == "length":
-            self.state.update((1, 2))
-        if self.where == "result":
-            return iter([Row(k="x", n="no number")])
-        if self.where == "not a row":
-            return iter([("x", 1)])
-        return None
-
-    def close(self):
-        if self.where == "close":
-            raise ValueError("in close")
+#: What is no result, by how it is called.
+RETURNED = {
+    "result": [Row(k="x", n="no number")],
+    "not a row": [("x", 1)],
+}
 
 
 @pytest.mark.parametrize(
     "where",
-    ["init", "rows", "jvm", "null", "length", "result", "not a row", "None"],
+    [
+        *("init", "rows", "jvm", "null", "result", "None"),
+        *(pytest.param(each, marks=pytest.mark.complete) for each in ("length", "not a row")),
+    ],
 )
 def test_errors(spark, where):
-    seen = {}
-    for mode in ("process", "thread"):
-        with settings(spark, {**STORE, MODE: mode}), pytest.raises(Exception) as caught:  # noqa: PT011
-            spark.sql(rows(0, 3)).groupBy("k").transformWithState(
-                Failing(where), "k string, n int", "append", "none"
-            ).collect()
-        seen[mode] = failure(caught.value)
-    assert seen["thread"].exception == seen["process"].exception
-    assert last_lines(seen["thread"]) == last_lines(seen["process"])
+    def query(keyed):
+        processor = Failing(where, RETURNED.get(where))
+        return keyed.transformWithState(processor, "k string, n int", "append", "none")
+
+    check_failure(spark, query)
 
 
 def test_many_rows_of_one_key(spark):
@@ -355,8 +345,7 @@ def test_evolution_of_a_value_schema(spark, tmp_path):
         )
 
     avro = {"spark.sql.streaming.stateStore.encodingFormat": "avro"}
-    sequences = [("process", "process"), ("thread", "thread"), ("process", "thread")]
-    check_stream(spark, tmp_path, make, sequences, batches=2, conf=avro)
+    check_stream(spark, tmp_path, make, TURNS, conf=avro)
 
 
 @pytest.mark.complete

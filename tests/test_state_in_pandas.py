@@ -11,20 +11,22 @@ import pandas as pd
 import pytest
 from pyspark.sql.streaming import StatefulProcessor
 
-from comparison import exact, executed_plan, failure, settings
+from comparison import exact, executed_plan, settings
 from sessions import FALLBACK, MODE
-from stateful_streams import BERLIN, STORE, check_stream, last_lines, rows, run_stream
+from stateful_streams import (
+    BERLIN,
+    STORE,
+    Failing,
+    check_failure,
+    check_stream,
+    in_sequences,
+    rows,
+    run_stream,
+)
 
 pytest.importorskip("google.protobuf", reason="process mode sends requests for state with it")
 
 SEQUENCES = (("process", "process", "process"), ("thread", "process", "thread"))
-
-#: Each batch in each mode, and each way between them.
-TURNS = (("process", "thread"), ("thread", "process"))
-
-in_sequences = pytest.mark.parametrize(
-    "sequences", [TURNS, pytest.param(SEQUENCES, marks=pytest.mark.complete)], ids=["two", "three"]
-)
 
 
 class Everything(StatefulProcessor):
@@ -62,7 +64,7 @@ def everything(source):
     )
 
 
-@in_sequences
+@in_sequences(SEQUENCES)
 def test_all_kinds_of_state(spark, tmp_path, sequences):
     """A batch has more rows of a key than it takes to change state again."""
     check_stream(spark, tmp_path, everything, sequences, conf=BERLIN, per_batch=16)
@@ -109,7 +111,7 @@ def summed(source, spark, time_mode="eventTime"):
     )
 
 
-@in_sequences
+@in_sequences(SEQUENCES)
 def test_initial_state_and_timers_of_event_time(spark, tmp_path, sequences):
     def make(source):
         return summed(source.withWatermark("at", "1 second"), spark)
@@ -182,32 +184,11 @@ def test_processors_that_cannot_run_in_thread_mode(spark):
     assert seen[0] == seen[1]
 
 
-class Failing(StatefulProcessor):
-    def __init__(self, where):
-        self.where = where
-
-    def init(self, handle):
-        self.handle = handle
-        self.state = handle.getValueState("state", "n int NOT NULL")
-        if self.where == "init":
-            raise ValueError("in init")
-
-    def handleInputRows(self, key, rows, timerValues):
-        if self.where == "rows":
-            raise ValueError(f"in rows of {key}")
-        if self.where == "jvm":
-            self.handle.registerTimer(5)
-        if self.where == "twice":
-            self.handle.getValueState("state", "n int NOT NULL")
-        if self.where == "result":
-            return iter([pd.DataFrame({"k": ["x"], "n": ["no number"]})])
-        if self.where == "no frame":
-            return iter([("x", 1)])
-        return iter([])
-
-    def close(self):
-        if self.where == "close":
-            raise ValueError("in close")
+#: What is no result, by how it is called.
+RETURNED = {
+    "result": [pd.DataFrame({"k": ["x"], "n": ["no number"]})],
+    "no frame": [("x", 1)],
+}
 
 
 @pytest.mark.parametrize(
@@ -218,12 +199,8 @@ class Failing(StatefulProcessor):
     ],
 )
 def test_errors(spark, where):
-    seen = {}
-    for mode in ("process", "thread"):
-        with settings(spark, {**STORE, MODE: mode}), pytest.raises(Exception) as caught:  # noqa: PT011
-            spark.sql(rows(0, 3)).groupBy("k").transformWithStateInPandas(
-                Failing(where), "k string, n int", "append", "none"
-            ).collect()
-        seen[mode] = failure(caught.value)
-    assert seen["thread"].exception == seen["process"].exception
-    assert last_lines(seen["thread"]) == last_lines(seen["process"])
+    def query(keyed):
+        processor = Failing(where, RETURNED.get(where, ()))
+        return keyed.transformWithStateInPandas(processor, "k string, n int", "append", "none")
+
+    check_failure(spark, query)

@@ -10,14 +10,14 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
 import fraud_model
+from deployments import killed_at_the_end
 from scripts.kafka_broker import Broker
 from sessions import wait_until
 
@@ -28,26 +28,13 @@ from benchmarks.topics import Topic
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@contextmanager
-def example(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+def example(folder: Path, *arguments: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """The example as it is started in a terminal; at the end it is killed with its JVM."""
-    with (folder / "example.log").open("ab") as log:
-        process = subprocess.Popen(
-            [
-                *(sys.executable, str(ROOT / "examples/fraud_scoring.py")),
-                *("--folder", str(folder), "--rate", "200", "--rest", "2", *arguments),
-            ],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-    try:
-        yield process
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    command = [
+        *(sys.executable, ROOT / "examples/fraud_scoring.py"),
+        *("--folder", folder, "--rate", "200", "--rest", "2", *arguments),
+    ]
+    return killed_at_the_end(command, folder, folder / "example.log", PYTHONPATH=str(ROOT))
 
 
 def scoring(log: Path) -> list[str]:
