@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from functools import cache
+from pathlib import Path
 
 import pytest
 from pyspark.sql import types
@@ -122,6 +123,32 @@ def test_java_and_native_code_agree(name: str) -> None:
     assert {field: int(numbers.get(field, "none")) for field in fields} == {
         field: _native()[number] for field, number in fields.items()
     }
+
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def _constants(sources: str, constant: str) -> dict[str, int]:
+    """Constants of a source: those of Scala are not in class files."""
+    (file,) = _ROOT.glob(sources)
+    return {name: int(number) for name, number in re.findall(constant, file.read_text(), re.M)}
+
+
+def test_python_and_scala_agree_on_requests_for_state() -> None:
+    python = _constants("pyflow/thread_mode/stateful.py", r"^_([A-Z_]+) = (\d+)$")
+    scala = {
+        re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper(): number
+        for name in ("StateAccess", "KeyedState")
+        for name, number in _constants(
+            f"jvm/src/*/scala/**/{name}.scala", r"\bval (\w+) = (\d+)$"
+        ).items()
+    }
+    assert scala.pop("FIRST_OF_VARIABLE") == scala["EXISTS"]
+    assert scala.pop("OPERATION_BITS") == python.pop("VARIABLE_BITS")
+    assert python.pop("PICKLE_EXCHANGE") == program._PICKLE_EXCHANGE
+    assert python.pop("ARROW_EXCHANGE") == program._ARROW_EXCHANGE
+    assert python == scala
+    assert sorted(python.values()) == list(range(32))
 
 
 def test_every_number_is_compared() -> None:
