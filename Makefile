@@ -94,7 +94,7 @@ check: lint build
 	$(python) $(pytest) -m "slice or generated"
 
 # All tests on the newest Python, and those of the slice on the oldest and without a GIL.
-test: lint build sanitize build/kafka.stamp
+test: lint build sanitize build/kafka.stamp build/spark.jsa
 	$(gradle) test
 	$(python) $(pytest)
 	@for minor in $$(cat build/pythons-of-slice); do $(MAKE) test-on MINOR=$$minor MARK=slice || exit; done
@@ -199,6 +199,12 @@ build/kafka.stamp: build.gradle | build/pythons
 	@echo "PyFlow: fetching a Kafka broker and Spark's connector"
 	$(gradle) fetchKafka
 	@touch $@
+
+# The JVMs of the tests load Spark's classes from it.
+build/spark.jsa: requirements/pyspark.txt scripts/archive_classes.py | build/jar.stamp
+	@echo "PyFlow: archiving Spark's classes"
+	@$(python) scripts/archive_classes.py $@ > build/archive-classes.log 2>&1 \
+	  || { cat build/archive-classes.log; exit 1; }
 
 $(data) &:
 	@echo "PyFlow: fetching $(flights) from the npm registry"

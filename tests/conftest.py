@@ -36,8 +36,11 @@ LONG = {
     for name in ("administration", "battery", "deployments", "survival", "wrong_types")
 }
 
-# Programs that live for seconds spend most of that on the compiler for those that live for hours.
+# Programs that live for seconds spend most of that on loading Spark's classes, and on the compiler
+# for those that live for hours. A JVM that the archive was not made for loads them as ever.
 QUICK_JVM = "-XX:TieredStopAtLevel=1"
+CLASSES = sessions.ROOT / "build" / "spark.jsa"
+FROM_ARCHIVE = f' "-XX:SharedArchiveFile={CLASSES}" -Xlog:cds*=off'
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -59,7 +62,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     complete, examples = config.getoption("--complete"), config.getoption("--examples")
     if not complete or examples:
-        os.environ.setdefault("JDK_JAVA_OPTIONS", QUICK_JVM)
+        archived = FROM_ARCHIVE if CLASSES.exists() else ""
+        os.environ.setdefault("JDK_JAVA_OPTIONS", QUICK_JVM + archived)
     hypothesis.settings.register_profile(
         "programs",
         max_examples=examples or (100 if complete else 6),
