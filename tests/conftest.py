@@ -30,10 +30,10 @@ TEST_TIMEOUT_SECONDS = 180
 # A test that takes longer is too long for `make test`; docs/contributing/README.md says what to do.
 FINDING_SECONDS = 60
 
-# Files that take minutes are begun first, so that none is left to one process at the end.
+# Files that take a minute or more are begun first: none is left to one process at the end.
 LONG = {
     f"test_{name}.py"
-    for name in ("administration", "battery", "deployments", "survival", "wrong_types")
+    for name in ("auto", "deployments", "kafka", "start", "state", "survival", "wrong_types")
 }
 
 # Programs that live for seconds spend most of that on loading Spark's classes, and on the compiler
@@ -66,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("JDK_JAVA_OPTIONS", QUICK_JVM + archived)
     hypothesis.settings.register_profile(
         "programs",
-        max_examples=examples or (100 if complete else 6),
+        max_examples=examples or (100 if complete else 4),
         derandomize=not (complete or examples),
         print_blob=True,
         deadline=None,

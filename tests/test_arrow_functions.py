@@ -16,6 +16,7 @@ from pyspark import TaskContext
 from pyspark.sql import Row
 from pyspark.sql import functions as F
 from pyspark.sql.functions import arrow_udf, col, pandas_udf
+from pyspark.sql.pandas.functions import ArrowUDFType
 
 from comparison import MODE, operator, settings
 
@@ -222,16 +223,20 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize(("declared", "values"), VALUES, ids=[declared for declared, _ in VALUES])
-def test_types_both_ways(arrow_lane, declared, values):
+def test_types_both_ways(arrow_lane):
     """Every type in every position of a batch: whole, nested, sliced, all null, and empty."""
+    types = [declared for declared, _ in VALUES]
+    schema = ", ".join(f"`{declared}` {declared}" for declared in types)
+    data = list(zip(*(values * 4 for _, values in VALUES)))
 
-    @arrow_udf(declared)
-    def same(array: pa.Array) -> pa.Array:
+    def column(function, declared, return_type):
+        made = arrow_udf(function, return_type, ArrowUDFType.SCALAR)
+        return made(F.col(f"`{declared}`")).alias(declared)
+
+    def same(array):
         return array
 
-    @arrow_udf(f"array<{declared}>")
-    def listed(array: pa.Array) -> pa.Array:
+    def listed(array):
         return pa.array([[each.as_py()] for each in array], pa.list_(array.type))
 
     def sliced(batches):
@@ -241,17 +246,17 @@ def test_types_both_ways(arrow_lane, declared, values):
             yield batch.slice(len(batch) - 1, 1)
 
     def program(spark):
-        frame = spark.createDataFrame([(value,) for value in values * 4], f"v {declared}")
-        results = [
-            frame.repartition(1).select("v", same("v").alias("same")),
-            frame.coalesce(1).mapInArrow(sliced, frame.schema),
-        ]
+        frame = spark.createDataFrame(data, schema).coalesce(1)
         # pandas makes floats of integers where one is missing.
-        if declared != "bigint":
-            results.append(frame.coalesce(1).mapInPandas(lambda batches: batches, frame.schema))
-        if declared != "void":
-            results.append(frame.coalesce(1).select(listed("v")))
-        return results
+        in_pandas = frame.drop("bigint")
+        return [
+            frame.select("*", *(column(same, each, each) for each in types)),
+            frame.mapInArrow(sliced, frame.schema),
+            in_pandas.mapInPandas(lambda batches: batches, in_pandas.schema),
+            frame.select(
+                *(column(listed, each, f"array<{each}>") for each in types if each != "void")
+            ),
+        ]
 
     arrow_lane(program)
 

@@ -432,7 +432,16 @@ def not_null_results(depth):
         )
 
 
-@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize(
+    "depth",
+    [
+        *("column", "map value", "field of element"),
+        *(
+            pytest.param(depth, marks=pytest.mark.complete)
+            for depth in ("field", "element", "element of field")
+        ),
+    ],
+)
 def test_nulls_where_none_are_declared(arrow_lane, depth):
     """A column for every type; of each partition, one of them is asked for and has a null."""
     columns = list(not_null_results(depth))

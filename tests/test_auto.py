@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 
 import pyarrow as pa
@@ -11,7 +10,6 @@ import pytest
 from pyspark.sql import functions as F
 
 from comparison import executed_plan, settings
-from deployments import PROGRAMS, run
 from sessions import FALLBACK, INTERPRETER, MODE, OWN_GIL
 
 REASON = "of their time for the GIL that they share"
@@ -191,10 +189,3 @@ def test_functions_in_interpreters_of_their_own_stay(auto):
     loop = F.udf(lambda n: busy(1), "long")
     with settings(auto, {INTERPRETER: "isolated"}):
         stays(auto, lambda frame: frame.select(loop("id")), tasks=2)
-
-
-def test_executors_tell_the_driver(tmp_path):
-    output = run([sys.executable, PROGRAMS / "auto.py", "local-cluster[1,2,1024]"], tmp_path)
-    assert "LEFT FOR PROCESS MODE" in output
-    assert REASON in output
-    assert "ContendedFunctions" in output

@@ -480,8 +480,18 @@ def sorted_rows(rows):
     return sorted(rows, key=lambda row: [(value is None, value or 0) for value in row])
 
 
-@MODES
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(
+    ("mode", "strategy"),
+    [
+        pytest.param(
+            *(mode, strategy),
+            id=f"{mode[INTERPRETER]}-{strategy}",
+            marks=pytest.mark.complete if mode in thread_modes()[1:] and conf else (),
+        )
+        for mode in thread_modes()
+        for strategy, conf in STRATEGIES.items()
+    ],
+)
 def test_outer_joins(spark, mode, strategy):
     f = udf(matches, "boolean", useArrow=strategy in ("by default", "sort-merge"))
     with settings(spark, {**mode, **STRATEGIES[strategy], "spark.sql.crossJoin.enabled": "true"}):

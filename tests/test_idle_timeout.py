@@ -135,7 +135,17 @@ def modes_of(kind):
     return [process_mode(), *(thread_modes() if kind in ROW_LANE else thread_modes()[:1])]
 
 
-@pytest.mark.parametrize("kind", ROW_LANE + ARROW_LANE)
+# What watches is the same for these as for others of their lane.
+LIKE_OTHERS = [arrow_optimised, arrow_function, grouped, read]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=pytest.mark.complete if kind in LIKE_OTHERS else ())
+        for kind in ROW_LANE + ARROW_LANE
+    ],
+)
 def test_the_task_fails_where_idle_functions_are_killed(spark, kind):
     spark.dataSource.register(Source)
     for mode in modes_of(kind):

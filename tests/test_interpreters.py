@@ -220,7 +220,9 @@ def test_functions_that_need_the_shared_interpreter_move_there_once(tmp_path):
         assert len(moved) in ((1, 2) if OWN_GIL else (0,)), moved
 
 
-@pytest.mark.parametrize("master", ["local[2]", "local-cluster[2,2,768]"])
+@pytest.mark.parametrize(
+    "master", ["local[2]", pytest.param("local-cluster[2,2,768]", marks=pytest.mark.complete)]
+)
 def test_functions_that_import_late_do_nothing_twice(tmp_path, master):
     program = PROGRAM.parent / "late_imports.py"
     output = run([sys.executable, program, master], tmp_path, seconds=170)

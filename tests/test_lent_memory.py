@@ -15,43 +15,44 @@ from deployments import PROGRAMS, run
 from sessions import wait_until
 
 
-def kept(where, rows, batch_bytes, *options):
-    """What a program prints whose function keeps a group."""
-    program = [sys.executable, PROGRAMS / "lent_memory.py", rows, batch_bytes, *options]
+def kept(where, *arguments):
+    """What a program prints whose function keeps groups."""
+    program = [sys.executable, PROGRAMS / "lent_memory.py", *arguments]
     # Lines of Spark's log begin with a number, too.
     lines = re.findall(r"^(?:after )?\d+(?: \d+)?$", run(program, where), re.M)
     return [int(number) for line in lines for number in re.findall(r"\d+", line)]
 
 
-@pytest.mark.parametrize("batch_bytes", [4096, 1 << 20])
-def test_a_group_larger_than_direct_memory(tmp_path, batch_bytes):
-    rows = 500_000 if batch_bytes > 4096 else 100_000
-    printed = kept(tmp_path, rows, batch_bytes, "-XX:MaxDirectMemorySize=40m")
-    assert printed == [rows, rows * 22 * 8 + rows * 4, 100]
+def numbers_of(rows):
+    """What is printed of a group: its rows, its bytes, and how many rows come after it."""
+    return [rows, rows * 22 * 8 + rows * 4, 100]
+
+
+def test_groups_larger_than_direct_memory(tmp_path):
+    """Of small batches, and of large ones."""
+    groups = {100_000: 4096, 500_000: 1 << 20}
+    cases = [f"{rows}/{batch_bytes}" for rows, batch_bytes in groups.items()]
+    printed = kept(tmp_path, "-XX:MaxDirectMemorySize=40m", *cases)
+    assert printed == [number for rows in groups for number in numbers_of(rows)]
 
 
 @pytest.mark.complete
 def test_a_group_larger_than_the_heap(tmp_path):
     rows = 7_000_000
-    assert kept(tmp_path, rows, 64 << 20) == [rows, rows * 22 * 8 + rows * 4, 100]
+    assert kept(tmp_path, f"{rows}/{64 << 20}") == numbers_of(rows)
 
 
-@pytest.mark.parametrize(
-    ("case", "what"),
-    [
-        ("stream", "keep (up to row N of"),
-        ("group", "keep_column (up to row N of the group k = 7, day = 2024-02-29, number 1 of"),
-        ("batch", "keep_column (up to row N of the group k = 7, day = 2024-02-29, number 1 of"),
-    ],
-)
-def test_more_than_there_is_fails_the_task(tmp_path, case, what):
-    program = [sys.executable, PROGRAMS / "lent_memory_limit.py", case]
-    lines = run(program, tmp_path).splitlines()
-    (refused,) = [line for line in lines if line.startswith("The executor has no memory")]
-    told = re.sub(r"up to row \d+", "up to row N", refused)
-    assert f"MiB of input of the Python function {what} the partition): " in told
-    assert "spark.executor.memoryOverhead" in refused
-    assert lines[-1] == "after 1000"
+def test_more_than_there_is_fails_the_task(tmp_path):
+    lines = run([sys.executable, PROGRAMS / "lent_memory_limit.py"], tmp_path).splitlines()
+    group = "keep_column (up to row N of the group k = 7, day = 2024-02-29, number 1 of"
+    cases = {"stream": "keep (up to row N of", "group": group, "batch": group}
+    for case, what in cases.items():
+        (refused,) = [line for line in lines if line.startswith(f"{case}: ")]
+        told = re.sub(r"up to row \d+", "up to row N", refused)
+        assert told.startswith(f"{case}: The executor has no memory")
+        assert f"MiB of input of the Python function {what} the partition): " in told
+        assert "spark.executor.memoryOverhead" in refused
+        assert f"after {case}: 1000" in lines
 
 
 def test_rows_and_results_that_there_is_no_memory_for_fail_the_task(tmp_path):

@@ -150,8 +150,11 @@ def test_expressions_that_ansi_mode_refuses(both_modes, make_udf, conf, expressi
 @pytest.mark.parametrize(
     "declared",
     short_and_complete(
-        ["decimal(5,2)", "struct<a:decimal(20,0),b:string>"],
-        ["tinyint", "bigint", "float", "string", "timestamp", "array<int>", "map<string,bigint>"],
+        ["decimal(5,2)"],
+        [
+            *("struct<a:decimal(20,0),b:string>", "tinyint", "bigint", "float", "string"),
+            *("timestamp", "array<int>", "map<string,bigint>"),
+        ],
     ),
 )
 def test_values_of_another_type(both_modes, make_udf, conf, declared):
@@ -210,13 +213,17 @@ def fail(n):
         raise ValueError(text) from error
 
 
-@pytest.mark.parametrize(
-    ("simplified", "hidden", "with_locals"),
-    # Full tracebacks with locals show those of the frames of PySpark's worker, too.
-    sorted({*itertools.product(["true", "false"], repeat=3)} - {("false", "false", "true")}),
+# Settings that all change a traceback. Full tracebacks with locals show those of the frames of
+# PySpark's worker, too.
+TRACEBACKS = [("true", "false", "true"), ("true", "true", "true")]
+MORE_TRACEBACKS = sorted(
+    {*itertools.product(["true", "false"], repeat=3)} - {("false", "false", "true"), *TRACEBACKS}
 )
-def test_traceback_settings_together(both_modes, make_udf, simplified, hidden, with_locals):
-    conf = {SIMPLIFIED: simplified, HIDDEN: hidden, WITH_LOCALS: with_locals}
+
+
+@pytest.mark.parametrize("together", short_and_complete(TRACEBACKS, MORE_TRACEBACKS), ids="-".join)
+def test_traceback_settings_together(both_modes, make_udf, together):
+    conf = dict(zip((SIMPLIFIED, HIDDEN, WITH_LOCALS), together, strict=True))
 
     def program(spark):
         return spark.range(1).select(make_udf(fail, "long")("id"))

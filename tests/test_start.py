@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 
 import pytest
 
@@ -30,7 +31,10 @@ def failed_start(master, where, *conf):
 # Executors start Python ahead of tasks if the application's mode says so, otherwise for the first.
 @pytest.mark.parametrize(
     ("master", "mode"),
-    [("local[2]", "process"), ("local-cluster[1,2,1024]", "thread")],
+    [
+        ("local-cluster[1,2,1024]", "thread"),
+        pytest.param("local[2]", "process", marks=pytest.mark.complete),
+    ],
 )
 def test_a_library_that_cannot_be_loaded(tmp_path, master, mode):
     jar = without_code(pyflow.jar_path(), tmp_path / "pyflow.jar")
@@ -56,15 +60,25 @@ def test_a_temporary_directory_without_programs(tmp_path):
     if subprocess.run(mount, capture_output=True).returncode != 0:
         pytest.skip("mounting is not allowed here")
     try:
-        plan, error, _ = failed_start(
-            "local[2]",
-            tmp_path,
-            f"spark.driver.extraJavaOptions=-Djava.io.tmpdir={directory}",
-        )
+        output, _ = start_alone(directory).communicate(timeout=120)
     finally:
         unmount(directory)
-    for told in (plan, error):
-        assert f"{directory} may be mounted noexec: set -Djava.io.tmpdir" in told
+    assert f"{directory} may be mounted noexec: set -Djava.io.tmpdir" in output
+
+
+def test_a_changed_native_library_is_not_loaded(tmp_path):
+    jar = tmp_path / "changed.jar"
+    with zipfile.ZipFile(pyflow.jar_path()) as original, zipfile.ZipFile(jar, "w") as changed:
+        for entry in original.infolist():
+            content = original.read(entry)
+            changed.writestr(
+                entry, content + b"\0" if "libpyflow-cp" in entry.filename else content
+            )
+    start = start_alone(tmp_path, jar=jar)
+    output, _ = start.communicate(timeout=120)
+    assert start.returncode == 1, output
+    assert "changed.jar is not the one that was built with it" in output
+    assert "Replace the jar by an intact one" in output
 
 
 @pytest.mark.parametrize("mode", ["process", pytest.param("thread", marks=pytest.mark.complete)])
@@ -81,7 +95,7 @@ def test_a_crash(tmp_path, mode):
         assert "sitecustomize" in told
 
 
-def start_alone(where, **variables):
+def start_alone(where, jar=None, **variables):
     """A JVM that starts Python and ends."""
     return subprocess.Popen(
         [
@@ -89,7 +103,7 @@ def start_alone(where, **variables):
             "-XX:+SuppressFatalErrorMessage",
             f"-Djava.io.tmpdir={where}",
             "-cp",
-            os.pathsep.join([pyflow.jar_path(), f"{SPARK}/jars/*"]),
+            os.pathsep.join([str(jar or pyflow.jar_path()), f"{SPARK}/jars/*"]),
             "io.pyflow.admission.PythonStart",
             sys.executable,
         ],

@@ -178,14 +178,14 @@ def every_position():
 
 
 def positions(request, declared, eval_type):
-    """All in the complete comparison; otherwise a fifth, another one for each type and eval type.
+    """All in the complete comparison; otherwise a tenth, another one for each type and eval type.
 
     The codec's tests try exact and inexact values of all types.
     """
     if request.config.getoption("--complete"):
         return every_position()
     first = [str(each) for each in (*DECLARED, *STRICT)].index(str(declared))
-    return every_position()[(first + 2 * (eval_type == "arrow")) % 5 :: 5]
+    return every_position()[(first + 5 * (eval_type == "arrow")) % 10 :: 10]
 
 
 @pytest.mark.parametrize(

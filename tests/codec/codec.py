@@ -125,7 +125,7 @@ def uninstrumented_environment() -> dict[str, str]:
 
 def _build() -> Path:
     tag = "cp" + libpython.minor().replace(".", "")
-    commands = [["cmake", "--build", BUILD, "--target", f"pyflow-codec-{tag}"]]
+    commands = [["cmake", "--build", BUILD, "--parallel", "--target", f"pyflow-codec-{tag}"]]
     if not (BUILD / "CMakeCache.txt").exists():
         commands.insert(0, ["cmake", "-S", ROOT / "native", "-B", BUILD])
     BUILD.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,8 @@ def value(n):
 
 spark = SparkSession.builder.appName("archived").getOrCreate()
 f = udf(value, useArrow=False)  # the archive has no pyarrow
-for mode in ("process", "thread"):
-    spark.conf.set("spark.pyflow.execution-mode", mode)
+for mode in ("default", "process", "thread"):
+    if mode != "default":
+        spark.conf.set("spark.pyflow.execution-mode", mode)
     print(mode, spark.range(2).select(f("id")).distinct().collect())
 spark.stop()

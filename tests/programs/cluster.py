@@ -1,4 +1,8 @@
-"""Functions on executors of their own: `python cluster.py MASTER`, with two executors."""
+"""Functions on executors of their own: `python cluster.py MASTER [--complete]`, with two executors.
+
+Both kinds of plain functions with `--complete`; functions that leave for process mode where an
+executor has two cores, which the executors of a local cluster have.
+"""
 
 from __future__ import annotations
 
@@ -90,13 +94,42 @@ def check(spark, use_arrow):
     assert total.value == 500, total.value
 
 
+def loop(n):
+    """Python code that lets go of the GIL only when CPython makes it; the program it runs in."""
+    end = time.thread_time() + 1
+    while time.thread_time() < end:
+        sum(range(1000))
+    return os.path.basename(os.path.realpath("/proc/self/exe"))
+
+
+def check_leaving(spark):
+    """In `auto` mode; the executors tell the driver."""
+    f = udf(loop)
+    with comparison.settings(spark, {sessions.MODE: "auto", sessions.INTERPRETER: "shared"}):
+        for _ in range(20):
+            frame = spark.range(4, numPartitions=4).select(f("id").alias("program"))
+            programs = {row.program for row in frame.collect()}
+            plan = comparison.executed_plan(frame)
+            if "ProcessMode" in plan:
+                assert "java" not in programs, programs
+                print("LEFT FOR PROCESS MODE")
+                print(plan)
+                return
+
+
 def main() -> None:
     cloudpickle.register_pickle_by_value(comparison)
-    spark = sessions.start(sys.argv[1], conf=sessions.cluster_conf())
+    conf = sessions.cluster_conf()
+    two_cores = sys.argv[1].startswith("local-cluster")
+    if two_cores:
+        conf.update({"spark.executor.cores": "2", "spark.cores.max": "4"})
+    spark = sessions.start(sys.argv[1], conf=conf)
     executors = spark._jsc.sc().getExecutorMemoryStatus().size() - 1
     assert executors == 2, executors
-    for use_arrow in (True, False):
+    for use_arrow in (False, True) if "--complete" in sys.argv else (False,):
         check(spark, use_arrow)
+    if two_cores:
+        check_leaving(spark)
     assert spark._jsc.sc().getExecutorMemoryStatus().size() - 1 == 2, "an executor was lost"
     spark.stop()
     print("BOTH MODES AGREE")

@@ -1,4 +1,4 @@
-"""Functions that end the JVM they run in: `crash.py MASTER`, with two executors.
+"""Functions that end the JVM they run in: `crash.py MASTER [--complete]`, with two executors.
 
 In a Python worker they do nothing of the kind, so that the job must finish there. The test reads
 this program's log. Functions of other kinds crash in `battery.py`.
@@ -196,9 +196,9 @@ def main() -> None:
         },
     )
     check_others(spark)
-    crashes = [(exits, True, generated), (segfaults, False, parquet)]
+    crashes = [(segfaults, False, parquet)]
     if "--complete" in sys.argv:
-        crashes.append((aborts, True, parquet))
+        crashes += [(exits, True, generated), (aborts, True, parquet)]
     for function, use_arrow, rows in crashes:
         check_crash(spark, function, use_arrow, rows(spark))
     check_company(spark)

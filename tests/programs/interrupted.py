@@ -44,36 +44,37 @@ def ended_after(run, seconds, expected):
 
 @case
 def synchronisers(spark):
-    """Interrupted at any moment, each is as usable as before."""
-    for kind in [each.__name__ for each in shared_locks.KINDS]:
+    """Interrupted at any moment, each is as usable as before. A task for each, two at a time."""
+    kinds = [each.__name__ for each in shared_locks.KINDS]
 
-        def interrupted(n, kind=kind):
-            thing = shared_locks.shared(kind)
-            attempt = TaskContext.get().attemptNumber()
-            while attempt < ATTEMPTS - 2:
+    def interrupted(n):
+        thing = shared_locks.shared(kinds[n])
+        attempt = TaskContext.get().attemptNumber()
+        while attempt < ATTEMPTS - 2:
+            thing.use()
+        if attempt == ATTEMPTS - 2:
+            thing.wait()
+        return True
+
+    def uses(n):
+        thing = shared_locks.shared(kinds[n])
+        done = threading.Event()
+
+        def use_often():
+            for _ in range(100):
                 thing.use()
-            if attempt == ATTEMPTS - 2:
-                thing.wait()
-            return True
+            done.set()
 
-        def uses(n, kind=kind):
-            thing = shared_locks.shared(kind)
-            done = threading.Event()
+        threading.Thread(target=use_often, daemon=True).start()
+        return done.wait(20)
 
-            def use_often():
-                for _ in range(100):
-                    thing.use()
-                done.set()
-
-            threading.Thread(target=use_often, daemon=True).start()
-            return done.wait(20)
-
-        with comparison.settings(spark, {TIMEOUT: "100ms"}):
-            frame = spark.range(1, numPartitions=1).select(udf(interrupted, "boolean")("id"))
-            assert frame.collect() == [(True,)], kind
-        rows = spark.range(1, numPartitions=1).select(udf(uses, "boolean")("id")).collect()
-        assert rows == [(True,)], f"{kind} cannot be used any more"
-        print("USABLE", kind, flush=True)
+    numbers = spark.range(len(kinds), numPartitions=len(kinds))
+    with comparison.settings(spark, {TIMEOUT: "100ms"}):
+        ended = numbers.select(udf(interrupted, "boolean")("id")).collect()
+        assert ended == [(True,)] * len(kinds)
+    usable = numbers.select(udf(uses, "boolean")("id")).collect()
+    unusable = [kind for kind, (used,) in zip(kinds, usable, strict=True) if not used]
+    assert not unusable, f"cannot be used any more: {unusable}"
 
 
 @case
@@ -198,8 +199,7 @@ def dying_threads(spark):
 
 
 def main():
-    master = f"local[2,{ATTEMPTS}]" if sys.argv[1] == "synchronisers" else "local[2]"
-    spark = sessions.start(master)
+    spark = sessions.start(f"local[2,{ATTEMPTS}]")
     spark.sparkContext.setLogLevel("ERROR")
     mode = {sessions.MODE: "thread", sessions.FALLBACK: "false", sessions.INTERPRETER: "shared"}
     with comparison.settings(spark, mode):

@@ -1,6 +1,8 @@
-"""A function of a group that is larger than all memory that the JVM may have for buffers.
+"""Functions of groups that are larger than all memory that the JVM may have for buffers.
 
-Arguments: the rows of the group, and of a batch; prints rows, bytes and what the metric shows.
+    python lent_memory.py [JVM_OPTION ...] ROWS/BATCH_BYTES ...
+
+Prints the rows and bytes of each group, and how many rows a query has after it.
 """
 
 import sys
@@ -11,7 +13,8 @@ from pyspark.sql import functions as F
 
 import pyflow
 
-rows, batch_bytes, *options = sys.argv[1:]
+options = [argument for argument in sys.argv[1:] if argument.startswith("-")]
+groups = sys.argv[1 + len(options) :]
 builder = (
     SparkSession.builder.master("local[2]")
     .config("spark.driver.memory", "512m")
@@ -21,7 +24,6 @@ builder = (
     .config("spark.pyflow.execution-mode", "thread")
 )
 spark = pyflow.configure(builder).getOrCreate()
-spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", batch_bytes)
 
 
 def summary(table: pa.Table) -> pa.Table:
@@ -29,12 +31,15 @@ def summary(table: pa.Table) -> pa.Table:
 
 
 columns = [(F.col("id") + i).alias(f"c{i}") for i in range(22)]
-frame = (
-    spark.range(int(rows))
-    .select(F.lit(0).alias("k"), *columns)
-    .groupBy("k")
-    .applyInArrow(summary, "rows long, bytes long")
-)
-print(*frame.first())
-after = spark.range(100).mapInArrow(lambda batches: batches, "id long").count()
-print("after", after)
+for group in groups:
+    rows, batch_bytes = group.split("/")
+    spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", batch_bytes)
+    frame = (
+        spark.range(int(rows))
+        .select(F.lit(0).alias("k"), *columns)
+        .groupBy("k")
+        .applyInArrow(summary, "rows long, bytes long")
+    )
+    print(*frame.first())
+    after = spark.range(100).mapInArrow(lambda batches: batches, "id long").count()
+    print("after", after)

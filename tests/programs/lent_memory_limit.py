@@ -1,11 +1,10 @@
-"""A function that keeps more than the system gives the JVM: its task fails, all else goes on.
+"""Functions that keep more than the system gives the JVM: their tasks fail, all else goes on.
 
-The argument says of what: `stream`, `group`, or `batch` for a group that is to be one batch.
+Prints the error of a stream, of a group, and of a group that is to be one batch.
 """
 
 import re
 import resource
-import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -47,21 +46,26 @@ numbers = spark.range(0, 200_000_000, 1, 1)
 print("within", numbers.limit(10_000_000).mapInArrow(keep, "n long").first().n)
 
 jvm = spark.sparkContext._gateway.proc.pid
-used = int(Path(f"/proc/{jvm}/statm").read_text().split()[0]) * resource.getpagesize()
-resource.prlimit(jvm, resource.RLIMIT_AS, (used + (700 << 20), resource.RLIM_INFINITY))
-keys = spark.range(1500).selectExpr(
+keys = spark.range(3000).selectExpr(
     "id", "id % 1 + 7 AS k", "date_add(date'2024-02-29', int(id % 1)) AS day"
 )
 length = keep_column(F.repeat(F.lit("x"), F.col("id").cast("int") + 1_000_000))
-frames = {
-    "stream": numbers.mapInArrow(keep, "n long"),
-    "group": keys.groupBy("k", "day").agg(length),
-    "batch": keys.groupBy("k", "day").agg(length),
+group = keys.groupBy("k", "day").agg(length)
+MAX_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+CASES = {
+    "stream": (numbers.mapInArrow(keep, "n long"), {}),
+    "group": (group, {}),
+    "batch": (group, {MAX_BYTES: str(2**31 - 1)}),
 }
-if sys.argv[1] == "batch":
-    spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", str(2**31 - 1))
-try:
-    frames[sys.argv[1]].collect()
-except (PySparkException, Py4JJavaError) as error:
-    print(re.search(r"LentMemoryException: (.*)", str(error)).group(1))
-print("after", sum(row.n for row in spark.range(1000).mapInArrow(count, "n long").collect()))
+for case, (frame, conf) in CASES.items():
+    # What is free of a case before is not given back to the system at once.
+    used = int(Path(f"/proc/{jvm}/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.prlimit(jvm, resource.RLIMIT_AS, (used + (700 << 20), resource.RLIM_INFINITY))
+    for key, value in conf.items():
+        spark.conf.set(key, value)
+    try:
+        frame.select("*").collect()
+    except (PySparkException, Py4JJavaError) as error:
+        print(f"{case}:", re.search(r"LentMemoryException: (.*)", str(error)).group(1))
+    after = spark.range(1000).mapInArrow(count, "n long").collect()
+    print(f"after {case}:", sum(row.n for row in after))

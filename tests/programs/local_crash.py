@@ -1,7 +1,7 @@
 """A local session whose JVM crashes, or ends well: `local_crash.py KIND TEMPORARY [KEY=VALUE...]`.
 
 `plain` and `pandas` crash in a function of that kind, `interrupted` ends while a function runs, and
-any other kind when it has stopped the session. PyFlow is in it by settings alone.
+any other kind when it has run one and stopped the session. PyFlow is in it by settings alone.
 """
 
 from __future__ import annotations
@@ -77,10 +77,10 @@ def main() -> None:
     except Exception as error:
         print("RAISED", type(error).__name__, flush=True)
         os._exit(0)  # PySpark would try to stop a session that is gone.
+    print("NOTED", noted(temporary))
     if kind == "interrupted":
         leave_running(rows.select(udf(slow, "long")("id")).collect, temporary)
     else:
-        print("NOTED", noted(temporary))
         spark.stop()
 
 

@@ -26,7 +26,6 @@ import sessions
 
 CLIENTS = 2
 TURNS = 2
-ROUNDS = 2
 ROWS = 100
 
 
@@ -46,9 +45,8 @@ class Client:
         for interpreter in ("auto", "shared"):
             self._spark.conf.set(sessions.MODE, "thread")
             self._spark.conf.set(sessions.INTERPRETER, interpreter)
-            for _ in range(ROUNDS):
-                for function in self._functions():
-                    self._check(interpreter, function)
+            for function in self._functions():
+                self._check(interpreter, function)
 
     def add_module(self) -> None:
         """Add a Python file, and see that functions import it."""

@@ -1,9 +1,10 @@
 """Functions that try to take the JVM with them, or to hang it.
 
-    python survival.py CASE... [--default-stack]
+    python survival.py CASE... [--default-stack] [--complete]
 
 Prints SURVIVED and its name after each case, when the session still answers. A case that ends the
-session must be the last.
+session must be the last. Cases that take long run in one form of thread mode, with `--complete` in
+all that the running Python has.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ import comparison
 import sessions
 
 CASES: dict[str, Callable[[SparkSession], None]] = {}
+
+LONG_MODES = comparison.thread_modes()[0 if "--complete" in sys.argv else -1 :]
 
 
 def case(function: Callable[[SparkSession], None]) -> Callable[[SparkSession], None]:
@@ -301,7 +304,7 @@ def huge_string(spark: SparkSession) -> None:
     """One gigabyte comes out as it is; what no row can hold is an error."""
     length = 1 << 30
     f = udf(lambda n: "x" * n)
-    for mode in comparison.thread_modes():
+    for mode in LONG_MODES:
         with comparison.settings(spark, mode):
             frame = spark.range(length, length + 1, numPartitions=1)
             rows = frame.select(F.length(f("id")).alias("n")).collect()
@@ -379,7 +382,7 @@ def uninterruptible(spark: SparkSession) -> None:
         return sum(itertools.repeat(1, 1_000_000_000))
 
     f = udf(count, "long")
-    for mode in comparison.thread_modes():
+    for mode in LONG_MODES:
         with comparison.settings(spark, mode):
             started.unlink(missing_ok=True)
             frame = spark.range(1, numPartitions=1).select(f("id"))
@@ -454,6 +457,7 @@ def runs_for_ever(spark: SparkSession) -> None:
         while True:
             time.sleep(1)
 
+    started.unlink(missing_ok=True)
     spark.conf.set(sessions.MODE, "thread")
     for function in (loop, sleep):
         in_background(spark.range(1, numPartitions=1).select(udf(function)("id")).collect)
@@ -539,9 +543,13 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("cases", choices=CASES, nargs="+")
     parser.add_argument("--default-stack", action="store_true")
+    parser.add_argument("--complete", action="store_true")
     options = parser.parse_args()
     cloudpickle.register_pickle_by_value(comparison)
-    spark = sessions.start(default_stack=options.default_stack, conf={"spark.driver.memory": "6g"})
+    spark = sessions.start(
+        default_stack=options.default_stack,
+        conf={"spark.driver.memory": "6g", "spark.python.daemon.module": "warm_daemon"},
+    )
     for name in options.cases:
         CASES[name](spark)
         if not spark.sparkContext._jsc:
