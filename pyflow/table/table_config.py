@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import datetime
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pyflow.common.configuration import Configuration
 from pyflow.common.time import Duration
 from pyflow.table.planner.configuration import SessionConfiguration, check
 from pyflow.table.sql_dialect import SqlDialect
-from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = ["TableConfig"]
-
-_OFFSET = re.compile(r"Z|(UTC|GMT|UT)?[+-]\d{1,2}(:?\d{2}){0,2}|UTC|GMT|UT")
 
 
 class TableConfig:
@@ -87,14 +82,6 @@ class TableConfig:
         """
         if not isinstance(timezone_id, str):
             raise TypeError(f"the time zone must be a str, not {timezone_id!r}")
-        if not _OFFSET.fullmatch(timezone_id):
-            try:
-                ZoneInfo(timezone_id)
-            except (ZoneInfoNotFoundError, ValueError, OSError):
-                raise TableException(
-                    f"there is no time zone {timezone_id!r}; zones are named as 'Europe/Berlin' or"
-                    " 'GMT-08:00'"
-                ) from None
         self.set("table.local-time-zone", timezone_id)
 
     def get_max_generated_code_length(self) -> int:

@@ -156,6 +156,8 @@ def test_a_session_is_started_with_settings():
         ("python.metric.enabled", "yes", "it must be true or false"),
         ("table.exec.state.ttl", "1 week", "no length of time"),
         ("table.exec.sink.not-null-enforcer", "DROP", "only 'ERROR'"),
+        ("table.local-time-zone", "Europe/Berln", "a zone is named as 'Europe/Berlin'"),
+        ("table.dml-sync", "true", r"`wait\(\)` waits for it"),
         ("python.requirements", "r.txt", "is not carried: install them"),
         ("execution.state-recovery.path", "/x", "there are no savepoints"),
         ("pipeline.global-job-parameters", "a", "'a' is not of the form name:value"),
@@ -184,13 +186,13 @@ def test_whole_groups_have_no_effect(key):
     assert find(key).effect is Effect.NONE
 
 
-def test_settings_that_are_read_have_types():
+def test_settings_have_types():
     configuration = Configuration().set_string("table.exec.state.ttl", "1 h")
 
     assert value_of(configuration, "table.exec.state.ttl") == Duration.of_hours(1)
     assert value_of(configuration, "table.exec.async-scalar.timeout") == Duration.of_minutes(3)
     assert value_of(configuration, "table.exec.mini-batch.enabled") is False
-    assert value_of(configuration, "execution.checkpointing.dir") is None
+    assert value_of(configuration, "pipeline.global-job-parameters") is None
 
 
 def test_defaults_and_conversions_are_sound():

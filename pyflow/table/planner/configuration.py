@@ -8,12 +8,14 @@ Keys that begin with ``spark.`` are Spark's own.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pyflow.common.configuration import Configuration, map_of, text_of
 from pyflow.common.time import Duration
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Parser = Callable[[str], Any]
+
+_OFFSET = re.compile(r"Z|(UTC|GMT|UT)?[+-]\d{1,2}(:?\d{2}){0,2}|UTC|GMT|UT")
 
 
 class Effect(Enum):
@@ -98,6 +102,15 @@ def _one_of(*names: str) -> Parser:
     return parse
 
 
+def _zone(text: str) -> str:
+    if text != "default" and not _OFFSET.fullmatch(text):
+        try:
+            ZoneInfo(text)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError("a zone is named as 'Europe/Berlin' or 'GMT-08:00'") from None
+    return text
+
+
 def _listing(text: str) -> list[str]:
     elements = Configuration.parse_list_value(text)
     return elements if len(elements) > 1 else [part for part in text.split(",") if part]
@@ -157,6 +170,7 @@ _TO_SPARK = (
         "table.local-time-zone",
         Effect.SESSION,
         "the time zone of `TIMESTAMP_LTZ`; `default` leaves the session's",
+        _zone,
         spark=("spark.sql.session.timeZone",),
         convert=_unless_default,
     ),
@@ -171,7 +185,7 @@ _TO_SPARK = (
     Setting(
         "table.exec.resource.default-parallelism",
         Effect.SESSION,
-        "as `parallelism.default`, and before it",
+        "as `parallelism.default`; the one set later holds",
         _integer,
         spark=("spark.sql.shuffle.partitions",),
         convert=_if_positive,
@@ -223,7 +237,8 @@ _TO_SPARK = (
     Setting("pipeline.classpaths", Effect.FILES, "jars, separated by `;`", _listing),
 )
 
-_READ = (
+# Settings whose values are read or checked.
+_TYPED = (
     Setting(
         "execution.runtime-mode",
         Effect.READ,
@@ -256,7 +271,6 @@ _READ = (
         "parameters that functions read from their context, as `name:value,name:value`",
         map_of,
     ),
-    Setting("pipeline.name", Effect.READ, "the name of jobs"),
     Setting(
         "table.exec.async-scalar.max-concurrent-operations",
         Effect.READ,
@@ -294,22 +308,15 @@ _READ = (
     ),
     Setting(
         "table.exec.state.ttl",
-        Effect.READ,
-        "how long state is kept that no row touched; 0 for ever",
+        Effect.NONE,
+        "a query over bounded input ends before its state is old",
         Duration.parse,
         "0 ms",
     ),
     Setting(
         "table.exec.mini-batch.enabled",
-        Effect.READ,
-        "whether a result is emitted once per key and batch instead of once per row",
-        _boolean,
-        "false",
-    ),
-    Setting(
-        "table.dml-sync",
-        Effect.READ,
-        "whether an INSERT waits until it is done",
+        Effect.NONE,
+        "each row emits the change that it makes",
         _boolean,
         "false",
     ),
@@ -320,24 +327,15 @@ _READ = (
         _positive,
         "30",
     ),
-    Setting(
-        "execution.checkpointing.dir",
-        Effect.READ,
-        "where streaming queries keep state and progress",
-    ),
-    Setting(
-        "state.checkpoints.dir",
-        Effect.READ,
-        "as `execution.checkpointing.dir`",
-    ),
 )
 
 # Flink's default is what holds here, and the other values are not carried.
 _DEFAULT = {
     "python.systemenv.enabled": ("true", "functions see the environment of their executor"),
     "table.sql-dialect": ("default", "Hive's dialect is not read"),
+    "table.dml-sync": ("false", "an INSERT runs in the background; `wait()` waits for it"),
     "table.exec.legacy-cast-behaviour": ("DISABLED", "a cast that fails is an error"),
-    "table.exec.sink.not-null-enforcer": ("ERROR", "None in a NOT NULL column is an error"),
+    "table.exec.sink.not-null-enforcer": ("ERROR", "no row is dropped"),
     "table.exec.sink.type-length-enforcer": ("IGNORE", "texts and bytes are not cut to length"),
     "table.exec.sink.upsert-materialize": ("AUTO", "no other way to apply updates is there"),
     "table.exec.source.cdc-events-duplicate": ("false", "changes are taken as they come"),
@@ -355,6 +353,7 @@ _SPILLING = "Spark spills as it needs to"
 _OPTIMIZER = "Spark's optimizer plans queries"
 _CHECKPOINTS = "Spark writes state and progress with every batch"
 _JVM_OBJECTS = "rows travel in Spark's form"
+_BOUNDED = "a query over bounded input keeps nothing"
 _RESTART = "Spark repeats tasks `spark.task.maxFailures` times"
 _STATE = "state is kept in Spark's state store"
 _PROCESSES = "it is of Flink's processes; `spark.*` are those of Spark's"
@@ -423,6 +422,7 @@ _NONE = {
     "table.exec.deduplicate.insert-update-after-sensitive-enabled": "both kinds are told apart",
     "table.exec.deduplicate.mini-batch.compact-changes-enabled": "a batch is Spark's",
     "table.optimizer.*": _OPTIMIZER,
+    "execution.checkpointing.dir": _BOUNDED,
     "execution.checkpointing.interval": _CHECKPOINTS,
     "execution.checkpointing.interval-during-backlog": _CHECKPOINTS,
     "execution.checkpointing.mode": _CHECKPOINTS,
@@ -457,6 +457,7 @@ _NONE = {
     "execution.attached": "the program is the driver",
     "execution.shutdown-on-attached-exit": "the program is the driver",
     "execution.target": "`spark.master` says where",
+    "pipeline.name": "jobs have Spark's names",
     "pipeline.auto-watermark-interval": _WATERMARKS,
     "pipeline.auto-generate-uids": "operators have no identifiers",
     "pipeline.closure-cleaner-level": _JVM_OBJECTS,
@@ -475,6 +476,7 @@ _NONE = {
     "state.backend": _STATE,
     "state.backend.*": _STATE,
     "state.checkpoint-storage": _CHECKPOINTS,
+    "state.checkpoints.dir": _BOUNDED,
     "state.savepoints.dir": _CHECKPOINTS,
     "restart-strategy": _RESTART,
     "restart-strategy.*": _RESTART,
@@ -525,7 +527,7 @@ SETTINGS: dict[str, Setting] = {
     setting.key: setting
     for setting in (
         *_TO_SPARK,
-        *_READ,
+        *_TYPED,
         *(
             Setting(key, Effect.DEFAULT, meaning, default=default)
             for key, (default, meaning) in _DEFAULT.items()
