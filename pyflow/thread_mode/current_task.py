@@ -13,6 +13,7 @@ import functools
 import os
 import sys
 import threading
+import traceback
 import weakref
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
@@ -80,6 +81,9 @@ class CurrentTask:
         What the functions run in.
     own : dict
         The task's values of state that Python keeps once per process; see `task_globals`.
+    at_start, at_end : list of callable
+        What functions have to do before their first row, and after the last, in this order. What
+        is to be done at the end is done once, also if the task fails or is cancelled.
     tracing : tuple
         The functions of ``sys.settrace`` and ``sys.setprofile`` while another task is the thread's.
     ended : bool
@@ -89,6 +93,8 @@ class CurrentTask:
         self.label = label
         self.context_variables = context_variables
         self.own: dict[Any, Any] = {}
+        self.at_start: list[Callable[[], None]] = []
+        self.at_end: list[Callable[[], None]] = []
         self.tracing: tuple[Any, Any] = (None, None)
         self.context: TaskContext | None = None
         self.variables = dict(_variables.process)
@@ -100,9 +106,48 @@ class CurrentTask:
         self.class_ids: MutableMapping[Any, str] = weakref.WeakKeyDictionary()
         self.ended = False
 
+    def start(self) -> None:
+        """Do what functions have to do before their first row."""
+        while self.at_start:
+            self.at_start.pop(0)()
+
+    def finish(self) -> None:
+        """Do what functions have to do after their last row; raise the first error."""
+        errors = []
+        while self.at_end:
+            try:
+                self._in_context(self.at_end.pop(0))
+            except BaseException as error:
+                errors.append(error)
+        if errors:
+            raise errors[0]
+
+    def _in_context(self, work: Callable[[], None]) -> None:
+        """Do something as the task's functions do."""
+        began = False
+
+        def begin() -> None:
+            nonlocal began
+            began = True
+            work()
+
+        with entered(self):
+            try:
+                self.context_variables.run(begin)
+            except RuntimeError:
+                if began:
+                    raise
+                work()  # some thread, perhaps this one, is in the context
+
     def end(self) -> None:
         """Release what is large; threads that the functions have left running use the rest."""
         global _last_entered
+        try:
+            self.finish()
+        except BaseException:
+            with entered(self):
+                print(f"Functions failed at the end of {self.label}:", file=sys.stderr)
+                traceback.print_exc()
         self.ended = True
         self.broadcasts = {}
         self.accumulators = {}

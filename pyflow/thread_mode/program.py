@@ -37,6 +37,7 @@ _PICKLE_EXCHANGE = 0
 _ARROW_EXCHANGE = 1
 
 CallJvm = Callable[[int, bytes], bytes | None]
+Encoder = Callable[[Any], Any]
 
 
 class Program:
@@ -52,6 +53,9 @@ class Program:
     error_options : ErrorOptions
     conversion : Conversion
         What Arrow gets of results that are not of the exact type.
+    encoders : list of callable or None
+        Of each function: what makes a value of the return type of a result that is not of the exact
+        Python type, where PySpark's conversion alone would make another.
     """
 
     def __init__(
@@ -61,9 +65,11 @@ class Program:
         arrow_options: results.ArrowOptions,
         error_options: ErrorOptions,
         conversion: results.Conversion,
+        encoders: list[Encoder | None],
     ) -> None:
         self._task = task
         self._return_types = return_types
+        self._encoders = encoders
         self._columns = [
             results.Column(return_type, arrow_options, error_options, conversion)
             for return_type in return_types
@@ -84,6 +90,7 @@ class Program:
     def pickle_result(self, function: int, value: Any) -> bytes:
         """Pickle a result as a worker would send it, alone in a batch."""
         return_type = self._return_types[function]
+        (value,) = self._encoded(function, [value])
         if return_type.needConversion():
             value = return_type.toInternal(value)
         return pyspark_worker.pickle_batch([value])
@@ -99,18 +106,23 @@ class Program:
 
     def convert_results(self, function: int, values: list[Any]) -> list[Any]:
         """Convert a bundle's results with Arrow."""
-        return self._columns[function].convert(values)
+        return self._columns[function].convert(self._encoded(function, values))
 
     def pack_results(self, function: int, values: list[Any]) -> bytes:
         """Pack a bundle's results for the shared interpreter."""
-        return self._columns[function].pack(values)
+        return self._columns[function].pack(self._encoded(function, values))
 
     def unpack_results(self, answer: bytes) -> list[Any]:
         """Unpack what the shared interpreter made of them."""
         return results.unpack(answer)
 
+    def _encoded(self, function: int, values: list[Any]) -> list[Any]:
+        encode = self._encoders[function]
+        return values if encode is None else [encode(value) for value in values]
+
     def accumulator_updates(self) -> list[bytes]:
-        """The updates of this task."""
+        """End the functions of a task that succeeds, and return the updates."""
+        self._task.finish()
         return pyspark_worker.accumulator_updates(self._task.accumulators)
 
 
@@ -165,6 +177,8 @@ def _load_for(
             (loaded, [schema[ordinal] for each in arguments for ordinal, _ in each]),
             may_fail_late=spec["tried_again"],
         )
+    encoders = [_take_encoder(chain) for chain, _ in loaded]
+    task.start()
     error_options = ErrorOptions.of(spec)
     program = Program(
         task,
@@ -172,6 +186,7 @@ def _load_for(
         _arrow_options(spec["runner_conf"]),
         error_options,
         results.ROWS_AS_DICTS if spec["functions"][0]["stateful"] else results.PYSPARK_CONVERSION,
+        encoders,
     )
     log_for_session(task, spec)
     arrow = pyspark_worker.is_arrow_optimised(spec["eval_type"])
@@ -209,6 +224,25 @@ def _load(
         )
         return [evaluate], return_type
     return pyspark_worker.load_chain(function["commands"])
+
+
+def _take_encoder(chain: list[Callable[..., Any]]) -> Encoder | None:
+    """Replace the outermost function of a chain, if it is one of the Table API.
+
+    For workers it checks each result. Here the codec finds those that need it, so that the function
+    below is called, and the check for these alone.
+
+    Returns
+    -------
+    callable or None
+        The check.
+    """
+    row_function = getattr(chain[-1], "pyflow_row_function", None)
+    if row_function is None:
+        return None
+    chain[-1] = row_function.evaluate
+    encode: Encoder = row_function.encode
+    return encode
 
 
 def _arguments(function: dict[str, Any], schema: StructType) -> list[list[Any]]:

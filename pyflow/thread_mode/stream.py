@@ -119,7 +119,8 @@ class Stream:
         return message
 
     def accumulator_updates(self) -> list[bytes]:
-        """The updates of this task."""
+        """End the functions of a task that succeeds, and return the updates."""
+        self._task.finish()
         return pyspark_worker.accumulator_updates(self._task.accumulators)
 
     def close(self) -> None:
@@ -198,6 +199,7 @@ def _load_for(
             schema = spec["eval_conf"]["group_chunk_schema"]
             # A map keeps no batch, which may be lent again.
             source = map(group_states.adder(schema, call_jvm, row_codec), source)
+    task.start()
     log_for_session(task, spec)
     return Stream(task, iter(run(spec["split_index"], source))), options
 

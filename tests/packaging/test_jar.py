@@ -57,7 +57,8 @@ def test_the_python_code_that_runs_on_executors(jar, root):
 
     package = root / "pyflow"
     modules = [package / "__init__.py", package / "libpython.py"]
-    modules += (package / "thread_mode").rglob("*.py")
+    for part in ("thread_mode", "common", "metrics", "table", "util"):
+        modules += (package / part).rglob("*.py")
     assert packed == {f"python/{path.relative_to(root)}" for path in modules}
 
 

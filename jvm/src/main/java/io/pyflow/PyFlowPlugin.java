@@ -54,6 +54,7 @@ public final class PyFlowPlugin implements SparkPlugin {
   }
 
   private static final class Executor implements ExecutorPlugin {
+    private Runnable atTaskStart = () -> {};
     private Runnable atEnd = () -> {};
 
     /** What the driver plugin returned; empty if it found another Spark version. */
@@ -61,8 +62,14 @@ public final class PyFlowPlugin implements SparkPlugin {
     public void init(PluginContext context, Map<String, String> fromDriver) {
       if (!fromDriver.isEmpty()) {
         ThreadModeSetup.onExecutor(context, fromDriver);
+        atTaskStart = ThreadModeSetup::onTaskStart;
         atEnd = () -> ThreadModeSetup.onExecutorEnd(context);
       }
+    }
+
+    @Override
+    public void onTaskStart() {
+      atTaskStart.run();
     }
 
     @Override

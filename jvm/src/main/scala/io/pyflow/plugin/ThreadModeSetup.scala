@@ -5,10 +5,10 @@ import java.util.{Map => JavaMap}
 import scala.jdk.CollectionConverters._
 
 import com.codahale.metrics.Gauge
-import org.apache.spark.SparkConf
+import org.apache.spark.{SparkConf, TaskContext}
 import org.apache.spark.api.plugin.PluginContext
 import org.apache.spark.sql.internal.StaticSQLConf.SPARK_SESSION_EXTENSIONS
-import org.apache.spark.sql.pyflow.Executors
+import org.apache.spark.sql.pyflow.{Executors, RunningTask}
 import org.slf4j.LoggerFactory
 
 import io.pyflow.admission.{ContentionMeter, DriverConnection, PythonStart, SharedOnlyFunctions}
@@ -80,6 +80,9 @@ object ThreadModeSetup {
         taskSlots(conf))
     }
   }
+
+  /** Tells functions about the task, in whichever mode they run. */
+  def onTaskStart(): Unit = RunningTask.tellSubtasks(TaskContext.get())
 
   /**
    * Drops all that Python keeps for the application, if the JVM is the driver's, which may run another

@@ -33,6 +33,15 @@ object RunningTask {
     parse(new String(bytes.toByteArray.drop(lengthPrefix), UTF_8))
   }
 
+  /** Of a task, with the number of its stage behind it: the stages of a job share these properties. */
+  private val Subtasks = "pyflow.subtasks.of.stage."
+
+  /** Has functions know how many tasks their stage has; Spark sends them the task's properties. */
+  def tellSubtasks(context: TaskContext): Unit =
+    context.getLocalProperties.setProperty(
+      s"$Subtasks${context.stageId()}",
+      context.numPartitions().toString)
+
   /** Broadcast variables and files of other applications in this JVM have the same names. */
   def applicationId: String = SparkEnv.get.conf.getAppId
 
