@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
-import settings_cases as cases
 
+import settings_cases as cases
 from pyflow.table.planner.configuration import Effect, find
 from pyflow.table.types import infer, infer_rows, parse, verifier
 from pyflow.util.exceptions import TableException
