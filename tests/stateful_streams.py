@@ -161,8 +161,6 @@ class Failing(StatefulProcessor):
             self.handle.registerTimer(5)
         if self.where == "twice":
             self.handle.getValueState("state", "n int NOT NULL")
-        if self.where == "null":
-            self.state.update((None,))
         if self.where == "length":
             self.state.update((1, 2))
         return None if self.returned is None else iter(self.returned)

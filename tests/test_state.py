@@ -254,7 +254,7 @@ RETURNED = {
 @pytest.mark.parametrize(
     "where",
     [
-        *("init", "rows", "jvm", "null", "result", "None"),
+        *("init", "rows", "jvm", "result", "None"),
         *(pytest.param(each, marks=pytest.mark.complete) for each in ("length", "not a row")),
     ],
 )
