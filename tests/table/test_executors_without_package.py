@@ -18,6 +18,7 @@ def bare_python(tmp_path):
     return path
 
 
+@pytest.mark.complete
 def test_functions_on_executors_without_the_package(tmp_path, bare_python):
     output = run(
         [

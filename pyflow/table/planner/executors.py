@@ -7,6 +7,9 @@ zip file, as ``addPyFile`` does.
 
 from __future__ import annotations
 
+import atexit
+import functools
+import shutil
 import tempfile
 import threading
 import weakref
@@ -42,16 +45,18 @@ def provide(session: SparkSession) -> None:
     with _providing:
         if is_local or context in _provided:
             return
-        with tempfile.TemporaryDirectory(prefix="pyflow-") as directory:
-            context.addPyFile(str(_written(Path(directory))))
+        context.addPyFile(_written())
         _provided.add(context)
 
 
-def _written(directory: Path) -> Path:
-    """The package in a zip file, without the jar."""
+@functools.cache
+def _written() -> str:
+    """The package in a zip file, without the jar; Spark reads it for as long as the driver runs."""
+    directory = tempfile.mkdtemp(prefix="pyflow-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
     package = Path(pyflow.__file__).parent
-    path = directory / f"pyflow-{pyflow.__version__}.zip"
+    path = Path(directory) / f"pyflow-{pyflow.__version__}.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         for source in sorted(package.rglob("*.py")):
             file.write(source, source.relative_to(package.parent).as_posix())
-    return path
+    return str(path)
