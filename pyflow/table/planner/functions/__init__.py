@@ -1,0 +1,38 @@
+"""The built-in functions, a file per subject. `definition` says what an entry of the table is."""
+
+from __future__ import annotations
+
+from pyflow.table.planner.functions import (
+    aggregates as aggregates,
+)
+from pyflow.table.planner.functions import (
+    collections as collections,
+)
+from pyflow.table.planner.functions import (
+    json as json,
+)
+from pyflow.table.planner.functions import (
+    logic as logic,
+)
+from pyflow.table.planner.functions import (
+    math as math,
+)
+from pyflow.table.planner.functions import (
+    strings as strings,
+)
+from pyflow.table.planner.functions import (
+    times as times,
+)
+from pyflow.table.planner.functions.definition import BuiltIn, table
+
+_BY_SQL_NAME = {name: built_in for built_in in table().values() for name in built_in.sql_names}
+
+
+def built_in(name: str) -> BuiltIn:
+    """Return a built-in function by Flink's name of its definition."""
+    return table()[name]
+
+
+def built_in_of_sql(name: str) -> BuiltIn | None:
+    """Return a built-in function by its name in SQL, in any case; None if none has it."""
+    return _BY_SQL_NAME.get(name.upper())

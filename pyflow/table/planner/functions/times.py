@@ -1,0 +1,366 @@
+"""Dates, times and intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from pyflow.table.planner.conversion import convert, micros_of_interval
+from pyflow.table.planner.functions.definition import (
+    BIGINT,
+    BOOLEAN,
+    INT,
+    STRING,
+    Arguments,
+    argument,
+    define,
+)
+from pyflow.table.planner.functions.math import ceil_number, floor_number, moved
+from pyflow.table.planner.functions.math import whole_type as type_of_whole
+from pyflow.table.planner.time_values import (
+    ceil_time,
+    date_of,
+    floor_time,
+    format_time,
+    of_precision,
+    parse_local,
+)
+from pyflow.table.planner.type_rules import INTERVALS, STRINGS, common
+from pyflow.table.types import (
+    DataType,
+    DataTypes,
+    DateType,
+    IntegralType,
+    NumericType,
+    TimeType,
+    to_spark,
+)
+from pyflow.util.exceptions import TableException
+
+_PATTERNS = (
+    "Spark refuses the pattern letters Y, w, W, u, e, c, A, n, N and p; the letter u stands for "
+    "the year."
+)
+_NOW = "All rows of a query have the same time; Flink's streams read the clock for each row."
+_DEFAULT_FORMAT = "yyyy-MM-dd HH:mm:ss"
+
+# --- Now --------------------------------------------------------------------------------------
+
+
+def _define_now(names: str, data_type: DataType, build: Callable[[], Column], summary: str) -> None:
+    define(
+        names, "", data_type, lambda a: of_precision(build().cast(to_spark(data_type)), data_type),
+        summary, nulls="never", difference=_NOW,
+    )  # fmt: skip
+
+
+_define_now("currentDate CURRENT_DATE", DataTypes.DATE(), F.current_date, "The date.")
+_define_now("currentTime CURRENT_TIME", DataTypes.TIME(0), F.current_time, "The time of day.")
+_define_now("localTime LOCALTIME", DataTypes.TIME(0), F.current_time, "The time of day.")
+_define_now(
+    "currentTimestamp CURRENT_TIMESTAMP NOW", DataTypes.TIMESTAMP_LTZ(3), F.current_timestamp,
+    "The time.",
+)  # fmt: skip
+_define_now(
+    "localTimestamp LOCALTIMESTAMP", DataTypes.TIMESTAMP(3), F.localtimestamp,
+    "The date and time in the session's time zone.",
+)  # fmt: skip
+
+# --- Parts of times ---------------------------------------------------------------------------
+
+_DATE_PARTS: dict[str, Callable[[Column], Column]] = {
+    "YEAR": F.year,
+    "QUARTER": F.quarter,
+    "MONTH": F.month,
+    "WEEK": F.weekofyear,
+    "DAY": F.dayofmonth,
+}
+_CLOCK_PARTS: dict[str, Callable[[Column], Column]] = {
+    "HOUR": F.hour,
+    "MINUTE": F.minute,
+    "SECOND": F.second,
+}
+
+
+def _extracted(a: Arguments) -> Column:
+    data_type, unit = a.types[0], a.symbol(1).name
+    is_time, is_date = isinstance(data_type, TimeType), isinstance(data_type, DateType)
+    if isinstance(data_type, INTERVALS):
+        return _part_of_interval(a, unit)
+    if unit in _DATE_PARTS and not is_time:
+        return _DATE_PARTS[unit](a[0]).cast("bigint")
+    if unit in _CLOCK_PARTS and not is_date:
+        return _CLOCK_PARTS[unit](a[0]).cast("bigint")
+    raise a.fail(f"a {data_type} has no {unit}")
+
+
+def _part_of_interval(a: Arguments, unit: str) -> Column:
+    if a.types[0] == DataTypes.INTERVAL(DataTypes.MONTH()) or "MONTH" in str(a.types[0]):
+        months = convert(a[0], a.types[0], INT)
+        parts = {"YEAR": (12, 0), "QUARTER": (3, 4), "MONTH": (1, 12)}
+    else:
+        months = F.call_function("div", micros_of_interval(a[0]), F.lit(1_000_000))
+        parts = {"DAY": (86_400, 0), "HOUR": (3600, 24), "MINUTE": (60, 60), "SECOND": (1, 60)}
+    if unit not in parts:
+        raise a.fail(f"an interval of this type has no {unit}")
+    size, below = parts[unit]
+    whole = F.call_function("div", months.cast("bigint"), F.lit(size))
+    return whole % below if below else whole
+
+
+define(
+    "extract EXTRACT", "date|time|timestamp|timestamp_ltz|interval, symbol", BIGINT, _extracted,
+    "A part of a time or an interval: YEAR, QUARTER, MONTH, WEEK (of ISO 8601), DAY, HOUR, MINUTE "
+    "or SECOND.",
+)  # fmt: skip
+
+
+def _rounding(
+    of_number: Callable[[Arguments], Column], of_time: Callable[[Column, DataType, str], Column]
+) -> Callable[[Arguments], Column]:
+    def build(a: Arguments) -> Column:
+        if len(a) == 1:
+            if not isinstance(a.types[0], NumericType):
+                raise a.fail("rounding a time needs a unit")
+            return of_number(a)
+        if isinstance(a.types[0], NumericType):
+            raise a.fail("numbers have no unit")
+        unit = a.symbol(1).name
+        if unit not in _UNITS:
+            raise a.fail(f"times are not rounded to {unit}")
+        return of_time(a[0], a.types[0], unit)
+
+    return build
+
+
+_UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
+_ROUNDED = "numeric|date|time|timestamp|timestamp_ltz, symbol?"
+define(
+    "floor FLOOR", _ROUNDED, type_of_whole, _rounding(floor_number, floor_time),
+    "The greatest whole number that is not greater, or the beginning of the unit of time, from "
+    "YEAR to SECOND, that a time is in.",
+)  # fmt: skip
+define(
+    "ceil CEIL CEILING", _ROUNDED, type_of_whole, _rounding(ceil_number, ceil_time),
+    "The least whole number that is not less, or the first beginning of a unit of time, from YEAR "
+    "to SECOND, that is not before a time.",
+)  # fmt: skip
+
+# --- Differences ------------------------------------------------------------------------------
+
+_MICROS = {
+    "WEEK": 604_800_000_000,
+    "DAY": 86_400_000_000,
+    "HOUR": 3_600_000_000,
+    "MINUTE": 60_000_000,
+    "SECOND": 1_000_000,
+    "MILLISECOND": 1000,
+    "MICROSECOND": 1,
+}
+_MONTHS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
+
+
+def _difference(a: Arguments) -> Column:
+    unit = a.symbol(0).name
+    data_type = common(a.types[1:])
+    if data_type is None:
+        raise a.fail("the times have no common type; cast them")
+    first, second = a.as_type(1, data_type), a.as_type(2, data_type)
+    if isinstance(data_type, TimeType):
+        micros = F.time_to_micros(second) - F.time_to_micros(first)
+    else:
+        micros = micros_of_interval(second - first)
+    if unit in _MICROS:
+        return F.call_function("div", micros, F.lit(_MICROS[unit])).cast("int")
+    months = F.when(micros < 0, -_months(second, first)).otherwise(_months(first, second))
+    return F.call_function("div", months, F.lit(_MONTHS[unit])).cast("int")
+
+
+def _months(earlier: Column, later: Column) -> Column:
+    """Return how many months can be added to a time without going past another."""
+    first, last = date_of(earlier), date_of(later)
+    estimate = (F.year(last) - F.year(first)) * 12 + F.month(last) - F.month(first)
+    moved_date = F.add_months(first, estimate)
+    local = [time.cast("timestamp_ntz") for time in (earlier, first, later, last)]
+    clock_is_earlier = (local[2] - local[3]) < (local[0] - local[1])
+    past = (moved_date > last) | ((moved_date == last) & clock_is_earlier)
+    return F.when(past, estimate - 1).otherwise(estimate)
+
+
+_TIME = "date|time|timestamp|timestamp_ltz"
+define(
+    "timestampDiff TIMESTAMPDIFF", f"symbol, {_TIME}, {_TIME}", INT, _difference,
+    "How many whole units of time the second time is after the first.",
+)  # fmt: skip
+
+
+def _overlaps(a: Arguments) -> Column:
+    def ends(point: int, temporal: int) -> tuple[Column, Column]:
+        time, time_type = a[point], a.types[point]
+        if isinstance(a.types[temporal], INTERVALS):
+            other = moved(time, time_type, a[temporal], a.types[temporal])
+        else:
+            other = a.as_type(temporal, time_type)
+        return F.least(time, other), F.greatest(time, other)
+
+    left_start, left_end = ends(0, 1)
+    right_start, right_end = ends(2, 3)
+    present = left_end.isNotNull() & right_end.isNotNull()
+    for column in a.columns:
+        present = present & column.isNotNull()
+    return F.when(present, (left_end >= right_start) & (right_end >= left_start))
+
+
+define(
+    "temporalOverlaps",
+    f"{_TIME}, interval|{_TIME}, {_TIME}, interval|{_TIME}", BOOLEAN, _overlaps,
+    "Whether two periods, each of a time and its length or its end, have a time in common.",
+)  # fmt: skip
+
+# --- Texts ------------------------------------------------------------------------------------
+
+
+def _pattern(a: Arguments, position: int) -> str | Column:
+    if a.is_constant(position) and a.constant(position) is not None:
+        return str(a.constant(position))
+    return a[position]
+
+
+def _given_pattern(a: Arguments) -> Column:
+    return a[1] if len(a) > 1 else F.lit(_DEFAULT_FORMAT)
+
+
+def _date_format(a: Arguments) -> Column:
+    column, data_type = a[0], a.types[0]
+    if isinstance(data_type, STRINGS):
+        data_type = DataTypes.TIMESTAMP(3)
+        column = column.try_cast("timestamp_ntz")
+    return format_time(column, data_type, _pattern(a, 1))
+
+
+define(
+    "dateFormat DATE_FORMAT", "timestamp|timestamp_ltz|string, string", STRING, _date_format,
+    "A time in a form given by pattern letters of Java.", difference=_PATTERNS, nulls="always",
+)  # fmt: skip
+
+
+def _to_date(a: Arguments) -> Column:
+    if len(a) == 1:
+        return a[0].try_cast("date")
+    return F.to_date(F.call_function("try_to_timestamp", a[0], a[1]))
+
+
+define(
+    "TO_DATE TO_DATE", "string, string?", DataTypes.DATE(), _to_date,
+    "The date of a text in a form, yyyy-MM-dd if none is given; null where it has another.",
+    difference=_PATTERNS, nulls="always",
+)  # fmt: skip
+
+
+def _to_timestamp(a: Arguments) -> Column:
+    if len(a) == 1:
+        return of_precision(a[0].try_cast("timestamp_ntz"), DataTypes.TIMESTAMP(3))
+    return of_precision(parse_local(a[0], a[1]), DataTypes.TIMESTAMP(3))
+
+
+define(
+    "TO_TIMESTAMP TO_TIMESTAMP", "string, string?", DataTypes.TIMESTAMP(3), _to_timestamp,
+    "The timestamp of a text in a form, yyyy-MM-dd HH:mm:ss if none is given; null where it has "
+    "another.", difference=_PATTERNS, nulls="always",
+)  # fmt: skip
+
+
+def _precision_of(a: Arguments) -> int:
+    if isinstance(a.types[0], NumericType):
+        return max(int(a.constant(1) or 0), 3) if len(a) > 1 else 3
+    if len(a) > 1 and a.is_constant(1) and a.constant(1):
+        return min(max(str(a.constant(1)).count("S"), 3), 9)
+    return 3
+
+
+def _instant(a: Arguments) -> Column:
+    if isinstance(a.types[0], NumericType):
+        digits = int(a.constant(1)) if len(a) > 1 and a.constant(1) is not None else 3
+        if not 0 <= digits <= 9:
+            raise a.fail("the precision must be between 0 and 9")
+        if isinstance(a.types[0], IntegralType):
+            value = a[0].cast("decimal(38,0)")
+        else:
+            value = a[0].cast("bigint").cast("decimal(38,0)")
+        micros = value * 10 ** (6 - digits) if digits <= 6 else value
+        whole = micros.cast("bigint")
+        if digits > 6:
+            step = 10 ** (digits - 6)
+            whole = F.call_function("div", a[0] - F.pmod(a[0], F.lit(step)), F.lit(step))
+        return of_precision(F.timestamp_micros(whole), a.result)
+    if len(a) == 1:
+        return of_precision(a[0].try_cast("timestamp"), a.result)
+    if len(a) == 2:
+        return F.call_function("try_to_timestamp", a[0], a[1])
+    local = parse_local(a[0], a[1])
+    in_utc = F.convert_timezone(a[2], F.lit("UTC"), local)
+    return F.timestamp_micros(
+        micros_of_interval(in_utc - F.lit("1970-01-01").cast("timestamp_ntz"))
+    )
+
+
+define(
+    "TO_TIMESTAMP_LTZ TO_TIMESTAMP_LTZ", "numeric|string, int|string?, string?",
+    lambda a: DataTypes.TIMESTAMP_LTZ(_precision_of(a)), _instant,
+    "The instant of a number of units since 1970, as many a second as ten to a precision (3), or "
+    "of a text in a form and a time zone; null where it has another form.",
+    difference=f"{_PATTERNS} Times have six digits of a second's fraction.", nulls="always",
+)  # fmt: skip
+define(
+    "fromUnixtime FROM_UNIXTIME", "bigint, string?", STRING,
+    lambda a: F.call_function("from_unixtime", a[0], _given_pattern(a)),
+    "The time so many seconds after 1970 in a form, yyyy-MM-dd HH:mm:ss if none is given, in the "
+    "session's time zone.", difference=_PATTERNS,
+)  # fmt: skip
+
+
+def _unix_timestamp(a: Arguments) -> Column:
+    if not len(a):
+        return F.unix_timestamp()
+    pattern = _given_pattern(a)
+    seconds = F.unix_seconds(F.call_function("try_to_timestamp", a[0], pattern))
+    none = F.when(a[0].isNotNull() & pattern.isNotNull(), F.lit(-(1 << 63)))
+    return F.coalesce(seconds, none)
+
+
+define(
+    "unixTimestamp UNIX_TIMESTAMP", "string?, string?", BIGINT, _unix_timestamp,
+    "The seconds since 1970 of now, or of a text in a form, yyyy-MM-dd HH:mm:ss if none is given; "
+    "-9223372036854775808 where it has another.", difference=f"{_PATTERNS} {_NOW}",
+)  # fmt: skip
+
+
+def _convert_tz(a: Arguments) -> Column:
+    local = parse_local(a[0], F.lit(_DEFAULT_FORMAT))
+    converted = F.convert_timezone(a[1], a[2], local)
+    return format_time(converted, DataTypes.TIMESTAMP(3), _DEFAULT_FORMAT)
+
+
+define(
+    "convertTz CONVERT_TZ", "string, string, string", STRING, _convert_tz,
+    "A time yyyy-MM-dd HH:mm:ss of one time zone as that of another.",
+    difference="An unknown time zone fails the query; Flink takes it as UTC.", nulls="always",
+)  # fmt: skip
+
+
+def _no_watermark(a: Arguments) -> Column:
+    raise TableException(
+        f"{a.function.name} is not supported: Spark does not tell functions the watermark"
+    )
+
+
+define(
+    "CURRENT_WATERMARK CURRENT_WATERMARK", "any", argument(0), _no_watermark,
+    "The current watermark.", difference="Not supported.",
+)  # fmt: skip
+define(
+    "SOURCE_WATERMARK SOURCE_WATERMARK", "", DataTypes.TIMESTAMP_LTZ(3), _no_watermark,
+    "Stands, in a schema, for the watermarks of the source.", nulls="never",
+)  # fmt: skip

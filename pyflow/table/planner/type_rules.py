@@ -1,0 +1,257 @@
+"""Which types the results of operations have, as Flink derives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+from pyflow.table.logical_types import (
+    MAX_DECIMAL_PRECISION,
+    DayTimeIntervalType,
+    YearMonthIntervalType,
+)
+from pyflow.table.types import (
+    ArrayType,
+    BigIntType,
+    BinaryType,
+    BooleanType,
+    CharType,
+    DataType,
+    DataTypes,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FractionalType,
+    IntegralType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    NullType,
+    NumericType,
+    RowField,
+    RowType,
+    SmallIntType,
+    TimestampType,
+    TimeType,
+    TinyIntType,
+    VarBinaryType,
+    VarCharType,
+)
+
+STRINGS = (CharType, VarCharType)
+BYTES = (BinaryType, VarBinaryType)
+TIMESTAMPS = (TimestampType, LocalZonedTimestampType)
+INTERVALS = (DayTimeIntervalType, YearMonthIntervalType)
+
+SECONDS = DataTypes.INTERVAL(DataTypes.SECOND(3))
+MONTHS = DataTypes.INTERVAL(DataTypes.MONTH())
+
+_WHOLE = (TinyIntType, SmallIntType, IntType, BigIntType)
+# Digits of the greatest number of each type.
+_DIGITS: dict[type[DataType], int] = {TinyIntType: 3, SmallIntType: 5, IntType: 10, BigIntType: 19}
+
+
+def with_nulls(data_type: DataType, *sources: DataType) -> DataType:
+    """Return the type, nullable if one of the sources is."""
+    if isinstance(data_type, NullType):
+        return data_type
+    nullable = any(source._nullable for source in sources)
+    return data_type.nullable() if nullable else data_type.not_null()
+
+
+def same(left: DataType, right: DataType) -> bool:
+    """Return whether two types differ in nothing but whether they have nulls at all."""
+    return left.nullable() == right.nullable()
+
+
+def decimal_of(data_type: DataType) -> DecimalType | None:
+    """Return the DECIMAL that holds every value of a type of exact numbers; None for others."""
+    if isinstance(data_type, DecimalType):
+        return data_type
+    digits = _DIGITS.get(type(data_type))
+    return DecimalType(digits, 0) if digits else None
+
+
+def adjusted(precision: int, scale: int) -> DecimalType:
+    """Return the DECIMAL of at most 38 digits: digits behind the point are given up, down to 6."""
+    if precision > MAX_DECIMAL_PRECISION:
+        scale = max(MAX_DECIMAL_PRECISION - (precision - scale), min(scale, 6))
+        precision = MAX_DECIMAL_PRECISION
+    return DecimalType(precision, scale)
+
+
+def _sum_of_decimals(left: DecimalType, right: DecimalType) -> DecimalType:
+    scale = max(left.scale, right.scale)
+    whole = max(left.precision - left.scale, right.precision - right.scale)
+    return adjusted(whole + scale + 1, scale)
+
+
+def _product_of_decimals(left: DecimalType, right: DecimalType) -> DecimalType:
+    return adjusted(left.precision + right.precision + 1, left.scale + right.scale)
+
+
+def _quotient_of_decimals(left: DecimalType, right: DecimalType) -> DecimalType:
+    scale = max(6, left.scale + right.precision + 1)
+    return adjusted(left.precision - left.scale + right.scale + scale, scale)
+
+
+def _remainder_of_decimals(left: DecimalType, right: DecimalType) -> DecimalType:
+    scale = max(left.scale, right.scale)
+    whole = min(left.precision - left.scale, right.precision - right.scale)
+    return adjusted(whole + scale, scale)
+
+
+_DECIMALS: dict[str, Callable[[DecimalType, DecimalType], DecimalType]] = {
+    "plus": _sum_of_decimals,
+    "minus": _sum_of_decimals,
+    "times": _product_of_decimals,
+    "divide": _quotient_of_decimals,
+    "mod": _remainder_of_decimals,
+}
+
+
+def arithmetic(operator: str, left: DataType, right: DataType) -> DataType | None:
+    """Return the type of ``plus``, ``minus``, ``times``, ``divide`` or ``mod`` of two numbers."""
+    left_decimal, right_decimal = decimal_of(left), decimal_of(right)
+    any_decimal = isinstance(left, DecimalType) or isinstance(right, DecimalType)
+    if any_decimal and left_decimal and right_decimal:
+        return with_nulls(_DECIMALS[operator](left_decimal, right_decimal), left, right)
+    if operator == "mod":
+        return with_nulls(right, left, right)
+    return common([left, right])
+
+
+def common(types: Sequence[DataType]) -> DataType | None:
+    """Return the type that values of all these types can have; None if there is none."""
+    known = [data_type for data_type in types if not isinstance(data_type, NullType)]
+    if not known:
+        return DataTypes.NULL()
+
+    def merge(left: DataType | None, right: DataType) -> DataType | None:
+        return None if left is None else _common_of_two(left, right)
+
+    first, *rest = known
+    start: DataType | None = first
+    found = reduce(merge, rest, start)
+    return None if found is None else with_nulls(found, *types)
+
+
+def _common_of_two(left: DataType, right: DataType) -> DataType | None:
+    if same(left, right):
+        return left
+    for family, merged in _MERGED:
+        if isinstance(left, family) and isinstance(right, family):
+            return merged(left, right)
+    return None
+
+
+def _common_number(left: DataType, right: DataType) -> DataType:
+    if isinstance(left, IntegralType) and isinstance(right, IntegralType):
+        return max(left, right, key=lambda each: _WHOLE.index(type(each)))
+    left_decimal, right_decimal = decimal_of(left), decimal_of(right)
+    if left_decimal and right_decimal:
+        scale = max(left_decimal.scale, right_decimal.scale)
+        whole = max(
+            left_decimal.precision - left_decimal.scale,
+            right_decimal.precision - right_decimal.scale,
+        )
+        return DecimalType(min(whole + scale, MAX_DECIMAL_PRECISION), scale)
+    double = any(isinstance(each, DoubleType) for each in (left, right))
+    return DataTypes.DOUBLE() if double else DataTypes.FLOAT()
+
+
+def _common_text(left: DataType, right: DataType) -> DataType:
+    assert isinstance(left, STRINGS)
+    assert isinstance(right, STRINGS)
+    return VarCharType(max(left.length, right.length))
+
+
+def _common_bytes(left: DataType, right: DataType) -> DataType:
+    assert isinstance(left, BYTES)
+    assert isinstance(right, BYTES)
+    return VarBinaryType(max(left.length, right.length))
+
+
+def _common_time(left: DataType, right: DataType) -> DataType:
+    zoned = any(isinstance(each, LocalZonedTimestampType) for each in (left, right))
+    precision = max(getattr(left, "precision", 0), getattr(right, "precision", 0))
+    return LocalZonedTimestampType(precision) if zoned else TimestampType(precision)
+
+
+def _common_time_of_day(left: DataType, right: DataType) -> DataType:
+    assert isinstance(left, TimeType)
+    assert isinstance(right, TimeType)
+    return TimeType(max(left.precision, right.precision))
+
+
+def _common_array(left: DataType, right: DataType) -> DataType | None:
+    assert isinstance(left, ArrayType)
+    assert isinstance(right, ArrayType)
+    element = common([left.element_type, right.element_type])
+    return None if element is None else ArrayType(element)
+
+
+def _common_multiset(left: DataType, right: DataType) -> DataType | None:
+    assert isinstance(left, MultisetType)
+    assert isinstance(right, MultisetType)
+    element = common([left.element_type, right.element_type])
+    return None if element is None else MultisetType(element)
+
+
+def _common_map(left: DataType, right: DataType) -> DataType | None:
+    assert isinstance(left, MapType)
+    assert isinstance(right, MapType)
+    key = common([left.key_type, right.key_type])
+    value = common([left.value_type, right.value_type])
+    return None if key is None or value is None else MapType(key, value)
+
+
+def _common_row(left: DataType, right: DataType) -> DataType | None:
+    assert isinstance(left, RowType)
+    assert isinstance(right, RowType)
+    if len(left.fields) != len(right.fields):
+        return None
+    fields = []
+    for one, other in zip(left.fields, right.fields):
+        merged = common([one.data_type, other.data_type])
+        if merged is None:
+            return None
+        fields.append(RowField(one.name, merged))
+    return RowType(fields)
+
+
+_MERGED: tuple[tuple[tuple[type, ...], Callable[[DataType, DataType], DataType | None]], ...] = (
+    ((NumericType,), _common_number),
+    (STRINGS, _common_text),
+    (BYTES, _common_bytes),
+    ((DateType, *TIMESTAMPS), _common_time),
+    ((TimeType,), _common_time_of_day),
+    ((ArrayType,), _common_array),
+    ((MultisetType,), _common_multiset),
+    ((MapType,), _common_map),
+    ((RowType,), _common_row),
+    ((DayTimeIntervalType,), lambda left, right: SECONDS),
+    ((YearMonthIntervalType,), lambda left, right: MONTHS),
+)
+
+FAMILIES: dict[str, tuple[type, ...]] = {
+    "any": (DataType,),
+    "boolean": (BooleanType,),
+    "numeric": (NumericType,),
+    "exact": (IntegralType, DecimalType),
+    "double": (NumericType,),
+    "fractional": (FractionalType,),
+    "int": (IntegralType,),
+    "bigint": (IntegralType,),
+    "string": STRINGS,
+    "bytes": BYTES,
+    "date": (DateType,),
+    "time": (TimeType,),
+    "timestamp": (TimestampType,),
+    "timestamp_ltz": (LocalZonedTimestampType,),
+    "interval": INTERVALS,
+    "array": (ArrayType,),
+    "map": (MapType, MultisetType),
+    "row": (RowType,),
+}

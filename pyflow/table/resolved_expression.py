@@ -1,0 +1,52 @@
+"""Expressions whose names and types are known (``pyflink.table.resolved_expression``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyflow.table.expression import Expression
+from pyflow.table.planner.nodes import Node, Symbol
+
+if TYPE_CHECKING:
+    from pyflow.table.planner.resolution import Scope
+    from pyflow.table.types import DataType
+
+__all__ = ["ResolvedExpression"]
+
+
+class ResolvedExpression(Expression[Any]):
+    """An expression that has been checked, with the type of its values.
+
+    Parameters
+    ----------
+    node
+        The expression.
+    scope
+        What its names mean.
+    """
+
+    __slots__ = ("_scope",)
+
+    def __init__(self, node: Node, scope: Scope) -> None:
+        super().__init__(node)
+        self._scope = scope
+
+    def get_output_data_type(self) -> DataType:
+        """Return the type of its values."""
+        return self._scope.resolve(self._node).data_type
+
+    def get_resolved_children(self) -> list[ResolvedExpression]:
+        """Return the expressions directly inside."""
+        return [
+            ResolvedExpression(child, self._scope)
+            for child in self._node.children
+            if not isinstance(child, Symbol)
+        ]
+
+    def as_serializable_string(self) -> str:
+        """Return it as a text."""
+        return str(self)
+
+    def as_summary_string(self) -> str:
+        """Return it as a text for the reader."""
+        return str(self)

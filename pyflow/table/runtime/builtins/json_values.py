@@ -1,0 +1,191 @@
+"""The JSON functions of SQL: what is at a path, and what happens where nothing or no JSON is."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from pyflow.table.runtime.builtins.json_paths import MissingError, parse
+
+
+class JsonFunctionError(ValueError):
+    """A JSON function whose clause ON EMPTY or ON ERROR says ERROR came upon that."""
+
+
+def _load(text: str) -> Any:
+    return json.loads(text, parse_constant=_refused)
+
+
+def _refused(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def is_json(text: str | None, kind: str) -> bool:
+    """Return whether a text is JSON of a kind: VALUE, SCALAR, ARRAY or OBJECT."""
+    if text is None:
+        return False
+    try:
+        value = _load(text)
+    except ValueError:
+        return False
+    if kind == "VALUE":
+        return True
+    if isinstance(value, (dict, list)):
+        return kind == ("OBJECT" if isinstance(value, dict) else "ARRAY")
+    return kind == "SCALAR"
+
+
+def _at(text: str, path: str) -> tuple[Any, bool]:
+    """Return what is at a path, None if nothing is, and whether the path is lax.
+
+    Raises
+    ------
+    ValueError, LookupError
+        If the text is no JSON, or a strict path leads nowhere.
+    """
+    parsed = parse(path)
+    try:
+        return parsed.find(_load(text)), parsed.lax
+    except (ValueError, MissingError):
+        if parsed.lax:
+            return (None if parsed.definite else []), True
+        raise
+
+
+def exists(text: str | None, path: str, on_error: str) -> bool | None:
+    """Return whether there is a value at a path."""
+    if text is None:
+        return None
+    try:
+        value, _ = _at(text, path)
+    except (ValueError, LookupError) as reason:
+        if on_error == "ERROR":
+            raise JsonFunctionError(f"JSON_EXISTS of {path!r} in {text!r}: {reason!r}") from None
+        return {"TRUE": True, "FALSE": False}.get(on_error)
+    return value is not None and value != []
+
+
+def value(
+    text: str | None,
+    default_on_empty: str | None,
+    default_on_error: str | None,
+    path: str,
+    on_empty: str,
+    on_error: str,
+) -> str | None:
+    """Return the scalar at a path as a text."""
+    if text is None:
+        return None
+    try:
+        found, lax = _at(text, path)
+    except (ValueError, LookupError) as reason:
+        return _clause("JSON_VALUE", on_error, default_on_error, path, text, repr(reason))
+    if found is None or (lax and isinstance(found, (dict, list))):
+        return _clause("JSON_VALUE", on_empty, default_on_empty, path, text, "it is empty")
+    if isinstance(found, (dict, list)):
+        return _clause("JSON_VALUE", on_error, default_on_error, path, text, "it is no scalar")
+    return found if isinstance(found, str) else dumped(found)
+
+
+def _clause(
+    function: str, clause: str, default: str | None, path: str, text: str, reason: str
+) -> str | None:
+    if clause == "ERROR":
+        raise JsonFunctionError(f"{function} of {path!r} in {text!r}: {reason}")
+    return default if clause == "DEFAULT" else None
+
+
+_EMPTY = {"NULL": None, "EMPTY_ARRAY": "[]", "EMPTY_OBJECT": "{}"}
+
+
+def query(text: str | None, path: str, wrapper: str, on_empty: str, on_error: str) -> str | None:
+    """Return the JSON at a path as a text."""
+    if text is None:
+        return None
+    try:
+        found, lax = _at(text, path)
+    except (ValueError, LookupError) as reason:
+        if on_error == "ERROR":
+            raise JsonFunctionError(f"JSON_QUERY of {path!r} in {text!r}: {reason!r}") from None
+        return _EMPTY[on_error]
+    if found is not None:
+        scalar = not isinstance(found, (dict, list))
+        if wrapper == "UNCONDITIONAL_ARRAY" or (wrapper == "CONDITIONAL_ARRAY" and scalar):
+            found, scalar = [found], False
+    if found is None or (lax and scalar):
+        if on_empty == "ERROR":
+            raise JsonFunctionError(f"JSON_QUERY of {path!r} in {text!r}: it is empty")
+        return _EMPTY[on_empty]
+    if scalar:
+        if on_error == "ERROR":
+            raise JsonFunctionError(f"JSON_QUERY of {path!r} in {text!r}: it is a scalar")
+        return _EMPTY[on_error]
+    return dumped(found)
+
+
+def dumped(found: Any) -> str:
+    """Return a value as JSON, its numbers in Java's form."""
+    if isinstance(found, dict):
+        members = (f"{json.dumps(key, ensure_ascii=False)}:{dumped(v)}" for key, v in found.items())
+        return "{" + ",".join(members) + "}"
+    if isinstance(found, list):
+        return "[" + ",".join(map(dumped, found)) + "]"
+    if isinstance(found, float):
+        return of_double(found)
+    return json.dumps(found, ensure_ascii=False)
+
+
+def of_double(number: float) -> str:
+    """Return a number as Java's ``Double.toString`` does."""
+    if number == 0 or 1e-3 <= abs(number) < 1e7 or not math.isfinite(number):
+        return {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}.get(
+            repr(number), repr(number)
+        )
+    mantissa, _, exponent = repr(number).partition("e")
+    if not exponent:
+        mantissa, _, exponent = f"{number:.17e}".partition("e")
+        for digits in range(17):
+            shorter = f"{number:.{digits}e}"
+            if float(shorter) == number:
+                mantissa, _, exponent = shorter.partition("e")
+                break
+    return f"{mantissa if '.' in mantissa else mantissa + '.0'}E{int(exponent)}"
+
+
+def checked_json(text: str | None) -> str | None:
+    """Return a text that is JSON in the form in which it is inserted in other JSON.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    if text is None or not text.strip():
+        return None
+    try:
+        return dumped(_load(text))
+    except ValueError:
+        raise ValueError(f"Invalid JSON string in JSON(value) function: {text}") from None
+
+
+def joined_object(
+    keys: list[str | None] | None, values: list[str | None] | None, on_null: str
+) -> str | None:
+    """Return the JSON of an object with such members, whose values are JSON.
+
+    Raises
+    ------
+    ValueError
+        If a key is null or there twice.
+    """
+    members: dict[str, str] = {}
+    for key, member in zip(keys or (), values or ()):
+        if key is None:
+            raise ValueError("Key in JSON_OBJECTAGG must not be null.")
+        if key in members:
+            raise ValueError("Duplicate key in JSON_OBJECTAGG.")
+        if member is not None or on_null == "NULL":
+            members[key] = "null" if member is None else member
+    inner = (f"{json.dumps(key, ensure_ascii=False)}:{text}" for key, text in members.items())
+    return "{" + ",".join(inner) + "}"

@@ -1,0 +1,97 @@
+"""Texts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from urllib.parse import SplitResult, urlsplit
+
+_PROTOCOLS = frozenset(("http", "https", "ftp", "file", "jar", "mailto"))
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\b": "\\b", "\f": "\\f"}
+_ESCAPES |= {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def number_of_address(address: str | None) -> int | None:
+    """Return the number of an IPv4 address in one to four parts, as MySQL's ``INET_ATON``."""
+    if address is None:
+        return None
+    parts = address.split(".")
+    if len(parts) > 4 or not all(re.fullmatch("[0-9]{1,10}", part) for part in parts):
+        return None
+    numbers = [int(part) for part in parts]
+    if any(number > 255 for number in numbers):
+        return None
+    *first, last = numbers
+    result = last
+    for position, number in enumerate(first):
+        result += number << 8 * (3 - position)
+    return result
+
+
+def part_of_url(url: str | None, part: str | None, *keys: str | None) -> str | None:
+    """Return a part of a URL, as Java's ``java.net.URL`` has it."""
+    if url is None or part is None or None in keys:
+        return None
+    try:
+        split = urlsplit(url)
+    except ValueError:
+        return None
+    if split.scheme.lower() not in _PROTOCOLS:
+        return None
+    if keys:
+        key = keys[0]
+        assert key is not None
+        if part != "QUERY":
+            return None
+        found = re.search(f"(?:&|^){re.escape(key)}=([^&]*)", split.query)
+        return found and found[1]
+    read = _PARTS.get(part)
+    return None if read is None else read(split, url)
+
+
+def _host(split: SplitResult, url: str) -> str | None:
+    authority = split.netloc.rpartition("@")[2]
+    host = authority if authority.endswith("]") else authority.rpartition(":")[0] or authority
+    return host if "//" in url else None
+
+
+_PARTS: dict[str, Callable[[SplitResult, str], str | None]] = {
+    "HOST": _host,
+    "PATH": lambda split, url: split.path,
+    "QUERY": lambda split, url: split.query or ("" if "?" in url else None),
+    "REF": lambda split, url: split.fragment or ("" if "#" in url else None),
+    "PROTOCOL": lambda split, url: split.scheme,
+    "AUTHORITY": lambda split, url: split.netloc or None,
+    "FILE": lambda split, url: split.path + (f"?{split.query}" if split.query else ""),
+    "USERINFO": lambda split, url: split.netloc.rpartition("@")[0] or None,
+}
+
+
+def quoted(text: str | None) -> str | None:
+    """Return a text as one of JSON, all but ASCII escaped."""
+    if text is None:
+        return None
+    return '"' + "".join(_ESCAPES.get(each) or _ascii(each) for each in text) + '"'
+
+
+def _ascii(character: str) -> str:
+    return json.dumps(character)[1:-1]
+
+
+def unquoted(text: str | None) -> str | None:
+    """Return the text that one of JSON stands for; other texts as they are.
+
+    Raises
+    ------
+    ValueError
+        If the text is in quotes and is no text of JSON.
+    """
+    if text is None or len(text) < 2 or not (text[0] == text[-1] == '"'):
+        return text
+    try:
+        value = json.loads(text, strict=False)
+    except ValueError as reason:
+        raise ValueError(f"JSON_UNQUOTE: {text} is no text of JSON: {reason}") from None
+    assert isinstance(value, str)
+    return value

@@ -1,0 +1,115 @@
+"""What PyFlow makes of `expression_cases.py`, in the form in which PyFlink's results are kept."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import expression_cases
+from pyspark.sql import DataFrame, SparkSession
+
+from pyflow.table import expression, expressions
+from pyflow.table.planner.resolution import Resolved, Scope
+from pyflow.table.types import DataType, DataTypes, RowField, RowType, parse, to_spark
+
+REFERENCE = Path(__file__).parent / "reference"
+ROW_NUMBER = "row_number"
+
+
+@cache
+def reference(name: str) -> list[dict[str, Any]]:
+    text = (REFERENCE / f"expressions_{name}.json").read_text(encoding="utf-8")
+    cases: list[dict[str, Any]] = json.loads(text)
+    return cases
+
+
+def column_types(name: str) -> dict[str, DataType]:
+    return {name: parse(text) for name, (text, _) in expression_cases.TABLES[name].items()}
+
+
+def table(spark: SparkSession, name: str) -> Scope:
+    columns = expression_cases.TABLES[name]
+    types = column_types(name)
+    row_type = RowType([RowField(each, data_type) for each, data_type in types.items()])
+    row_type.add(ROW_NUMBER, DataTypes.INT(False))
+    count = len(next(iter(columns.values()))[1])
+    rows = [
+        (*(values[position] for _, values in columns.values()), position)
+        for position in range(count)
+    ]
+    frame = spark.createDataFrame(rows, to_spark(row_type)).coalesce(1)
+    return Scope(frame, types)
+
+
+def namespace(name: str) -> dict[str, Any]:
+    names = {**vars(expression), **vars(expressions), "DataTypes": DataTypes}
+    return {**names, **{each: expressions.col(each) for each in expression_cases.TABLES[name]}}
+
+
+def build(name: str, text: str) -> expression.Expression[Any]:
+    found: expression.Expression[Any] = eval(text, namespace(name))
+    return found
+
+
+def run(scope: Scope, name: str, resolved: list[Resolved]) -> list[list[Any]]:
+    """Return, for each expression, its values in the order of the rows."""
+    columns = [each.column.alias(f"e{index}") for index, each in enumerate(resolved)]
+    assert scope.frame is not None
+    if name == "groups":
+        results: DataFrame = scope.frame.groupBy("g").agg(*columns)
+    else:
+        results = scope.frame.select(*columns, ROW_NUMBER)
+    for index, each in enumerate(resolved):
+        expected, actual = to_spark(each.data_type), results.schema[index].dataType
+        assert _bare(expected) == _bare(actual), f"{index}: {expected} is not {actual}"
+    rows = results.collect()
+    if name != "groups":
+        rows.sort(key=lambda row: row[-1])
+    return [[plain(row[index]) for row in rows] for index in range(len(resolved))]
+
+
+def _bare(spark_type: Any) -> str:
+    return str(spark_type.simpleString())
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, bool) or value is None or isinstance(value, (int, str)):
+        return value
+    if isinstance(value, float):
+        return {"float": repr(value)}
+    if isinstance(value, decimal.Decimal):
+        return {"decimal": str(value)}
+    if isinstance(value, (bytes, bytearray)):
+        return {"bytes": value.hex()}
+    if isinstance(value, (datetime.date, datetime.time)):
+        return {"time": str(value)}
+    if isinstance(value, datetime.timedelta):
+        return {"seconds": value.total_seconds()}
+    if isinstance(value, dict):
+        entries = [[plain(key), plain(inner)] for key, inner in value.items()]
+        return {"map": sorted(entries, key=repr)}
+    if isinstance(value, (list, tuple)):
+        return [plain(inner) for inner in value]
+    return {"unknown": str(value)}
+
+
+def alike(expected: Any, actual: Any) -> bool:
+    """Return whether two results are the same, but for the last digits of approximate numbers."""
+    if isinstance(expected, dict) and isinstance(actual, dict) and set(expected) == set(actual):
+        (kind,) = expected
+        left, right = expected[kind], actual[kind]
+        if kind == "float":
+            one, other = float(left), float(right)
+            if one != one or other != other:
+                return one != one and other != other
+            return one == other or abs(one - other) <= 1e-12 * max(abs(one), abs(other))
+        if kind == "decimal":
+            return decimal.Decimal(left) == decimal.Decimal(right)
+        return alike(left, right)
+    if isinstance(expected, list) and isinstance(actual, list):
+        return len(expected) == len(actual) and all(map(alike, expected, actual))
+    return type(expected) is type(actual) and bool(expected == actual)
