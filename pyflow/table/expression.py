@@ -18,9 +18,6 @@ from pyflow.table.planner.nodes import Node
 from pyflow.table.planner.type_rules import MONTHS, SECONDS
 from pyflow.table.types import DataType, DataTypes, infer
 
-if TYPE_CHECKING:
-    from pyflow.table.table import Table
-
 __all__ = [
     "Expression",
     "JsonExistsOnError",
@@ -357,18 +354,18 @@ class Expression(Generic[T]):
     # Aggregates
 
     sum = _Property[Any]("sum")
-    sum0 = _Property[Any]("$SUM0")
+    sum0 = _Property[Any]("sum0")
     min = _Property[Any]("min")
     max = _Property[Any]("max")
     count = _Property[int]("count")
     avg = _Property[Any]("avg")
-    first_value = _Property[Any]("FIRST_VALUE")
-    last_value = _Property[Any]("LAST_VALUE")
+    first_value = _Property[Any]("first_value")
+    last_value = _Property[Any]("last_value")
     stddev_pop = _Property[Any]("stddevPop")
     stddev_samp = _Property[Any]("stddevSamp")
     var_pop = _Property[Any]("varPop")
     var_samp = _Property[Any]("varSamp")
-    collect = _Property[Any]("COLLECT")
+    collect = _Property[Any]("collect")
     array_agg = _Property[Any]("ARRAY_AGG")
 
     # Texts
@@ -532,9 +529,7 @@ class Expression(Generic[T]):
     def if_null(self, null_replacement: Any) -> Expression[Any]:
         return call_built_in("IFNULL", self, null_replacement)
 
-    def in_(
-        self, first_element_or_table: Any | Table, *remaining_elements: Any
-    ) -> Expression[bool]:
+    def in_(self, first_element_or_table: Any, *remaining_elements: Any) -> Expression[bool]:
         """Return whether the value is one of those given, or in a table of one column.
 
         Parameters
@@ -570,7 +565,7 @@ class Expression(Generic[T]):
         return call_built_in("concat", self, other)
 
     def list_agg(self, separator: Any = None) -> Expression[str]:
-        return call_built_in("LISTAGG", self, *given(separator))
+        return call_built_in("listAgg", self, "," if separator is None else separator)
 
     def starts_with(self, start_expr: Any) -> Expression[bool]:
         return call_built_in("startsWith", self, start_expr)
@@ -958,9 +953,11 @@ def _array_of(value: Any) -> Any:
 # Functions that are not called by their own name in camel or upper case.
 _NAMES = {
     "in_": "in",
+    "upper_case": "upper",
+    "lower_case": "lower",
     "if_null": "IFNULL",
     "then": "ifThenElse",
-    "list_agg": "LISTAGG",
+    "list_agg": "listAgg",
     "json_array_agg": "JSON_ARRAYAGG",
     "json_object_agg": "JSON_OBJECTAGG",
     "negative": "minusPrefix",

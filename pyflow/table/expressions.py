@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyflow.common.unsupported import unsupported
 from pyflow.table.expression import (
@@ -17,9 +17,6 @@ from pyflow.table.expression import (
 from pyflow.table.planner import nodes
 from pyflow.table.types import DataType
 from pyflow.util.exceptions import TableException
-
-if TYPE_CHECKING:
-    from pyflow.table.udf import UserDefinedFunctionWrapper
 
 __all__ = [
     "CURRENT_RANGE",
@@ -352,7 +349,7 @@ def lead(expr: Any, offset: Any = 1, default: Any = None) -> Expression[Any]:
     return call_built_in("LEAD", expr, offset, *given(default))
 
 
-def call(f: str | UserDefinedFunctionWrapper, *args: Any) -> Expression[Any]:
+def call(f: Any, *args: Any) -> Expression[Any]:
     """Return the call of a function.
 
     Parameters

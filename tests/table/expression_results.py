@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import expression_cases
 from pyspark.sql import DataFrame, SparkSession
 
+import expression_cases
 from pyflow.table import expression, expressions
 from pyflow.table.planner.resolution import Resolved, Scope
 from pyflow.table.types import DataType, DataTypes, RowField, RowType, parse, to_spark
@@ -63,13 +63,14 @@ def run(scope: Scope, name: str, resolved: list[Resolved]) -> list[list[Any]]:
         results: DataFrame = scope.frame.groupBy("g").agg(*columns)
     else:
         results = scope.frame.select(*columns, ROW_NUMBER)
+    keys = 1 if name == "groups" else 0
     for index, each in enumerate(resolved):
-        expected, actual = to_spark(each.data_type), results.schema[index].dataType
+        expected, actual = to_spark(each.data_type), results.schema[index + keys].dataType
         assert _bare(expected) == _bare(actual), f"{index}: {expected} is not {actual}"
     rows = results.collect()
     if name != "groups":
         rows.sort(key=lambda row: row[-1])
-    return [[plain(row[index]) for row in rows] for index in range(len(resolved))]
+    return [[plain(row[index + keys]) for row in rows] for index in range(len(resolved))]
 
 
 def _bare(spark_type: Any) -> str:
@@ -97,7 +98,7 @@ def plain(value: Any) -> Any:
     return {"unknown": str(value)}
 
 
-def alike(expected: Any, actual: Any) -> bool:
+def alike(expected: Any, actual: Any, tolerance: float = 1e-12) -> bool:
     """Return whether two results are the same, but for the last digits of approximate numbers."""
     if isinstance(expected, dict) and isinstance(actual, dict) and set(expected) == set(actual):
         (kind,) = expected
@@ -106,10 +107,12 @@ def alike(expected: Any, actual: Any) -> bool:
             one, other = float(left), float(right)
             if one != one or other != other:
                 return one != one and other != other
-            return one == other or abs(one - other) <= 1e-12 * max(abs(one), abs(other))
+            return one == other or abs(one - other) <= tolerance * max(abs(one), abs(other))
         if kind == "decimal":
             return decimal.Decimal(left) == decimal.Decimal(right)
-        return alike(left, right)
+        return alike(left, right, tolerance)
     if isinstance(expected, list) and isinstance(actual, list):
-        return len(expected) == len(actual) and all(map(alike, expected, actual))
+        return len(expected) == len(actual) and all(
+            alike(left, right, tolerance) for left, right in zip(expected, actual)
+        )
     return type(expected) is type(actual) and bool(expected == actual)

@@ -12,11 +12,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import expression_cases
 from pyflink.common import Row
 from pyflink.table import DataTypes, EnvironmentSettings, TableEnvironment
 from pyflink.table import expression as expression_module
 from pyflink.table import expressions as expressions_module
+
+import expression_cases
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -88,10 +89,7 @@ def given(value: Any) -> Any:
 def input_table(t_env: TableEnvironment, columns: dict[str, tuple[str, list[Any]]]) -> Any:
     count = len(next(iter(columns.values()))[1])
     rows = [
-        tuple(
-            given(values[position])
-            for _, values in columns.values()
-        )
+        tuple(given(values[position]) for _, values in columns.values())
         for position in range(count)
     ]
     numbered = [(*row, position) for position, row in enumerate(rows)]

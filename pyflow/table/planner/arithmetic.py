@@ -20,6 +20,8 @@ from pyflow.table.types import (
 
 _TRY = {"plus": F.try_add, "minus": F.try_subtract, "times": F.try_multiply, "mod": F.try_mod}
 _EXACT = "decimal(20,0)"
+# Of longer numbers Spark's minus rounds the last digits.
+_EXACT_DIGITS = 34
 
 
 def wrapped(value: Column, data_type: IntegralType) -> Column:
@@ -57,12 +59,16 @@ def negated(value: Column, data_type: DataType) -> Column:
     """Return the negative of a number."""
     if isinstance(data_type, IntegralType):
         return _whole("minus", F.lit(0).cast("bigint"), value.cast("bigint"), data_type)
+    if isinstance(data_type, DecimalType) and data_type.precision > _EXACT_DIGITS:
+        text = value.cast("string")
+        other = F.when(value < 0, F.substring(text, 2, 100)).otherwise(F.concat(F.lit("-"), text))
+        return other.cast(to_spark(data_type))
     return -value
 
 
 def absolute(value: Column, data_type: DataType) -> Column:
     """Return a number without its sign."""
-    if isinstance(data_type, IntegralType):
+    if isinstance(data_type, (IntegralType, DecimalType)):
         return F.when(value < 0, negated(value, data_type)).otherwise(value)
     return F.abs(value)
 

@@ -217,9 +217,8 @@ class Scope:
             return node.name
         if isinstance(node, nodes.Alias):
             return node.names[0]
-        if isinstance(node, nodes.Cast):
-            inner = self._own_name(node.child)
-            return None if inner is None else f"{inner}-{node.data_type}"
+        if isinstance(node, nodes.Cast) and isinstance(node.child, nodes.Field):
+            return None if node.try_cast else f"{node.child.name}-{node.data_type}"
         if isinstance(node, nodes.Call) and node.function.name == "get":
             inner = self._own_name(node.arguments[0])
             return None if inner is None else f"{inner}${node.arguments[1]}"

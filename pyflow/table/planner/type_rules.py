@@ -21,6 +21,7 @@ from pyflow.table.types import (
     DateType,
     DecimalType,
     DoubleType,
+    FloatType,
     FractionalType,
     IntegralType,
     IntType,
@@ -158,6 +159,8 @@ def _common_number(left: DataType, right: DataType) -> DataType:
         )
         return DecimalType(min(whole + scale, MAX_DECIMAL_PRECISION), scale)
     double = any(isinstance(each, DoubleType) for each in (left, right))
+    # The order matters in Flink, too: of DECIMAL and FLOAT it takes FLOAT.
+    double = double or (isinstance(left, FloatType) and isinstance(right, DecimalType))
     return DataTypes.DOUBLE() if double else DataTypes.FLOAT()
 
 

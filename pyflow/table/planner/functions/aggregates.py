@@ -78,7 +78,7 @@ def _define(
 _define("sum SUM", "numeric", _sum_type, _sum, "The sum; null if there is no value.",
         difference=_OVERFLOW)  # fmt: skip
 _define(
-    "$SUM0 $SUM0", "numeric", _sum_type,
+    "sum0 $SUM0", "numeric", _sum_type,
     lambda a, over: F.coalesce(_sum(a, over), F.lit(0).cast(to_spark(a.result))),
     "The sum; 0 if there is no value.", never_null=True, difference=_OVERFLOW,
 )  # fmt: skip
@@ -183,12 +183,12 @@ _define(
 # --- Values -----------------------------------------------------------------------------------
 
 _define(
-    "FIRST_VALUE FIRST_VALUE", "any", argument(0),
+    "first_value FIRST_VALUE", "any", argument(0),
     lambda a, over: over(F.first(a[0], ignorenulls=True)), "The first value that is not null.",
     difference=_ORDER,
 )  # fmt: skip
 _define(
-    "LAST_VALUE LAST_VALUE", "any", argument(0),
+    "last_value LAST_VALUE", "any", argument(0),
     lambda a, over: over(F.last(a[0], ignorenulls=True)), "The last value that is not null.",
     difference=_ORDER,
 )  # fmt: skip
@@ -211,7 +211,7 @@ def _list_aggregated(a: Arguments, over: Aggregated) -> Column:
 
 
 _define(
-    "LISTAGG LISTAGG", "string, string?", STRING, _list_aggregated,
+    "listAgg LISTAGG", "string, string?", STRING, _list_aggregated,
     "The texts that are not null one after the other, with a separator, a comma if none is given, "
     "between them.", difference="Texts are in no fixed order, unless the rows are.",
 )  # fmt: skip
@@ -237,7 +237,7 @@ def _counted(a: Arguments, over: Aggregated) -> Column:
 
 
 _define(
-    "COLLECT COLLECT", "any", lambda a: MultisetType(a.types[0].not_null()), _counted,
+    "collect COLLECT", "any", lambda a: MultisetType(a.types[0]), _counted,
     "The multiset of the values that are not null.", never_null=True,
 )  # fmt: skip
 

@@ -2,7 +2,8 @@
 
 An entry says which arguments a function takes, of which type its result is, which column of Spark
 computes it, and where the result differs from Flink's. Calls are checked by it, the methods of
-`Expression` have their docstrings from it, and docs/table-api/functions.md is written from it.
+`Expression` have their docstrings from it, and docs/table-api/built-in-functions.md is written
+from it.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from pyflow.table.types import (
     DataType,
     DataTypes,
     DateType,
+    DecimalType,
     DoubleType,
     IntType,
     LocalZonedTimestampType,
@@ -139,7 +140,10 @@ define(
 
 # --- Making -----------------------------------------------------------------------------------
 
-_DOUBLES = "Numbers of FLOAT and DOUBLE that are not finite are texts."
+_DOUBLES = (
+    "Numbers that are not finite are texts. In arrays, maps and rows, very great and very small "
+    "ones are written as Java's Double.toString does."
+)
 
 
 def _quoted(text: Column) -> Column:
@@ -183,11 +187,14 @@ def _json_of(column: Column, data_type: DataType) -> Column:
 
 
 def _number(column: Column, data_type: DataType) -> Column:
-    text = column.cast("string")
-    if is_floating(data_type):
-        finite = ~(F.isnan(column) | (F.abs(column) == float("inf")))
-        return F.when(finite, text).otherwise(_quoted(text))
-    return text
+    if not is_floating(data_type):
+        return column.cast("string")
+    text = column.cast("double").cast("string")
+    return F.when(_is_finite(column), text).otherwise(_quoted(text))
+
+
+def _is_finite(column: Column) -> Column:
+    return ~(F.isnan(column) | (F.abs(column) == float("inf")))
 
 
 def _time(column: Column, data_type: DataType) -> Column:
@@ -233,9 +240,15 @@ def _is_made(node: Node) -> bool:
 
 
 def _inserted(a: Arguments, position: int) -> Column:
+    column, data_type = a[position], a.types[position]
     if _is_made(a.nodes[position]):
-        return a[position]
-    return _json_of(a[position], a.types[position])
+        return column
+    text = _json_of(column, data_type)
+    if is_floating(data_type) or isinstance(data_type, DecimalType):
+        # Others, and those that are not finite, are not changed by BigDecimal's form.
+        plain = text.rlike(r'^(-?[0-9]{1,7}[.][0-9]{1,4}|".*")$')
+        return F.when(plain, text).otherwise(in_python(json_values.number, STRING)(text))
+    return text
 
 
 define(
@@ -245,7 +258,7 @@ define(
     difference="White space in it is left out.", nulls="always",
 )  # fmt: skip
 define(
-    "JSON_STRING JSON_STRING", "any", STRING, lambda a: _json_of(a[0], a.types[0]),
+    "JSON_STRING JSON_STRING", "any", STRING, lambda a: _inserted(a, 0),
     "The JSON of a value.", difference=_DOUBLES,
 )  # fmt: skip
 

@@ -95,9 +95,15 @@ _OVERFLOW = (
     "Whole numbers that are too great wrap around, DECIMALs become null. A text that is added "
     "is appended."
 )
-define("plus +", "any, any", _operator_type, _operation, f"The sum. {_OVERFLOW}")
-define("minus -", "any, any", _operator_type, _operation, "The difference.")
-define("times *", "any, any", _operator_type, _operation, "The product.")
+_FLOATS = (
+    "FLOAT with DOUBLE is computed as DOUBLE; Flink computes as FLOAT where that is on the left."
+)
+define(
+    "plus +", "any, any", _operator_type, _operation, f"The sum. {_OVERFLOW}",
+    difference=f"{_FLOATS} A text added to null is null; Flink takes null as empty there.",
+)  # fmt: skip
+define("minus -", "any, any", _operator_type, _operation, "The difference.", difference=_FLOATS)
+define("times *", "any, any", _operator_type, _operation, "The product.", difference=_FLOATS)
 define(
     "divide /", "numeric, numeric", _operator_type, _operation,
     "The quotient, without its fraction where both are whole numbers. "
@@ -248,13 +254,16 @@ def _truncated(a: Arguments) -> Column:
     if isinstance(data_type, (FloatType, DoubleType)):
         cut = in_python(numbers.truncated, DOUBLE)(a[0].cast("double"), places)
         return cut.cast(to_spark(data_type))
-    value = F.abs(a[0] if isinstance(data_type, DecimalType) else a[0].cast("decimal(20,0)"))
+    exact = data_type if isinstance(data_type, DecimalType) else DecimalType(20, 0)
+    value = absolute(a[0].cast(to_spark(exact)), exact)
     number = a.constant(1) if len(a) > 1 else 0
     if number is None:
         return F.lit(None).cast(to_spark(a.result))
     cut = F.call_function("floor", value, F.lit(int(number)))
-    signed = F.when(a[0] < 0, -cut).otherwise(cut)
-    return signed.cast(to_spark(a.result))
+    if isinstance(data_type, IntegralType):
+        return wrapped(F.when(a[0] < 0, -cut).otherwise(cut).cast("bigint"), data_type)
+    cut = cut.cast(to_spark(a.result))
+    return F.when(a[0] < 0, negated(cut, a.result)).otherwise(cut)
 
 
 define(

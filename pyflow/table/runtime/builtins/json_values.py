@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import json
 import math
 from typing import Any
@@ -151,6 +152,11 @@ def of_double(number: float) -> str:
                 mantissa, _, exponent = shorter.partition("e")
                 break
     return f"{mantissa if '.' in mantissa else mantissa + '.0'}E{int(exponent)}"
+
+
+def number(text: str | None) -> str | None:
+    """Return a number as Java's ``BigDecimal.toString`` does."""
+    return None if text is None else str(decimal.Decimal(text))
 
 
 def checked_json(text: str | None) -> str | None:
