@@ -19,6 +19,8 @@ from pyflow.common import Row
 from pyflow.table import DataTypes, ListView, MapView
 from pyflow.table.planner.function_settings import FunctionSettings
 from pyflow.table.planner.shapes import shape_of
+from pyflow.table.runtime.life_cycle import TaskSettings
+from pyflow.table.runtime.scalar import load_scalar
 from pyflow.table.runtime.values import encoder
 from pyflow.table.types import to_spark
 from pyflow.table.udf import (
@@ -125,12 +127,24 @@ def test_results_are_those_of_pyflink(both_modes, exchange):
     [
         ("a", "BIGINT", "TypeError: the result of f is 'a' (str), which is no BIGINT"),
         (2**31, "INT", "OverflowError: the result of f is 2147483648, which does not fit into INT"),
-        (2**63, "BIGINT", "does not fit into BIGINT"),
-        (1, "STRING", "TypeError: the result of f is 1 (int), which is no str"),
-        (Decimal(1000), "DECIMAL(5, 2)", "does not fit into DECIMAL(5, 2)"),
-        ([1, "a"], "ARRAY<INT>", "an element of the result of f is 'a' (str)"),
-        (Row(c=1), "ROW<a INT>", "['a']"),
-        (Row(1, 2), "ROW<a INT>", "the result of f has 2 fields, but its type has 1: a"),
+        pytest.param(*(2**63, "BIGINT", "does not fit into BIGINT"), marks=pytest.mark.complete),
+        pytest.param(
+            *(1, "STRING", "TypeError: the result of f is 1 (int), which is no str"),
+            marks=pytest.mark.complete,
+        ),
+        pytest.param(
+            *(Decimal(1000), "DECIMAL(5, 2)", "does not fit into DECIMAL(5, 2)"),
+            marks=pytest.mark.complete,
+        ),
+        pytest.param(
+            *([1, "a"], "ARRAY<INT>", "an element of the result of f is 'a' (str)"),
+            marks=pytest.mark.complete,
+        ),
+        pytest.param(*(Row(c=1), "ROW<a INT>", "['a']"), marks=pytest.mark.complete),
+        pytest.param(
+            *(Row(1, 2), "ROW<a INT>", "the result of f has 2 fields, but its type has 1: a"),
+            marks=pytest.mark.complete,
+        ),
     ],
 )
 def test_results_of_other_types_are_errors(both_modes, exchange, value, result_type, text):
@@ -179,6 +193,21 @@ def test_instants_in_rows_and_arrays(both_modes, exchange):
 
 
 # Scalar functions
+
+
+@pytest.mark.parametrize(
+    ("result_type", "arrow", "direct"),
+    [("BIGINT", False, True), ("INT", True, True), ("INT", False, False), ("DATE", True, False)],
+)
+def test_thread_mode_calls_the_user_s_method_itself(result_type, arrow, direct):
+    """Where the codec finds the results that have to be converted, others cost nothing more."""
+    function = Add(1)
+    settings = TaskSettings({}, metrics=False, accumulator=None, arrow=arrow)
+    loaded = load_scalar(function, "f", [("BIGINT",)], (result_type,), settings)
+
+    in_thread_mode = getattr(loaded, "pyflow_row_function", None)
+    assert (in_thread_mode is not None) == direct
+    assert not direct or in_thread_mode.evaluate == function.eval
 
 
 class Add(ScalarFunction):
