@@ -1,0 +1,36 @@
+"""Where tables come from and go to: a connector for each name of the option ``connector``."""
+
+from __future__ import annotations
+
+from pyflow.table.connectors.blackhole import Blackhole
+from pyflow.table.connectors.connector import Connector, DescribedTable
+from pyflow.table.connectors.datagen import DataGen
+from pyflow.table.connectors.filesystem import FileSystem
+from pyflow.table.connectors.print import Print
+from pyflow.util.exceptions import TableException
+
+CONNECTORS: dict[str, type[Connector]] = {
+    connector.identifier: connector for connector in (Blackhole, DataGen, FileSystem, Print)
+}
+
+
+def connector_of(table: DescribedTable) -> Connector:
+    """Return the connector of a table, its options checked.
+
+    Raises
+    ------
+    TableException
+        If there is no connector of that name, or an option is missing, unknown or wrong.
+    """
+    name = table.options.get("connector")
+    if name is None:
+        raise TableException(
+            f"Table {table.identifier} has no option 'connector'. "
+            f"Connectors here are: {', '.join(sorted(CONNECTORS))}."
+        )
+    if name not in CONNECTORS:
+        raise TableException(
+            f"Table {table.identifier}: there is no connector {name!r} here. "
+            f"Connectors here are: {', '.join(sorted(CONNECTORS))}."
+        )
+    return CONNECTORS[name](table)

@@ -1,0 +1,243 @@
+"""What every connector has: options with types, and ways to read and write."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from pyflow.table.planner.relation import Relation
+    from pyflow.table.table_environment import TableEnvironment
+    from pyflow.table.types import DataType
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a connector or format.
+
+    Parameters
+    ----------
+    name
+        Its key. ``#`` stands for the path of a column.
+    read
+        Makes its value from text; raises ValueError for a wrong one.
+    kind
+        What the text is, for errors: ``an integer``.
+    default
+        The value where it is not given.
+    required
+        Whether it must be given.
+    """
+
+    name: str
+    read: Callable[[str], Any] = str
+    kind: str = "a text"
+    default: Any = None
+    required: bool = False
+
+    def matches(self, key: str) -> bool:
+        """Return whether a key of a table's options is this option."""
+        if "#" not in self.name:
+            return key == self.name
+        before, after = self.name.split("#")
+        inside = len(key) > len(before) + len(after)
+        return inside and key.startswith(before) and key.endswith(after)
+
+
+def integer(text: str) -> int:
+    """Read a whole number."""
+    return int(text.strip())
+
+
+def boolean(text: str) -> bool:
+    """Read ``true`` or ``false``."""
+    lowered = text.strip().lower()
+    if lowered not in ("true", "false"):
+        raise ValueError(text)
+    return lowered == "true"
+
+
+def fraction(text: str) -> float:
+    """Read a number from 0 to 1."""
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise ValueError(text)
+    return value
+
+
+def character(text: str) -> str:
+    """Read one character, which may be written with a backslash as in Java."""
+    escapes = {"\\t": "\t", "\\n": "\n", "\\r": "\r", "\\\\": "\\"}
+    value = escapes.get(text, text)
+    found = re.fullmatch(r"\\u([0-9a-fA-F]{4})", value)
+    value = chr(int(found[1], 16)) if found else value
+    if len(value) != 1:
+        raise ValueError(text)
+    return value
+
+
+_UNITS = {
+    **dict.fromkeys(("ms", "milli", "millis", "millisecond", "milliseconds", ""), 1),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1000),
+    **dict.fromkeys(("m", "min", "minute", "minutes"), 60_000),
+    **dict.fromkeys(("h", "hour", "hours"), 3_600_000),
+    **dict.fromkeys(("d", "day", "days"), 86_400_000),
+}
+
+
+def duration(text: str) -> int:
+    """Read a duration such as ``10 s``, in milliseconds."""
+    found = re.fullmatch(r"\s*(\d+)\s*([a-zA-Z]*)\s*", text)
+    if found is None or found[2].lower() not in _UNITS:
+        raise ValueError(text)
+    return int(found[1]) * _UNITS[found[2].lower()]
+
+
+@dataclass(frozen=True)
+class DescribedTable:
+    """A table as it was described: what connectors are made of.
+
+    Parameters
+    ----------
+    identifier
+        Its full name, or how it is called in errors.
+    columns
+        Names and types of the columns that are stored.
+    options
+        All options as texts, with those of the format under the format's name.
+    partition_keys, primary_key
+        Names of columns.
+    """
+
+    identifier: str
+    columns: tuple[tuple[str, DataType], ...]
+    options: Mapping[str, str]
+    partition_keys: tuple[str, ...] = ()
+    primary_key: tuple[str, ...] = ()
+
+
+class Connector(ABC):
+    """Reads or writes the tables of one kind."""
+
+    identifier: ClassVar[str]
+    options: ClassVar[tuple[Option, ...]] = ()
+    #: Whether a table of the kind takes updates and deletions.
+    takes_changes: bool = False
+
+    def __init__(self, table: DescribedTable) -> None:
+        self.table = table
+        self.values = read_options(
+            table, [Option("connector"), *self.all_options()], f"connector {self.identifier!r}"
+        )
+
+    def all_options(self) -> list[Option]:
+        """Return the options of the connector, with those of the table's format."""
+        return list(self.options)
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the value of an option."""
+        return self.values[name]
+
+    def read(self, environment: TableEnvironment) -> DataFrame:
+        """Return the rows of the table, with its stored columns.
+
+        Raises
+        ------
+        TableException
+            If the kind can only be written.
+        """
+        raise TableException(
+            f"Table {self.table.identifier} cannot be read: the connector "
+            f"{self.identifier!r} is a sink."
+        )
+
+    def write(self, rows: Relation, overwrite: bool, environment: TableEnvironment) -> None:
+        """Write rows, whose columns are those of the table.
+
+        Raises
+        ------
+        TableException
+            If the kind can only be read.
+        """
+        raise TableException(
+            f"Table {self.table.identifier} cannot be written: the connector "
+            f"{self.identifier!r} is a source."
+        )
+
+    def check_sink(self, overwrite: bool) -> None:
+        """Raise if the table cannot be written so; called before anything runs."""
+        if type(self).write is Connector.write:
+            raise TableException(
+                f"Table {self.table.identifier} cannot be written: the connector "
+                f"{self.identifier!r} is a source."
+            )
+        if overwrite:
+            raise TableException(
+                f"INSERT OVERWRITE requires that the sink of table {self.table.identifier} can "
+                f"replace its rows, which the connector {self.identifier!r} cannot."
+            )
+
+    def wrong(self, option: str, value: Any, expected: str) -> TableException:
+        """Return the error of a wrong value."""
+        return wrong_value(self.table, option, value, expected)
+
+
+def wrong_value(table: DescribedTable, option: str, value: Any, expected: str) -> TableException:
+    """Return the error of an option with a wrong value."""
+    return TableException(
+        f"Table {table.identifier}: option {option!r} is {value!r}, expected {expected}."
+    )
+
+
+def read_options(table: DescribedTable, known: list[Option], owner: str) -> dict[str, Any]:
+    """Return the values of a table's options.
+
+    Parameters
+    ----------
+    table
+        The table.
+    known
+        The options there are.
+    owner
+        Whose they are, for errors.
+
+    Raises
+    ------
+    TableException
+        If an option is missing, unknown, or of another type.
+    """
+    values: dict[str, Any] = {
+        option.name: option.default for option in known if "#" not in option.name
+    }
+    unknown = []
+    for key, text in table.options.items():
+        option = next((each for each in known if each.matches(key)), None)
+        if option is None:
+            unknown.append(key)
+            continue
+        try:
+            values[key] = option.read(text)
+        except ValueError:
+            raise wrong_value(table, key, text, option.kind) from None
+    if unknown:
+        names = "\n".join(sorted(option.name for option in known))
+        raise TableException(
+            f"Table {table.identifier}: unsupported options found for {owner}: "
+            f"{', '.join(sorted(unknown))}\n\nSupported options:\n\n{names}"
+        )
+    missing = [
+        option.name for option in known if option.required and option.name not in table.options
+    ]
+    if missing:
+        raise TableException(
+            f"Table {table.identifier}: one or more required options of {owner} are missing: "
+            f"{', '.join(missing)}"
+        )
+    return values

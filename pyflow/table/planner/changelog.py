@@ -1,0 +1,175 @@
+"""Rows that change: how results follow their input in streaming mode.
+
+A result of bounded input is computed by one batch plan. Where Flink would emit changes while the
+input goes by, the plan computes them for all rows at once:
+
+* Aggregates of rows that do not change are window functions of Spark over the rows of a key so
+  far, in the order of the input. The value after a row and the value before it, side by side, give
+  the changes of that row: ``+I`` for a key's first row, ``-U`` and ``+U`` when the value differs,
+  nothing when it is the same. All runs in the JVM, and every aggregate has Spark's exact result.
+* What cannot be computed so (Python aggregates, and results of input that itself changes) is
+  computed from the rows that are left when all changes of the input have been applied, once per
+  key. PyFlink does the same within a bundle of rows; here the bounded input is one bundle.
+
+Applied in order, the changes give the same table as Flink's do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+from pyflow.table.planner.relation import (
+    INSERT,
+    KIND,
+    SEQUENCE,
+    UPDATE_AFTER,
+    UPDATE_BEFORE,
+    Relation,
+    column,
+)
+from pyflow.table.types import MapType, MultisetType
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from pyflow.table.types import DataType
+
+_POSITION = "$position"
+_CHANGES = "$changes"
+_ROW = "$row"
+
+
+def numbered(relation: Relation) -> Relation:
+    """Return the relation as one that changes: rows that do not change are insertions, in order."""
+    if relation.updating:
+        return relation
+    frame = relation.rows(
+        F.lit(INSERT).cast("tinyint").alias(KIND), F.monotonically_increasing_id().alias(SEQUENCE)
+    )
+    return replace(relation, frame=frame, updating=True, order=None)
+
+
+def settled(relation: Relation) -> Relation:
+    """Return the rows that are left when all changes have been applied, in order of their last."""
+    if not relation.updating:
+        return relation
+    frame = _last_of_key(relation) if relation.key else _left_of_all(relation)
+    ordered = frame.orderBy(column(SEQUENCE)).select(*relation.columns)
+    return replace(relation, frame=ordered, updating=False)
+
+
+def _last_of_key(relation: Relation) -> DataFrame:
+    assert relation.key is not None
+    order = Window.partitionBy(*map(column, relation.key)).orderBy(column(SEQUENCE).desc())
+    last = relation.frame.withColumn(_POSITION, F.row_number().over(order))
+    return last.filter((column(_POSITION) == 1) & column(KIND).isin(INSERT, UPDATE_AFTER))
+
+
+def _left_of_all(relation: Relation) -> DataFrame:
+    sign = F.when(column(KIND).isin(INSERT, UPDATE_AFTER), 1).otherwise(-1)
+    counted = relation.frame.groupBy(*relation.columns).agg(
+        F.sum(sign).cast("int").alias(_POSITION), F.max(column(SEQUENCE)).alias(SEQUENCE)
+    )
+    copies = counted.filter(column(_POSITION) > 0)
+    return copies.select(
+        *relation.columns, column(SEQUENCE), F.explode(F.sequence(F.lit(1), column(_POSITION)))
+    )
+
+
+def changes_of_values(
+    frame: DataFrame, keys: Sequence[str], values: Sequence[tuple[str, DataType]]
+) -> DataFrame:
+    """Return the changes of values that are kept per key.
+
+    Parameters
+    ----------
+    frame
+        One row per row of the input: its keys, the values after it, and its SEQUENCE.
+    keys
+        Columns by which values are kept.
+    values
+        The other columns, with their types.
+
+    Returns
+    -------
+    DataFrame
+        Keys, values, KIND and SEQUENCE.
+    """
+    order = Window.partitionBy(*map(column, keys)).orderBy(column(SEQUENCE))
+    names = [name for name, _ in values]
+    after = F.struct(*map(column, names)) if names else F.struct(F.lit(True).alias(_POSITION))
+    before = F.lag(after).over(order)
+    first = F.row_number().over(order) == 1
+    same = F.lit(True)
+    for name, data_type in values:
+        old, new = before.getField(name), column(name)
+        same = same & _comparable(old, data_type).eqNullSafe(_comparable(new, data_type))
+    # explode() leaves out rows whose array is null: those that change nothing.
+    changes = F.when(first, F.array(_change(INSERT, after, 0))).when(
+        ~same, F.array(_change(UPDATE_BEFORE, before, 0), _change(UPDATE_AFTER, after, 1))
+    )
+    exploded = frame.select(*map(column, keys), changes.alias(_CHANGES)).select(
+        *map(column, keys), F.explode(column(_CHANGES)).alias(_CHANGES)
+    )
+    change = column(_CHANGES)
+    return exploded.select(
+        *map(column, keys),
+        *(change.getField(_ROW).getField(name).alias(name) for name in names),
+        change.getField(KIND).alias(KIND),
+        change.getField(SEQUENCE).alias(SEQUENCE),
+    )
+
+
+def _change(kind: int, row: Column, place: int) -> Column:
+    """Return one change; a row of the input makes at most two."""
+    return F.struct(
+        F.lit(kind).cast("tinyint").alias(KIND),
+        (column(SEQUENCE) * 2 + place).alias(SEQUENCE),
+        row.alias(_ROW),
+    )
+
+
+def _comparable(value: Column, data_type: DataType) -> Column:
+    """Return what Spark can compare in place of a value."""
+    if isinstance(data_type, (MapType, MultisetType)):
+        return F.array_sort(F.map_entries(value))
+    return value
+
+
+def first_of_each(relation: Relation) -> Relation:
+    """Return the first of all equal rows, as DISTINCT does over rows that do not change."""
+    rows = numbered(relation)
+    order = Window.partitionBy(*rows.columns).orderBy(column(SEQUENCE))
+    frame = rows.frame.withColumn(_POSITION, F.row_number().over(order))
+    first = frame.filter(column(_POSITION) == 1).select(*rows.columns, *rows.changes)
+    return replace(rows, frame=first, key=tuple(rows.names), time_attributes={})
+
+
+def inserted_once(relation: Relation) -> Relation:
+    """Return a settled result as one that may change: each of its rows is inserted once."""
+    return replace(numbered(replace(relation, updating=False)), time_attributes={})
+
+
+def appended(left: Relation, right: Relation) -> Relation:
+    """Return the rows, or the changes, of both relations; those of each stay in their order."""
+    if not (left.updating or right.updating):
+        frame = left.rows().union(right.rows())
+        return replace(left, frame=frame, key=None, order=None)
+    sides = []
+    for place, side in enumerate((numbered(left), numbered(right))):
+        order = (column(SEQUENCE) * 2 + place).alias(SEQUENCE)
+        sides.append(side.rows(column(KIND), order))
+    frame = sides[0].union(sides[1])
+    return replace(left, frame=frame, key=None, updating=True, order=None, time_attributes={})
+
+
+def in_order(relation: Relation) -> DataFrame:
+    """Return the frame with its changes in their order; rows that do not change as they come."""
+    if not relation.updating:
+        return relation.frame
+    return relation.frame.orderBy(column(SEQUENCE))

@@ -1,0 +1,295 @@
+"""Tables that a descriptor describes: as relations to read, and as targets of insertions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+
+from pyflow.table.catalog import ObjectIdentifier
+from pyflow.table.connectors import connector_of
+from pyflow.table.connectors.connector import Connector, DescribedTable
+from pyflow.table.expression import Expression
+from pyflow.table.planner.nodes import Node, Sql
+from pyflow.table.planner.projection import node_of, scope_of
+from pyflow.table.planner.relation import Relation, TimeAttribute, check_unique, column
+from pyflow.table.schema import (
+    Schema,
+    UnresolvedComputedColumn,
+    UnresolvedMetadataColumn,
+    UnresolvedPhysicalColumn,
+)
+from pyflow.table.types import (
+    ArrayType,
+    BigIntType,
+    BinaryType,
+    CharType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    NullType,
+    RowType,
+    SmallIntType,
+    TimestampType,
+    TinyIntType,
+    VarBinaryType,
+    VarCharType,
+    to_spark,
+)
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from pyflow.table.table_descriptor import TableDescriptor
+    from pyflow.table.table_environment import TableEnvironment
+
+
+def relation_of(
+    descriptor: TableDescriptor, identifier: str, environment: TableEnvironment
+) -> Relation:
+    """Return the relation of a table that its connector reads."""
+    schema = descriptor.get_schema()
+    if schema is None:
+        raise TableException(f"The descriptor of table {identifier} has no schema.")
+    described = _described(descriptor, identifier, _physical(schema, identifier))
+    frame = connector_of(described).read(environment)
+    relation = Relation(frame, described.columns)
+    check_unique([entry.name for entry in schema.columns])
+    found: list[tuple[str, DataType]] = []
+    columns: list[Column] = []
+    for entry in schema.columns:
+        if isinstance(entry, UnresolvedPhysicalColumn):
+            found.append((entry.name, entry.data_type))
+            columns.append(column(entry.name))
+        elif isinstance(entry, UnresolvedComputedColumn):
+            if _is_proctime(entry.expression):
+                raise TableException(
+                    f"Table {identifier}: column {entry.name!r} is a processing time, which is "
+                    "not carried yet."
+                )
+            node = _node_of(entry.expression)
+            resolved = scope_of(relation, environment).resolve(node)
+            found.append((entry.name, resolved.data_type))
+            columns.append(resolved.column.alias(entry.name))
+    times = _watermark(schema, dict(found), identifier)
+    return Relation(frame.select(*columns), tuple(found), time_attributes=times)
+
+
+def _physical(schema: Schema, identifier: str) -> tuple[tuple[str, DataType], ...]:
+    for entry in schema.columns:
+        if isinstance(entry, UnresolvedMetadataColumn):
+            raise TableException(
+                f"Table {identifier}: column {entry.name!r} is metadata, which the connectors "
+                "here do not have."
+            )
+    physical = [e for e in schema.columns if isinstance(e, UnresolvedPhysicalColumn)]
+    return tuple((entry.name, entry.data_type) for entry in physical)
+
+
+def _described(
+    descriptor: TableDescriptor, identifier: str, columns: Sequence[tuple[str, DataType]]
+) -> DescribedTable:
+    schema = descriptor.get_schema()
+    key = None if schema is None else schema.key
+    return DescribedTable(
+        identifier=identifier,
+        columns=tuple(columns),
+        options=descriptor.get_options(),
+        partition_keys=tuple(descriptor.get_partition_keys()),
+        primary_key=() if key is None else key.columns,
+    )
+
+
+def _node_of(expression: Any) -> Node:
+    if isinstance(expression, Expression):
+        return node_of(expression)
+    return Sql(str(expression))
+
+
+def _is_proctime(expression: Any) -> bool:
+    return isinstance(expression, str) and bool(
+        re.fullmatch(r"\s*PROCTIME\s*\(\s*\)\s*", expression, re.IGNORECASE)
+    )
+
+
+_WATERMARK = re.compile(
+    r"\s*(?P<column>`(?:[^`]|``)+`|\w+)\s*"
+    r"(?:-\s*INTERVAL\s*'(?P<number>\d+(?:\.\d+)?)'\s*(?P<unit>SECOND|MINUTE|HOUR|DAY)S?"
+    r"(?:\s*\(\s*\d+\s*\))?\s*)?",
+    re.IGNORECASE,
+)
+_UNIT_MS = {"SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
+
+
+def _watermark(
+    schema: Schema, types: dict[str, DataType], identifier: str
+) -> dict[str, TimeAttribute]:
+    times = {}
+    for spec in schema.watermarks:
+        data_type = types.get(spec.column_name)
+        if not isinstance(data_type, (TimestampType, LocalZonedTimestampType)):
+            raise TableException(
+                f"Table {identifier}: the watermark is for {spec.column_name!r}, which must be a "
+                f"column of type TIMESTAMP or TIMESTAMP_LTZ, not {data_type}."
+            )
+        text = str(spec.expression)
+        found = _WATERMARK.fullmatch(text)
+        if found is None or found["column"].strip("`") != spec.column_name:
+            raise TableException(
+                f"Table {identifier}: the watermark of {spec.column_name!r} is {text!r}, expected "
+                f"the column, or the column minus an interval: "
+                f"{spec.column_name} - INTERVAL '5' SECOND."
+            )
+        unit = found["unit"]
+        delay = 0 if unit is None else int(float(found["number"]) * _UNIT_MS[unit.upper()])
+        times[spec.column_name] = TimeAttribute("rowtime", delay)
+    return times
+
+
+@dataclass(frozen=True)
+class Insertion:
+    """Rows and the table that they are written into, checked.
+
+    Parameters
+    ----------
+    connector
+        What writes them.
+    rows
+        The rows, with the columns of the table.
+    overwrite
+        Whether rows that are there are replaced.
+    name
+        The table's name, or how a table without one is called.
+    path
+        The table's full name; None for a table that only a descriptor describes.
+    """
+
+    connector: Connector
+    rows: Relation
+    overwrite: bool
+    name: str
+    path: tuple[str, str, str] | None
+
+    def run(self, environment: TableEnvironment) -> None:
+        """Write the rows."""
+        self.connector.write(self.rows, self.overwrite, environment)
+
+    @property
+    def object_identifier(self) -> ObjectIdentifier | None:
+        """The table's full name as programs get it."""
+        return None if self.path is None else ObjectIdentifier.of(*self.path)
+
+
+def insertion_of(
+    descriptor: TableDescriptor,
+    identifier: str,
+    path: tuple[str, str, str] | None,
+    relation: Relation,
+    overwrite: bool,
+    environment: TableEnvironment,
+) -> Insertion:
+    """Return the insertion of a relation into a table, or raise if the table does not take it."""
+    schema = descriptor.get_schema()
+    columns = () if schema is None else _physical(schema, identifier)
+    described = _described(descriptor, identifier, columns or relation.fields)
+    connector = connector_of(described)
+    connector.check_sink(overwrite)
+    if relation.updating and not connector.takes_changes:
+        raise TableException(
+            f"Table sink {identifier} doesn't support consuming update and delete changes, which "
+            f"the query produces. The connector {connector.identifier!r} only appends rows."
+        )
+    rows = _converted(relation, described)
+    name = "Unregistered_Sink" if path is None else ".".join(path)
+    return Insertion(connector, rows, overwrite, name, path)
+
+
+def _converted(relation: Relation, sink: DescribedTable) -> Relation:
+    """Return the relation with the names and types of the table's columns, by their place."""
+    query, target = relation.fields, sink.columns
+    problem = None
+    if len(query) != len(target):
+        problem = "Different number of columns."
+    else:
+        for place, ((_, source), (name, wanted)) in enumerate(zip(query, target), 1):
+            if not fits(source, wanted):
+                problem = f"Incompatible types for sink column '{name}' at position {place}."
+                break
+    if problem is not None:
+        raise TableException(
+            f"Column types of query result and sink for {sink.identifier} do not match.\n"
+            f"Cause: {problem}\n\n"
+            f"Query schema: [{_text(query)}]\nSink schema:  [{_text(target)}]"
+        )
+    columns = []
+    for (old, source), (name, wanted) in zip(query, target):
+        value = column(old)
+        if source != wanted.nullable() and source != wanted:
+            value = value.cast(to_spark(wanted))
+        if source._nullable and not wanted._nullable:
+            value = _not_null(value, name, sink.identifier)
+        columns.append(value.alias(name))
+    frame = relation.frame.select(*columns, *relation.changes)
+    return replace(relation, frame=frame, fields=target, time_attributes={}, key=None, order=None)
+
+
+def _not_null(value: Column, name: str, identifier: str) -> Column:
+    message = (
+        f"Column '{name}' is NOT NULL, however, a null value is being written into it: "
+        f"table {identifier}"
+    )
+    return F.when(value.isNull(), F.raise_error(F.lit(message))).otherwise(value)
+
+
+def _text(fields: Sequence[tuple[str, DataType]]) -> str:
+    return ", ".join(f"{name}: {data_type}" for name, data_type in fields)
+
+
+_NUMBERS: tuple[type[DataType], ...] = (
+    TinyIntType,
+    SmallIntType,
+    IntType,
+    BigIntType,
+    DecimalType,
+    FloatType,
+    DoubleType,
+)
+_FAMILIES: tuple[tuple[type[DataType], ...], ...] = (
+    (CharType, VarCharType),
+    (BinaryType, VarBinaryType),
+    (DateType, TimestampType, LocalZonedTimestampType),
+    (TimestampType, LocalZonedTimestampType),
+)
+
+
+def fits(source: DataType, wanted: DataType) -> bool:
+    """Return whether values of a type become values of another without a cast being written."""
+    if isinstance(source, NullType) or source.nullable() == wanted.nullable():
+        return True
+    one, other = type(source), type(wanted)
+    if one in _NUMBERS and other in _NUMBERS:
+        return _NUMBERS.index(one) <= _NUMBERS.index(other)
+    if one is DateType and other in (TimestampType, LocalZonedTimestampType):
+        return True
+    if any(one in family and other in family for family in _FAMILIES):
+        return other is not DateType
+    if isinstance(source, RowType) and isinstance(wanted, RowType):
+        inner = list(zip(source.field_types(), wanted.field_types()))
+        same_size = len(source.field_types()) == len(wanted.field_types())
+        return same_size and all(fits(a, b) for a, b in inner)
+    if isinstance(source, (ArrayType, MultisetType)) and one is other:
+        return fits(source.element_type, wanted.element_type)  # type: ignore[attr-defined]
+    if isinstance(source, MapType) and isinstance(wanted, MapType):
+        keys = fits(source.key_type, wanted.key_type)
+        return keys and fits(source.value_type, wanted.value_type)
+    return one is other

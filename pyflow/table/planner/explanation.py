@@ -1,0 +1,43 @@
+"""How results are computed, for people."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING
+
+from pyflow.table.explain_detail import ExplainDetail
+from pyflow.table.planner.changelog import in_order
+
+if TYPE_CHECKING:
+    from pyflow.table.planner.relation import Relation
+
+
+def explain(queries: Sequence[tuple[str, Relation]], details: Sequence[int]) -> str:
+    """Return Spark's plans of queries.
+
+    Parameters
+    ----------
+    queries
+        The table that each is written into, empty for none, and its relation.
+    details
+        What else to tell: sizes, and the kinds of changes.
+    """
+    parts = []
+    for sink, relation in queries:
+        title = "== Spark's Plan ==" if not sink else f"== Spark's Plan of the Rows for {sink} =="
+        mode = "cost" if ExplainDetail.ESTIMATED_COST in details else "extended"
+        text = _plan(relation, mode)
+        if ExplainDetail.CHANGELOG_MODE in details:
+            kinds = "I,UB,UA,D" if relation.updating else "I"
+            text = f"changelogMode=[{kinds}]\n{text}"
+        parts.append(f"{title}\n{text}")
+    return "\n".join(parts)
+
+
+def _plan(relation: Relation, mode: str) -> str:
+    text = io.StringIO()
+    with redirect_stdout(text):
+        in_order(relation).explain(mode=mode)
+    return text.getvalue()

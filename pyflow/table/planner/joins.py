@@ -1,0 +1,258 @@
+"""Operations on two tables, and joins of a table with what a table function returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from pyspark.sql import functions as F
+
+from pyflow.table.planner.changelog import appended, inserted_once, settled
+from pyflow.table.planner.conversion import convert
+from pyflow.table.planner.nodes import Alias, Call, Field, FunctionCall, Node
+from pyflow.table.planner.nodes import Literal as LiteralNode
+from pyflow.table.planner.projection import scope_of
+from pyflow.table.planner.relation import Relation, column, unused
+from pyflow.table.planner.type_rules import common
+from pyflow.table.types import BooleanType, DataType, DataTypes
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyflow.table.table_environment import TableEnvironment
+
+ROW = "$row"
+
+JoinType = Literal["inner", "left", "right", "full"]
+
+
+def join(
+    left: Relation,
+    right: Relation,
+    predicate: Node | None,
+    kind: JoinType,
+    environment: TableEnvironment,
+) -> Relation:
+    """Return the pairs of rows for which the predicate is true.
+
+    In streaming mode each row of the result is inserted once, and outer joins may change: Flink
+    inserts a row padded with nulls and takes it back when a partner comes; here the partners of
+    all rows are known.
+    """
+    common = [name for name in left.names if name in right.names]
+    if common:
+        raise TableException(f"join relations with ambiguous names: [{', '.join(common)}]")
+    updating = left.updating or right.updating
+    one, other = settled(left), settled(right)
+    fields = (*_padded(one, kind in ("right", "full")), *_padded(other, kind in ("left", "full")))
+    both = Relation(one.rows().crossJoin(other.rows()), (*one.fields, *other.fields))
+    condition = F.lit(True)
+    if predicate is not None:
+        resolved = scope_of(both, environment).resolve(predicate)
+        if not isinstance(resolved.data_type, BooleanType):
+            raise TableException(
+                "Filter operator requires a boolean expression as input, "
+                f"but the join condition is of type {resolved.data_type}"
+            )
+        if not _is_true(predicate) and not _has_equality(predicate, one, other):
+            raise TableException(
+                f"Invalid join condition: {predicate}. "
+                "At least one equi-join predicate is required."
+            )
+        condition = resolved.column
+    frame = one.rows().join(other.rows(), condition, kind)
+    times = {**one.time_attributes, **other.time_attributes} if kind == "inner" else {}
+    result = Relation(frame, fields, time_attributes=times)
+    if environment._is_streaming and (updating or kind != "inner"):
+        return inserted_once(result)
+    return result
+
+
+def _padded(relation: Relation, nulls: bool) -> tuple[tuple[str, DataType], ...]:
+    if not nulls:
+        return relation.fields
+    return tuple((name, data_type.nullable()) for name, data_type in relation.fields)
+
+
+def _is_true(predicate: Node) -> bool:
+    return isinstance(predicate, LiteralNode) and predicate.value is True
+
+
+def _has_equality(predicate: Node, left: Relation, right: Relation) -> bool:
+    """Return whether all pairs must have a column of each side in common."""
+    if not isinstance(predicate, Call):
+        return False
+    name, arguments = predicate.function.name, predicate.arguments
+    if name == "and":
+        return any(_has_equality(argument, left, right) for argument in arguments)
+    if name != "equals":
+        return False
+    one, other = arguments
+    if not (isinstance(one, Field) and isinstance(other, Field)):
+        return False
+    return (one.name in left.names) != (other.name in left.names)
+
+
+def join_lateral(
+    relation: Relation,
+    call: Node,
+    predicate: Node | None,
+    outer: bool,
+    environment: TableEnvironment,
+) -> Relation:
+    """Return each row with the rows that a table function returns for it."""
+    if outer and predicate is not None and not _is_true(predicate):
+        raise TableException(
+            "Predicate for lateral left outer join with table function can only be empty or "
+            "literal true."
+        )
+    result = _with_results(relation, call, outer, environment)
+    if predicate is None or outer:
+        return result
+    condition = scope_of(result, environment).resolve(predicate)
+    return replace(result, frame=result.frame.filter(condition.column))
+
+
+def flat_map(relation: Relation, call: Node, environment: TableEnvironment) -> Relation:
+    """Return the rows that a table function returns for the rows of a table."""
+    names = call.names if isinstance(call, Alias) else ()
+    function = call.child if isinstance(call, Alias) else call
+    own = [name for name, _ in _results_of(function, environment)]
+    temporary: list[str] = []
+    for name in own:
+        temporary.append(unused(name, [*relation.names, *temporary]))
+    joined = _with_results(relation, Alias(function, tuple(temporary)), False, environment)
+    new = joined.fields[len(relation.fields) :]
+    result = names or own
+    columns = [column(old).alias(name) for (old, _), name in zip(new, result)]
+    return Relation(
+        frame=joined.frame.select(*columns, *joined.changes),
+        fields=tuple((name, data_type) for (_, data_type), name in zip(new, result)),
+        updating=joined.updating,
+    )
+
+
+def _results_of(call: Node, environment: TableEnvironment) -> list[tuple[str, DataType]]:
+    """Return names and types of the columns that a table function returns."""
+    function = environment._function_of(call, "table")
+    return [(part.name, part.data_type) for part in function.result_type.fields]
+
+
+def _with_results(
+    relation: Relation, call: Node, outer: bool, environment: TableEnvironment
+) -> Relation:
+    names = call.names if isinstance(call, Alias) else ()
+    inner = call.child if isinstance(call, Alias) else call
+    if not isinstance(inner, FunctionCall):
+        raise TableException(f"Only a table function can be joined laterally, got: {inner}")
+    function = environment._function_of(inner, "table")
+    results = _results_of(inner, environment)
+    if names and len(names) != len(results):
+        raise TableException(
+            "List of column aliases must have same degree as table; the returned table of "
+            f"function '{function.name}' has {len(results)} columns, whereas alias list has "
+            f"{len(names)} columns"
+        )
+    named = [(name, t) for name, (_, t) in zip(names, results)] if names else results
+    common = [name for name, _ in named if name in relation.names]
+    if common:
+        raise TableException(f"join relations with ambiguous names: [{', '.join(common)}]")
+    scope = scope_of(relation, environment)
+    resolved = [scope.resolve(node) for node in scope.expand(inner.arguments)]
+    frame = function.lateral(
+        relation.frame,
+        [value.column for value in resolved],
+        [value.data_type for value in resolved],
+        [name for name, _ in named],
+        outer,
+        environment._function_settings(),
+    )
+    nullable = [(name, t.nullable() if outer else t) for name, t in named]
+    fields = (*relation.fields, *nullable)
+    columns = [column(name) for name, _ in fields]
+    return replace(
+        relation,
+        frame=frame.select(*columns, *relation.changes),
+        fields=fields,
+        key=None,
+        order=None,
+    )
+
+
+def with_row(relation: Relation, without: Sequence[str] = ()) -> tuple[Relation, Field]:
+    """Return the relation with its rows as one more column, for functions that take whole rows.
+
+    Parameters
+    ----------
+    without
+        Columns that are not part of those rows.
+    """
+    parts = [(name, t) for name, t in relation.fields if name not in without]
+    data_type = DataTypes.ROW([DataTypes.FIELD(name, t) for name, t in parts])
+    frame = relation.frame.withColumn(ROW, F.struct(*(column(name) for name, _ in parts)))
+    return replace(relation, frame=frame, fields=(*relation.fields, (ROW, data_type))), Field(ROW)
+
+
+def without_row(relation: Relation) -> Relation:
+    """Return the relation without the column that :func:`with_row` adds."""
+    fields = tuple(entry for entry in relation.fields if entry[0] != ROW)
+    return replace(relation, frame=relation.frame.drop(ROW), fields=fields)
+
+
+SetOperation = Literal["union", "intersect", "minus"]
+
+
+def combine(
+    left: Relation,
+    right: Relation,
+    operation: SetOperation,
+    every: bool,
+    environment: TableEnvironment,
+) -> Relation:
+    """Return the union, intersection or difference of two tables, by the place of columns."""
+    if environment._is_streaming and not (operation == "union" and every):
+        raise TableException(
+            f"The {operation.upper()} operation on two unbounded tables is currently not "
+            "supported. Use batch mode, or union_all()."
+        )
+    types = _common_types(left, right, operation)
+    one = _as_types(left, left.names, types)
+    other = _as_types(right, left.names, types)
+    if operation == "union":
+        combined = appended(one, other)
+        return combined if every else Relation(combined.rows().distinct(), combined.fields)
+    rows, others = one.rows(), other.rows()
+    if operation == "intersect":
+        frame = rows.intersectAll(others) if every else rows.intersect(others)
+    else:
+        frame = rows.exceptAll(others) if every else rows.subtract(others)
+    return Relation(frame, one.fields)
+
+
+def _common_types(left: Relation, right: Relation, operation: str) -> list[DataType]:
+    if len(left.fields) != len(right.fields):
+        raise TableException(
+            f"The {operation} operation on two tables of different column sizes: "
+            f"{len(left.fields)} and {len(right.fields)} is not supported"
+        )
+    types = []
+    for (name, one), (other_name, other) in zip(left.fields, right.fields):
+        found = common([one, other])
+        if found is None:
+            raise TableException(
+                f"Incompatible types for {operation} operation: `{name}` is {one} and "
+                f"`{other_name}` is {other}. Cast one of them."
+            )
+        types.append(found)
+    return types
+
+
+def _as_types(relation: Relation, names: Sequence[str], types: Sequence[DataType]) -> Relation:
+    """Return the relation with its columns under other names and as values of other types."""
+    columns = [
+        convert(column(old), source, target).alias(name)
+        for (old, source), name, target in zip(relation.fields, names, types)
+    ]
+    renamed = relation.renamed(names)
+    frame = relation.frame.select(*columns, *relation.changes)
+    return replace(renamed, frame=frame, fields=tuple(zip(names, types)))

@@ -1,0 +1,175 @@
+"""Operations that work on one row at a time: select, filter, and columns added or dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pyflow.table.expression import Expression
+from pyflow.table.planner.nodes import Alias, Field, Node
+from pyflow.table.planner.relation import Relation, TimeAttribute, check_unique
+from pyflow.table.planner.resolution import Scope
+from pyflow.table.types import BooleanType
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyspark.sql import WindowSpec
+
+    from pyflow.table.table_environment import TableEnvironment
+
+
+def scope_of(relation: Relation, environment: TableEnvironment) -> Scope:
+    """Return what names mean in an expression over a relation."""
+    return Scope(frame=relation.frame, fields=dict(relation.fields), environment=environment)
+
+
+def node_of(expression: Any) -> Node:
+    """Return what an expression of a program wraps."""
+    if isinstance(expression, Expression):
+        return expression._node
+    if isinstance(expression, str):
+        raise TableException(
+            f"an expression as text is no longer part of the Table API: {expression!r}. "
+            f"Write it with col(), lit() and their methods, from pyflow.table.expressions."
+        )
+    raise TypeError(f"expected an Expression, got {type(expression).__name__}: {expression!r}")
+
+
+def nodes_of(expressions: Iterable[Any]) -> list[Node]:
+    """Return what expressions of a program wrap."""
+    return [node_of(expression) for expression in expressions]
+
+
+def project(
+    relation: Relation,
+    nodes: Sequence[Node],
+    environment: TableEnvironment,
+    windows: Mapping[str, WindowSpec] | None = None,
+) -> Relation:
+    """Return the relation that has the expressions' values as its columns.
+
+    Parameters
+    ----------
+    windows
+        The OVER windows that the expressions may name.
+    """
+    scope = replace(scope_of(relation, environment), windows=windows or {})
+    expanded = scope.expand(nodes)
+    names = [scope.name_of(node, position) for position, node in enumerate(expanded)]
+    check_unique(names)
+    resolved = [scope.resolve(node) for node in expanded]
+    columns = [value.column.alias(name) for name, value in zip(names, resolved)]
+    kept = _kept_names(expanded, names)
+    return Relation(
+        frame=relation.frame.select(*columns, *relation.changes),
+        fields=tuple((name, value.data_type) for name, value in zip(names, resolved)),
+        time_attributes=_kept_times(relation, kept),
+        key=_kept_key(relation, kept),
+        updating=relation.updating,
+    )
+
+
+def _kept_names(nodes: Sequence[Node], names: Sequence[str]) -> dict[str, str]:
+    """Return the new name of each column that goes through unchanged."""
+    kept: dict[str, str] = {}
+    for node, name in zip(nodes, names):
+        while isinstance(node, Alias):
+            node = node.child
+        if isinstance(node, Field):
+            kept.setdefault(node.name, name)
+    return kept
+
+
+def _kept_times(relation: Relation, kept: dict[str, str]) -> dict[str, TimeAttribute]:
+    return {kept[name]: time for name, time in relation.time_attributes.items() if name in kept}
+
+
+def _kept_key(relation: Relation, kept: dict[str, str]) -> tuple[str, ...] | None:
+    if relation.key is None or not all(name in kept for name in relation.key):
+        return None
+    return tuple(kept[name] for name in relation.key)
+
+
+def filter_rows(relation: Relation, predicate: Node, environment: TableEnvironment) -> Relation:
+    """Return the rows for which the predicate is true."""
+    condition = scope_of(relation, environment).resolve(predicate)
+    if not isinstance(condition.data_type, BooleanType):
+        raise TableException(
+            "Filter operator requires a boolean expression as input, "
+            f"but the expression is of type {condition.data_type}"
+        )
+    return replace(relation, frame=relation.frame.filter(condition.column), order=None)
+
+
+def add_columns(
+    relation: Relation, nodes: Sequence[Node], environment: TableEnvironment
+) -> Relation:
+    """Return the relation with more columns at its end."""
+    scope = scope_of(relation, environment)
+    _check_no_aggregates(scope, nodes)
+    return project(relation, [*map(Field, relation.names), *nodes], environment)
+
+
+def add_or_replace_columns(
+    relation: Relation, nodes: Sequence[Node], environment: TableEnvironment
+) -> Relation:
+    """Return the relation with more columns, which replace those of the same name."""
+    scope = scope_of(relation, environment)
+    _check_no_aggregates(scope, nodes)
+    columns: dict[str, Node] = {name: Field(name) for name in relation.names}
+    for position, node in enumerate(scope.expand(nodes)):
+        columns[scope.name_of(node, len(relation.names) + position)] = node
+    return project(relation, list(columns.values()), environment)
+
+
+def _check_no_aggregates(scope: Scope, nodes: Sequence[Node]) -> None:
+    for node in nodes:
+        if scope.has_aggregates(node):
+            raise TableException(
+                f"The added field expression cannot be an aggregation, found: {node}"
+            )
+
+
+def rename_columns(
+    relation: Relation, nodes: Sequence[Node], environment: TableEnvironment
+) -> Relation:
+    """Return the relation with other names for some of its columns."""
+    columns: dict[str, Node] = {name: Field(name) for name in relation.names}
+    for node in scope_of(relation, environment).expand(nodes):
+        if not (isinstance(node, Alias) and isinstance(node.child, Field)):
+            raise TableException(
+                "Invalid alias for a renaming column operation. Renaming must add an alias to an "
+                f"existing field, e.g. col('a').alias('a1'), but was: {node}"
+            )
+        columns[node.child.name] = node
+    return project(relation, list(columns.values()), environment)
+
+
+def drop_columns(
+    relation: Relation, nodes: Sequence[Node], environment: TableEnvironment
+) -> Relation:
+    """Return the relation without some of its columns."""
+    dropped = set()
+    for node in scope_of(relation, environment).expand(nodes):
+        if not isinstance(node, Field):
+            raise TableException(f"Unexpected drop column expression: {node}")
+        if node.name not in relation.names:
+            raise TableException(f"Field {node.name} does not exist in source table")
+        dropped.add(node.name)
+    left = [Field(name) for name in relation.names if name not in dropped]
+    return project(relation, left, environment)
+
+
+def alias(relation: Relation, names: Sequence[str]) -> Relation:
+    """Return the relation with new names for its first columns."""
+    if len(names) > len(relation.names):
+        raise TableException(
+            f"Aliasing {len(relation.names)} columns takes at most as many names, "
+            f"got {len(names)}: {', '.join(names)}"
+        )
+    if "*" in names:
+        raise TableException("Alias can not accept '*' as name.")
+    new = [*names, *relation.names[len(names) :]]
+    check_unique(new)
+    return relation.renamed(new)

@@ -1,0 +1,145 @@
+"""What a Table is made of: a lazy frame of Spark with the names and Flink types of its columns.
+
+A relation that changes (``updating``) has two more columns than its fields: the kind of each change
+(:data:`KIND`, the number of a RowKind) and its place in the order of all changes
+(:data:`SEQUENCE`). Changes of one row follow each other in that order, whatever partition Spark
+keeps them in, so that every operator and sink can restore it by sorting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from pyspark.sql import functions as F
+
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from pyflow.table.types import DataType
+
+KIND = "$kind"
+SEQUENCE = "$sequence"
+
+# Numbers of RowKind: what a KIND column holds.
+INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = 0, 1, 2, 3
+
+
+@dataclass(frozen=True)
+class TimeAttribute:
+    """A column by whose time windows are made.
+
+    Parameters
+    ----------
+    kind
+        ``rowtime``: the time when something happened; ``proctime``: the time of processing.
+    delay_ms
+        How far the watermark stays behind the latest time seen, in milliseconds.
+    """
+
+    kind: Literal["rowtime", "proctime"]
+    delay_ms: int = 0
+
+
+@dataclass(frozen=True)
+class Order:
+    """The order of a relation whose rows may still be limited.
+
+    Parameters
+    ----------
+    by_time
+        Whether the first column of the order is a time attribute, ascending; such an order needs
+        no limit in streaming mode.
+    sorted
+        Whether there is an order at all.
+    offset
+        How many of the first rows are left out; None where this has not been said.
+    updating
+        Whether the rows came from a table that changes.
+    """
+
+    by_time: bool = False
+    sorted: bool = True
+    updating: bool = False
+    offset: int | None = None
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Rows of Spark, their columns in Flink's types, and how they change."""
+
+    frame: DataFrame
+    fields: tuple[tuple[str, DataType], ...]
+    time_attributes: Mapping[str, TimeAttribute] = field(default_factory=dict)
+    key: tuple[str, ...] | None = None
+    updating: bool = False
+    order: Order | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the columns."""
+        return [name for name, _ in self.fields]
+
+    @property
+    def types(self) -> list[DataType]:
+        """Return the types of the columns."""
+        return [data_type for _, data_type in self.fields]
+
+    @property
+    def changes(self) -> list[Column]:
+        """Return the columns that tell kind and order of changes, none where nothing changes."""
+        return [column(KIND), column(SEQUENCE)] if self.updating else []
+
+    @property
+    def columns(self) -> list[Column]:
+        """Return the columns of the fields."""
+        return [column(name) for name in self.names]
+
+    def rows(self, *more: Column) -> DataFrame:
+        """Return the frame with the fields' columns and those given."""
+        return self.frame.select(*self.columns, *more)
+
+    def renamed(self, names: Sequence[str]) -> Relation:
+        """Return the same rows with other names of the columns."""
+        new = dict(zip(self.names, names))
+        columns = [column(old).alias(name) for old, name in new.items()]
+        return replace(
+            self,
+            frame=self.frame.select(*columns, *self.changes),
+            fields=tuple((new[name], data_type) for name, data_type in self.fields),
+            time_attributes={new[name]: time for name, time in self.time_attributes.items()},
+            key=None if self.key is None else tuple(new[name] for name in self.key),
+            order=None,
+        )
+
+
+def column(name: str) -> Column:
+    """Return the column of a name, whatever characters are in it."""
+    return F.col(quoted(name))
+
+
+def quoted(name: str) -> str:
+    """Return a name as Spark reads it literally."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def check_unique(names: Sequence[str]) -> None:
+    """Raise for names that occur twice."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise TableException(f"Ambiguous column name: {name}")
+        seen.add(name)
+
+
+def unused(name: str, used: Sequence[str]) -> str:
+    """Return the name, or, where it is used, the name with a number that is not."""
+    number = 0
+    result = name
+    while result in used:
+        result = f"{result}_{number}"
+        number += 1
+    return result

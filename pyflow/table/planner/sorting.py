@@ -1,0 +1,89 @@
+"""Order, and the first rows in an order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pyflow.table.planner.changelog import inserted_once, settled
+from pyflow.table.planner.nodes import Field, Node, Ordering
+from pyflow.table.planner.projection import scope_of
+from pyflow.table.planner.relation import Order, Relation
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyflow.table.table_environment import TableEnvironment
+
+
+def sort(relation: Relation, nodes: Sequence[Node], environment: TableEnvironment) -> Relation:
+    """Return the rows in an order: nulls come last, and first where it descends."""
+    scope = scope_of(relation, environment)
+    columns = []
+    expanded = scope.expand(nodes)
+    for node in expanded:
+        ascending = not isinstance(node, Ordering) or node.ascending
+        inner = node.child if isinstance(node, Ordering) else node
+        value = scope.resolve(inner).column
+        columns.append(value.asc_nulls_last() if ascending else value.desc_nulls_first())
+    rows = settled(relation)
+    by_time = bool(expanded) and _by_time(expanded[0], relation)
+    order = Order(by_time=by_time, updating=relation.updating)
+    return replace(rows, frame=rows.frame.orderBy(*columns), key=None, order=order)
+
+
+def _by_time(node: Node, relation: Relation) -> bool:
+    if isinstance(node, Ordering):
+        if not node.ascending:
+            return False
+        node = node.child
+    return isinstance(node, Field) and node.name in relation.time_attributes
+
+
+def offset(relation: Relation, rows: int) -> Relation:
+    """Return the rows without the first ones."""
+    if rows < 0:
+        raise TableException("Offset should be greater or equal 0")
+    order = relation.order or Order(sorted=False, updating=relation.updating)
+    if order.offset is not None:
+        raise TableException("OFFSET already defined")
+    whole = settled(relation)
+    return replace(whole, frame=whole.frame.offset(rows), order=replace(order, offset=rows))
+
+
+def fetch(relation: Relation, rows: int, environment: TableEnvironment) -> Relation:
+    """Return the first rows only."""
+    if rows < 0:
+        raise TableException("Fetch should be greater or equal 0")
+    order = relation.order or Order(sorted=False, updating=relation.updating)
+    changes = order.updating or (order.sorted and not order.by_time)
+    whole = settled(relation)
+    limited = replace(whole, frame=whole.frame.limit(rows), order=None)
+    if environment._is_streaming and changes:
+        return inserted_once(limited)
+    return limited
+
+
+def checked(relation: Relation, environment: TableEnvironment) -> Relation:
+    """Return the relation as one that any operation may read.
+
+    Raises
+    ------
+    TableException
+        In streaming mode, for an order without a limit: its first row is known only at the end.
+    """
+    order = relation.order
+    if order is None:
+        return relation
+    if environment._is_streaming:
+        if order.offset:
+            raise TableException(
+                "FETCH is missed, which on streaming table is not supported currently. "
+                "Call fetch(), or limit(), after offset()."
+            )
+        if order.sorted and not order.by_time:
+            raise TableException(
+                "Sort on a non-time-attribute field is not supported in streaming mode. "
+                "Call fetch() after order_by(), or use batch mode."
+            )
+    return replace(relation, order=None)

@@ -1,0 +1,49 @@
+"""Functions that return many rows per group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from pyflow.table.planner.changelog import inserted_once, settled
+from pyflow.table.planner.grouping import flattened, with_keys
+from pyflow.table.planner.nodes import Alias, FunctionCall, Node
+from pyflow.table.planner.projection import scope_of
+from pyflow.table.planner.relation import Relation, check_unique, column
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyflow.table.table_environment import TableEnvironment
+
+_ROWS = "$rows"
+
+
+def flat_aggregate(
+    relation: Relation, groupings: Sequence[Node], call: Node, environment: TableEnvironment
+) -> Relation:
+    """Return keys and the rows that a table aggregate function emits for each group."""
+    names = call.names if isinstance(call, Alias) else ()
+    inner = call.child if isinstance(call, Alias) else call
+    if not isinstance(inner, FunctionCall):
+        raise TableException(
+            "A flatAggregate only accepts an expression which defines a table aggregate function "
+            f"that might be followed by some alias, got: {call}"
+        )
+    function = environment._function_of(inner, "table_aggregate")
+    prepared, keys = with_keys(settled(relation), groupings, environment)
+    scope = scope_of(prepared, environment)
+    resolved = [scope.resolve(node) for node in scope.expand(inner.arguments)]
+    emitted = function.emit(
+        [value.column for value in resolved],
+        [value.data_type for value in resolved],
+        environment._function_settings(),
+    )
+    groups = prepared.frame.groupBy(*map(column, keys)).agg(emitted.alias(_ROWS))
+    rows = groups.select(*map(column, keys), F.explode(column(_ROWS)).alias(_ROWS))
+    types = dict(prepared.fields)
+    fields = (*((key, types[key]) for key in keys), (_ROWS, function.result_type))
+    result = flattened(Relation(rows, fields), _ROWS, names)
+    check_unique(result.names)
+    return inserted_once(result) if environment._is_streaming else result

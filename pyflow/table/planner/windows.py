@@ -1,0 +1,285 @@
+"""Windows over bounded rows: which rows belong to which window, and aggregates around each row.
+
+Times are computed as Flink computes them: a TIMESTAMP_LTZ as the wall clock of the table's time
+zone shows it, a BIGINT as milliseconds since 1970. Windows start at multiples of their slide since
+1970-01-01 00:00.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+from pyflow.table.planner.changelog import numbered, settled
+from pyflow.table.planner.nodes import Bound, Field, Node, RowInterval, WindowProperty
+from pyflow.table.planner.projection import node_of, nodes_of, project, scope_of
+from pyflow.table.planner.relation import SEQUENCE, Relation, TimeAttribute, column, quoted
+from pyflow.table.planner.resolution import interval_ms
+from pyflow.table.types import (
+    BigIntType,
+    DataType,
+    DataTypes,
+    LocalZonedTimestampType,
+    TimestampType,
+)
+from pyflow.table.window import GroupWindow, OverWindow
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, WindowSpec
+
+    from pyflow.table.table_environment import TableEnvironment
+
+_START = "$start"
+_END = "$end"
+_TIME = "$time"
+_EPOCH = "timestamp_ntz'1970-01-01 00:00:00'"
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """Rows and the window of each; a row in several windows is there several times.
+
+    Parameters
+    ----------
+    relation
+        The rows, with the columns of ``keys`` that tell the window apart.
+    start, end
+        Names of the columns with its bounds; None for windows of so many rows.
+    time
+        The type of the time attribute.
+    """
+
+    relation: Relation
+    keys: tuple[str, ...]
+    start: str | None
+    end: str | None
+    time: DataType
+
+    def property_of(self, node: WindowProperty) -> tuple[Column, DataType, TimeAttribute | None]:
+        """Return the value of a window's property, its type, and whether it is a time attribute."""
+        if self.start is None or self.end is None:
+            raise TableException(
+                "Window start and Window end cannot be selected for a row-count window."
+            )
+        wall_clock = DataTypes.TIMESTAMP(3)
+        if node.kind == "start":
+            return column(self.start), wall_clock, None
+        if node.kind == "end":
+            return column(self.end), wall_clock, None
+        if node.kind == "rowtime":
+            last = F.expr(f"timestampadd(MILLISECOND, -1, {quoted(self.end)})")
+            if isinstance(self.time, LocalZonedTimestampType):
+                zoned = DataTypes.TIMESTAMP_LTZ(3)
+                return last.cast("timestamp_ltz"), zoned, TimeAttribute("rowtime")
+            return last, wall_clock, TimeAttribute("rowtime")
+        raise TableException(
+            "the processing time of a window is not carried: over bounded input windows end by "
+            "the time of their rows. Select .start, .end or .rowtime."
+        )
+
+
+def assigned(
+    relation: Relation, keys: Sequence[str], window: GroupWindow, environment: TableEnvironment
+) -> Assigned:
+    """Return the rows with their windows.
+
+    Parameters
+    ----------
+    keys
+        Columns by which rows are grouped beside the window: sessions and windows of so many rows
+        are counted for each.
+    """
+    name = _time_field(relation, window, environment)
+    data_type = dict(relation.fields)[name]
+    size = node_of(window.size)
+    if isinstance(size, RowInterval):
+        return _by_rows(relation, keys, window, name, size.rows)
+    frame = relation.frame.withColumn(_TIME, _wall_clock(name, data_type))
+    frame = frame.filter(column(_TIME).isNotNull())
+    if window.kind == "session":
+        frame = _sessions(frame, keys, interval_ms(size))
+    else:
+        slide = interval_ms(size if window.slide is None else node_of(window.slide))
+        bounds = F.window(column(_TIME), _text(interval_ms(size)), _text(slide))
+        frame = frame.withColumn(_START, bounds)
+        frame = frame.withColumn(_END, column(_START).getField("end"))
+        frame = frame.withColumn(_START, column(_START).getField("start"))
+    rows = replace(
+        relation,
+        frame=frame,
+        fields=(
+            *relation.fields,
+            (_START, DataTypes.TIMESTAMP(3)),
+            (_END, DataTypes.TIMESTAMP(3)),
+        ),
+    )
+    return Assigned(rows, (_START, _END), _START, _END, data_type)
+
+
+def _text(milliseconds: int) -> str:
+    if milliseconds <= 0:
+        raise TableException(f"Window interval must be positive, but was {milliseconds} ms.")
+    return f"{milliseconds} milliseconds"
+
+
+def _time_field(relation: Relation, window: GroupWindow, environment: TableEnvironment) -> str:
+    node = node_of(window.time)
+    if not isinstance(node, Field):
+        raise TableException("A group window expects a time attribute for grouping.")
+    scope_of(relation, environment).resolve(node)
+    attribute = relation.time_attributes.get(node.name)
+    if attribute is not None and attribute.kind == "proctime":
+        raise TableException(
+            f"the window {window.name!r} is on the processing time {node.name!r}: over bounded "
+            "input such windows would end with the input, and Flink drops the last of them. Use "
+            "a column with an event time and a watermark."
+        )
+    if isinstance(node_of(window.size), RowInterval):
+        return node.name
+    if environment._is_streaming and attribute is None:
+        raise TableException(
+            "A group window expects a time attribute for grouping in a stream environment. "
+            f"{node.name!r} is none: declare a watermark for it in the schema of its table."
+        )
+    data_type = dict(relation.fields)[node.name]
+    if not isinstance(data_type, (TimestampType, LocalZonedTimestampType, BigIntType)):
+        raise TableException(
+            "A group window expects a time attribute for grouping in a batch environment: "
+            f"{node.name!r} is of type {data_type}."
+        )
+    return node.name
+
+
+def _wall_clock(name: str, data_type: DataType) -> Column:
+    if isinstance(data_type, BigIntType):
+        return F.expr(f"timestampadd(MILLISECOND, {quoted(name)}, {_EPOCH})")
+    return column(name).cast("timestamp_ntz")
+
+
+def _sessions(frame: DataFrame, keys: Sequence[str], gap: int) -> DataFrame:
+    """Number the sessions of each key and take their bounds.
+
+    Spark's session_window cannot stand beside Python aggregates; these are plain window functions.
+    """
+    _text(gap)
+    by_time = Window.partitionBy(*map(column, keys)).orderBy(column(_TIME))
+    until = F.expr(f"timestampadd(MILLISECOND, {gap}, {quoted(_TIME)})")
+    frame = frame.withColumn(_END, F.lag(until).over(by_time))
+    begins = F.when(column(_TIME) <= column(_END), 0).otherwise(1)
+    frame = frame.withColumn(_START, begins)
+    frame = frame.withColumn(_START, F.sum(column(_START)).over(by_time))
+    session = Window.partitionBy(*map(column, [*keys, _START]))
+    frame = frame.withColumn(_END, F.max(until).over(session))
+    return frame.withColumn(_START, F.min(column(_TIME)).over(session))
+
+
+def _by_rows(
+    relation: Relation, keys: Sequence[str], window: GroupWindow, name: str, size: int
+) -> Assigned:
+    """Assign rows to windows of so many rows of a key; a window that is not full has no result."""
+    if window.slide is not None:
+        raise TableException(
+            f"the sliding window {window.name!r} of so many rows is not carried; use one by time, "
+            "or Over with row_interval()"
+        )
+    rows = numbered(relation)
+    by_time = Window.partitionBy(*map(column, keys)).orderBy(column(name), column(SEQUENCE))
+    place = F.row_number().over(by_time) - 1
+    frame = rows.frame.withColumn(_START, F.floor(place / size))
+    full = Window.partitionBy(*map(column, [*keys, _START]))
+    frame = frame.withColumn(_END, F.count(F.lit(1)).over(full))
+    frame = frame.filter(column(_END) == size).select(*rows.columns, column(_START))
+    counted = replace(
+        relation, frame=frame, fields=(*relation.fields, (_START, DataTypes.BIGINT()))
+    )
+    return Assigned(counted, (_START,), None, None, dict(relation.fields)[name])
+
+
+def select_over(
+    relation: Relation,
+    windows: Sequence[OverWindow],
+    selection: Sequence[Node],
+    environment: TableEnvironment,
+) -> Relation:
+    """Return the selection in which aggregates are taken over windows around each row.
+
+    In streaming mode the rows come when the watermark passes their time: in the order of time.
+    """
+    if len(windows) != 1:
+        raise TableException("Currently, only a single over window is supported.")
+    rows = numbered(settled(relation))
+    specs = {window.name: _spec(rows, window, environment) for window in windows}
+    order = _order_of(rows, windows[0], environment)
+    if environment._is_streaming:
+        rows = replace(rows, frame=rows.frame.orderBy(column(order), column(SEQUENCE)))
+    plain = replace(rows, updating=False)
+    result = project(plain, selection, environment, specs)
+    return replace(result, updating=False)
+
+
+def _order_of(relation: Relation, window: OverWindow, environment: TableEnvironment) -> str:
+    node = node_of(window.order_by)
+    if not isinstance(node, Field):
+        raise TableException("Over window order by expects a time attribute, or a column in batch.")
+    scope_of(relation, environment).resolve(node)
+    attribute = relation.time_attributes.get(node.name)
+    if environment._is_streaming and attribute is None:
+        raise TableException(
+            "Ordering must be defined on a time attribute: "
+            f"{node.name!r} is none; declare a watermark for it in the schema of its table."
+        )
+    return node.name
+
+
+def _spec(relation: Relation, window: OverWindow, environment: TableEnvironment) -> WindowSpec:
+    """Return Spark's form of an OVER window."""
+    scope = scope_of(relation, environment)
+    order = _order_of(relation, window, environment)
+    keys = [scope.resolve(node).column for node in nodes_of(window.partition_by)]
+    spec = Window.partitionBy(*keys)
+    before = None if window.preceding is None else node_of(window.preceding)
+    after = None if window.following is None else node_of(window.following)
+    if isinstance(before, RowInterval) or (isinstance(before, Bound) and before.is_row):
+        ordered = spec.orderBy(column(order), column(SEQUENCE))
+        return ordered.rowsBetween(_rows(before, -1), _rows(after, 1))
+    if before is None or (
+        isinstance(before, Bound) and (after is None or isinstance(after, Bound))
+    ):
+        start = Window.unboundedPreceding if before is None else _rows(before, -1)
+        return spec.orderBy(column(order)).rangeBetween(start, _rows(after, 1))
+    micros = _micros(order, dict(relation.fields)[order])
+    return spec.orderBy(micros).rangeBetween(_range(before, -1), _range(after, 1))
+
+
+def _micros(name: str, data_type: DataType) -> Column:
+    if isinstance(data_type, BigIntType):
+        return column(name) * 1000
+    clock = f"CAST({quoted(name)} AS timestamp_ntz)"
+    if isinstance(data_type, LocalZonedTimestampType):
+        return F.unix_micros(column(name))
+    return F.expr(f"timestampdiff(MICROSECOND, {_EPOCH}, {clock})")
+
+
+def _rows(node: Node | None, sign: int) -> int:
+    if node is None:
+        return Window.currentRow
+    if isinstance(node, RowInterval):
+        return sign * node.rows
+    if isinstance(node, Bound):
+        if node.kind.startswith("CURRENT"):
+            return Window.currentRow
+        return Window.unboundedPreceding if sign < 0 else Window.unboundedFollowing
+    raise TableException(
+        "Preceding and following of an over window must both be rows or both be times."
+    )
+
+
+def _range(node: Node | None, sign: int) -> int:
+    if node is None or isinstance(node, Bound):
+        return _rows(node, sign)
+    return sign * interval_ms(node) * 1000

@@ -1,0 +1,192 @@
+"""Tables of what a program holds: Python values, expressions, data frames of pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from pyspark.errors import PySparkTypeError
+from pyspark.sql import functions as F
+
+from pyflow.table.expression import Expression
+from pyflow.table.planner.projection import node_of, scope_of
+from pyflow.table.planner.relation import Relation, check_unique, column
+from pyflow.table.types import (
+    DataType,
+    LocalZonedTimestampType,
+    RowField,
+    RowType,
+    create_arrow_schema,
+    from_arrow_type,
+    infer_rows,
+    to_spark,
+    verifier,
+)
+from pyflow.table.values import to_spark_value
+
+if TYPE_CHECKING:
+    import pandas
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+    from pyflow.table.table_environment import TableEnvironment
+
+
+def of_elements(
+    elements: Iterable[Any],
+    schema: DataType | Sequence[str] | None,
+    verify: bool,
+    environment: TableEnvironment,
+) -> Relation:
+    """Return the relation of Python values, in their order."""
+    rows = list(elements)
+    expressions = [isinstance(row, Expression) for row in rows]
+    if rows and all(expressions):
+        return _of_expressions(rows, schema, environment)
+    if any(expressions):
+        raise ValueError(
+            "It doesn't support part of the elements are Expression, while the others are not."
+        )
+    if schema is None or isinstance(schema, (list, tuple)):
+        row_type = infer_rows(rows, None if schema is None else list(schema))
+    elif isinstance(schema, RowType):
+        row_type = schema
+    elif isinstance(schema, DataType):
+        row_type = RowType([RowField("value", schema)])
+        rows = [(row,) for row in rows]
+    else:
+        raise TypeError(f"schema should be RowType, list, tuple or None, but got: {schema}")
+    if verify and isinstance(schema, DataType):
+        check = verifier(row_type)
+        for row in rows:
+            check(row)
+    values = [to_spark_value(row, row_type) for row in rows]
+    return _of_frame(_local_frame(environment._spark, values, row_type), row_type)
+
+
+def _local_frame(session: SparkSession, rows: list[Any], row_type: RowType) -> DataFrame:
+    """Return a frame of rows in the order of the rows.
+
+    Arrow takes them straight to the JVM. Without it PySpark starts worker processes for that.
+    """
+    schema = _struct(row_type)
+    try:
+        from pyspark.sql.conversion import LocalDataToArrowConversion
+
+        table = LocalDataToArrowConversion.convert(rows, schema, False)
+    except (ImportError, PySparkTypeError):
+        # No Arrow, or a type that it does not have.
+        return session.createDataFrame(rows, schema, verifySchema=False)
+    return session.createDataFrame(table, schema)
+
+
+def _struct(row_type: RowType) -> StructType:
+    return cast("StructType", to_spark(row_type))
+
+
+def _of_frame(frame: Any, row_type: RowType) -> Relation:
+    names = row_type.field_names()
+    check_unique(names)
+    return Relation(frame, tuple(zip(names, row_type.field_types())))
+
+
+def _of_expressions(
+    elements: Sequence[Expression[Any]],
+    schema: Any,
+    environment: TableEnvironment,
+) -> Relation:
+    """Return the relation of the values of expressions, each of them a row."""
+    nothing = Relation(environment._spark.range(1).select(), ())
+    scope = scope_of(nothing, environment)
+    resolved = [scope.resolve(node_of(element)) for element in elements]
+    first = resolved[0].data_type
+    if isinstance(schema, RowType):
+        row_type = schema
+    elif isinstance(first, RowType):
+        names = list(schema or [f"f{place}" for place, _ in enumerate(first.field_names())])
+        row_type = RowType([RowField(n, t) for n, t in zip(names, first.field_types())])
+    else:
+        name = schema[0] if isinstance(schema, (list, tuple)) else "f0"
+        row_type = RowType([RowField(name, schema if isinstance(schema, DataType) else first)])
+    target = to_spark(row_type)
+    frame = None
+    for value in resolved:
+        is_row = isinstance(value.data_type, RowType)
+        row = value.column if is_row else F.struct(value.column)
+        one = nothing.frame.select(row.cast(target).alias("row"))
+        frame = one if frame is None else frame.union(one)
+    assert frame is not None
+    columns = [column("row").getField(name).alias(name) for name in row_type.field_names()]
+    return _of_frame(frame.select(*columns), row_type)
+
+
+def of_pandas(
+    pdf: pandas.DataFrame,
+    schema: Any,
+    splits: int,
+    environment: TableEnvironment,
+) -> Relation:
+    """Return the relation of a data frame of pandas, without its index."""
+    import pandas as pd
+    import pyarrow as pa
+
+    if not isinstance(pdf, pd.DataFrame):
+        raise TypeError(f"Unsupported type, expected pandas.DataFrame, got {type(pdf)}")
+    row_type = _type_of_pandas(pdf, schema)
+    zone = environment._time_zone_name()
+    arrow_schema = create_arrow_schema(row_type.field_names(), row_type.field_types())
+    arrays = []
+    fields = []
+    for place, (name, data_type) in enumerate(zip(row_type.field_names(), row_type.field_types())):
+        series = pdf.iloc[:, place]
+        wanted = arrow_schema.field(place).type
+        if isinstance(data_type, LocalZonedTimestampType):
+            # A time without a zone is the wall clock of the table's time zone.
+            if series.dt.tz is None:
+                series = series.dt.tz_localize(zone)
+            wanted = pa.timestamp("us", "UTC")
+        array = pa.Array.from_pandas(series, mask=series.isnull(), type=wanted)
+        arrays.append(array)
+        fields.append(pa.field(name, wanted))
+    table = pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+    frame = environment._spark.createDataFrame(table)
+    if splits > 1:
+        frame = frame.repartition(splits)
+    target = _struct(row_type)
+    columns = [column(field.name).cast(field.dataType).alias(field.name) for field in target]
+    return _of_frame(frame.select(*columns), row_type)
+
+
+def _type_of_pandas(pdf: pandas.DataFrame, schema: Any) -> RowType:
+    import pyarrow as pa
+
+    arrow_schema = pa.Schema.from_pandas(pdf, preserve_index=False)
+    if isinstance(schema, RowType):
+        return schema
+    types = [from_arrow_type(part.type, part.nullable) for part in arrow_schema]
+    if schema is None:
+        return RowType([RowField(n, t) for n, t in zip(arrow_schema.names, types)])
+    if isinstance(schema, (list, tuple)) and isinstance(schema[0], str):
+        return RowType([RowField(n, t) for n, t in zip(schema, types)])
+    if isinstance(schema, (list, tuple)) and isinstance(schema[0], DataType):
+        return RowType([RowField(n, t) for n, t in zip(arrow_schema.names, schema)])
+    raise TypeError(
+        "Unsupported schema type, it could only be of RowType, a "
+        f"list of str or a list of DataType, got {schema}"
+    )
+
+
+def to_pandas(relation: Relation, environment: TableEnvironment) -> pandas.DataFrame:
+    """Return the rows of a relation as a data frame of pandas."""
+    import pandas as pd
+
+    table = relation.rows().toArrow()
+    if table.num_rows == 0:
+        return pd.DataFrame.from_records([], columns=relation.names)
+    pdf = table.to_pandas(date_as_object=True)
+    for name, data_type in relation.fields:
+        if isinstance(data_type, LocalZonedTimestampType):
+            series = pdf[name]
+            aware = series if series.dt.tz is not None else series.dt.tz_localize("UTC")
+            pdf[name] = aware.dt.tz_convert(environment._time_zone_name())
+    return pdf

@@ -1,0 +1,112 @@
+"""Insertions that run together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyflow.common.unsupported import unsupported
+from pyflow.table.jobs import Job
+from pyflow.table.table_result import TableResult
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyflow.table.planner.described import Insertion
+    from pyflow.table.table import Table
+    from pyflow.table.table_descriptor import TableDescriptor
+    from pyflow.table.table_environment import TableEnvironment
+    from pyflow.table.table_pipeline import TablePipeline
+
+__all__ = ["StatementSet"]
+
+
+class StatementSet:
+    """Insertions that are started by one call, one after the other."""
+
+    def __init__(self, t_env: TableEnvironment) -> None:
+        self._t_env = t_env
+        self._insertions: list[Insertion] = []
+
+    def add(self, table_pipeline: TablePipeline) -> StatementSet:
+        """Add what :meth:`Table.insert_into` returned.
+
+        Parameters
+        ----------
+        table_pipeline : TablePipeline
+            An insertion that has not been executed.
+        """
+        self._insertions.append(table_pipeline._insertion)
+        return self
+
+    @unsupported(
+        "Flink's SQL is not carried yet. Add tables with add_insert(), or pipelines with add()"
+    )
+    def add_insert_sql(self, stmt: str) -> Any:
+        """Add an INSERT statement in SQL."""
+
+    @unsupported("the DataStream API is not carried yet; call execute()")
+    def attach_as_datastream(self) -> None:
+        """Add the insertions to a stream execution environment."""
+
+    def add_insert(
+        self,
+        target_path_or_descriptor: str | TableDescriptor,
+        table: Table,
+        overwrite: bool = False,
+    ) -> StatementSet:
+        """Add the insertion of a table into another.
+
+        Parameters
+        ----------
+        target_path_or_descriptor : str or TableDescriptor
+            A table that was created under this name, or what describes one.
+        table : Table
+            The rows.
+        overwrite : bool
+            Whether rows that are there are replaced.
+        """
+        insertion = self._t_env._insertion(target_path_or_descriptor, table, overwrite)
+        self._insertions.append(insertion)
+        return self
+
+    def explain(self, *extra_details: int) -> str:
+        """Return how the rows of all insertions are computed, in Spark's words."""
+        from pyflow.table.planner.explanation import explain
+
+        return explain([(each.name, each.rows) for each in self._insertions], extra_details)
+
+    def print_explain(self, *extra_details: int) -> None:
+        """Print what :meth:`explain` returns."""
+        print(self.explain(*extra_details))
+
+    def execute(self) -> TableResult:
+        """Start the insertions, and forget them.
+
+        Returns
+        -------
+        TableResult
+            ``wait()`` on it until all is written.
+
+        Raises
+        ------
+        TableException
+            If there are none.
+        """
+        if not self._insertions:
+            raise TableException("No statements or tables have been added to the statement set.")
+        insertions, self._insertions = self._insertions, []
+        return executed(insertions, self._t_env)
+
+    @unsupported("Spark plans a query when it runs; there are no plans to keep")
+    def compile_plan(self) -> Any:
+        """Return the plan of all insertions."""
+
+
+def executed(insertions: list[Insertion], environment: TableEnvironment) -> TableResult:
+    """Start insertions as one job, and return what tells of its end."""
+
+    def work() -> None:
+        for insertion in insertions:
+            insertion.run(environment)
+
+    names = [insertion.name for insertion in insertions]
+    return TableResult.of_insertions(names, Job(environment._spark, work), environment)

@@ -1,0 +1,723 @@
+"""Tables: lazy relations of a table environment (PyFlink: ``pyflink.table.table``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyflow.common.unsupported import unsupported
+from pyflow.table.expression import Expression
+from pyflow.table.planner import joins, projection, sorting
+from pyflow.table.planner.changelog import first_of_each, settled
+from pyflow.table.planner.grouping import (
+    aggregate_rows,
+    flattened,
+    select_grouped,
+    select_windowed,
+    split,
+)
+from pyflow.table.planner.joins import with_row, without_row
+from pyflow.table.planner.nodes import Alias, Call, Field, FunctionCall, Node
+from pyflow.table.planner.projection import node_of, nodes_of, scope_of
+from pyflow.table.planner.relation import Relation
+from pyflow.table.planner.table_aggregates import flat_aggregate
+from pyflow.table.planner.windows import select_over
+from pyflow.table.window import GroupWindow, OverWindow
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    import pandas
+    from pyspark.sql import DataFrame
+
+    from pyflow.table.catalog import ResolvedSchema
+    from pyflow.table.table_descriptor import TableDescriptor
+    from pyflow.table.table_environment import TableEnvironment
+    from pyflow.table.table_pipeline import TablePipeline
+    from pyflow.table.table_result import TableResult
+    from pyflow.table.table_schema import TableSchema
+
+__all__ = [
+    "AggregatedTable",
+    "FlatAggregateTable",
+    "GroupWindowedTable",
+    "GroupedTable",
+    "OverWindowedTable",
+    "Table",
+    "WindowGroupedTable",
+]
+
+
+class Table:
+    """Rows that are computed when they are asked for.
+
+    A table is made by a :class:`TableEnvironment` and belongs to it. Its operations return new
+    tables and compute nothing; :meth:`execute`, :meth:`execute_insert` and :meth:`to_pandas` do.
+    ``table.name`` is the column ``name`` as an expression. ``str(table)`` registers the table under
+    a name of its own and returns the name, so that it can be put into a text.
+    """
+
+    def __init__(self, relation: Relation, t_env: TableEnvironment) -> None:
+        self._relation = relation
+        self._t_env = t_env
+        self._registered: str | None = None
+
+    def __str__(self) -> str:
+        if self._registered is None:
+            self._registered = self._t_env._register_unnamed(self)
+        return self._registered
+
+    def __getattr__(self, name: str) -> Expression[Any]:
+        if name.startswith("_") and "_relation" not in self.__dict__:
+            raise AttributeError(name)  # while a copy is made
+        names = self._relation.names
+        if name not in names:
+            raise AttributeError(
+                f"The current table has no column named '{name}', "
+                f"available columns: [{', '.join(names)}]"
+            )
+        from pyflow.table.expressions import col
+
+        return col(name)
+
+    @property
+    def _rows(self) -> Relation:
+        """The relation as operations read it."""
+        return sorting.checked(self._relation, self._t_env)
+
+    def _of(self, relation: Relation) -> Table:
+        return Table(relation, self._t_env)
+
+    def select(self, *fields: Expression[Any]) -> Table:
+        """Return a table of the values of expressions.
+
+        Parameters
+        ----------
+        *fields : Expression
+            The new columns. With aggregates among them, all rows are one group.
+
+        Returns
+        -------
+        Table
+            The selection. A column without a name of its own is named by its place: ``_c0``.
+        """
+        nodes = nodes_of(fields)
+        relation = self._rows
+        scope = scope_of(relation, self._t_env)
+        parts = split(scope.expand(nodes), scope)
+        if parts.properties:
+            raise TableException("Window properties can only be used on windowed tables.")
+        if parts.aggregates:
+            return self._of(select_grouped(relation, [], nodes, self._t_env))
+        return self._of(projection.project(relation, nodes, self._t_env))
+
+    def alias(self, field: str, *fields: str) -> Table:
+        """Return the table with new names for its first columns.
+
+        Parameters
+        ----------
+        field, *fields : str
+            The names, in the order of the columns. One text may hold several, with commas.
+        """
+        names = [field, *fields]
+        if not fields and len(self._relation.names) > 1:
+            names = [name.strip() for name in field.split(",")]
+        return self._of(projection.alias(self._rows, names))
+
+    def filter(self, predicate: Expression[bool]) -> Table:
+        """Return the rows for which a predicate is true.
+
+        Parameters
+        ----------
+        predicate : Expression
+            A BOOLEAN; rows for which it is null are left out.
+        """
+        return self._of(projection.filter_rows(self._rows, node_of(predicate), self._t_env))
+
+    def where(self, predicate: Expression[bool]) -> Table:
+        """Return the rows for which a predicate is true, as :meth:`filter`."""
+        return self.filter(predicate)
+
+    def group_by(self, *fields: Expression[Any]) -> GroupedTable:
+        """Group the rows that have the same values.
+
+        Parameters
+        ----------
+        *fields : Expression
+            The grouping expressions; one that is not a column needs an alias to be selected.
+        """
+        return GroupedTable(self, nodes_of(fields))
+
+    def distinct(self) -> Table:
+        """Return each different row once."""
+        relation = self._rows
+        if not self._t_env._is_streaming:
+            return self._of(Relation(relation.rows().distinct(), relation.fields))
+        return self._of(first_of_each(settled(relation)))
+
+    def join(self, right: Table, join_predicate: Expression[bool] | None = None) -> Table:
+        """Return the pairs of rows of two tables for which a predicate is true.
+
+        Parameters
+        ----------
+        right : Table
+            A table of the same environment; its columns must have other names.
+        join_predicate : Expression, optional
+            With at least one equality of a column of each side. All pairs without it.
+        """
+        return self._join(right, join_predicate, "inner")
+
+    def left_outer_join(
+        self, right: Table, join_predicate: Expression[bool] | None = None
+    ) -> Table:
+        """Return pairs as :meth:`join`, and rows of the left without one, padded with nulls."""
+        return self._join(right, join_predicate, "left")
+
+    def right_outer_join(self, right: Table, join_predicate: Expression[bool]) -> Table:
+        """Return pairs as :meth:`join`, and rows of the right without one, padded with nulls."""
+        return self._join(right, join_predicate, "right")
+
+    def full_outer_join(self, right: Table, join_predicate: Expression[bool]) -> Table:
+        """Return pairs as :meth:`join`, and rows of both sides without one, padded with nulls."""
+        return self._join(right, join_predicate, "full")
+
+    def _join(
+        self, right: Table, predicate: Expression[bool] | None, kind: joins.JoinType
+    ) -> Table:
+        self._check_environment(right)
+        node = None if predicate is None else node_of(predicate)
+        return self._of(joins.join(self._rows, right._rows, node, kind, self._t_env))
+
+    def _check_environment(self, right: Table) -> None:
+        if right._t_env is not self._t_env:
+            raise TableException("Only tables from the same TableEnvironment can be joined.")
+
+    def join_lateral(
+        self, table_function_call: Any, join_predicate: Expression[bool] | None = None
+    ) -> Table:
+        """Return each row with the rows that a table function returns for it.
+
+        Parameters
+        ----------
+        table_function_call : Expression or wrapper of a table function
+            The call, with an alias for its columns; or the function itself with an alias, which is
+            then called with the whole row.
+        join_predicate : Expression, optional
+            Pairs for which it is not true are left out.
+        """
+        return self._join_lateral(table_function_call, join_predicate, outer=False)
+
+    def left_outer_join_lateral(
+        self, table_function_call: Any, join_predicate: Expression[bool] | None = None
+    ) -> Table:
+        """Return rows as :meth:`join_lateral`, and those without any result, padded with nulls.
+
+        Parameters
+        ----------
+        table_function_call : Expression or wrapper of a table function
+            As for :meth:`join_lateral`.
+        join_predicate : Expression, optional
+            Only a literal true.
+        """
+        return self._join_lateral(table_function_call, join_predicate, outer=True)
+
+    def _join_lateral(self, call: Any, predicate: Expression[bool] | None, outer: bool) -> Table:
+        if not isinstance(call, Expression) and not getattr(call, "_alias_names", None):
+            raise AttributeError(
+                "table_function_call must be followed by a alias function"
+                'e.g. table_function.alias("a", "b")'
+            )
+        relation, node = self._called(call)
+        condition = None if predicate is None else node_of(predicate)
+        return self._of(
+            without_row(joins.join_lateral(relation, node, condition, outer, self._t_env))
+        )
+
+    def _called(self, function: Any, without: Sequence[str] = ()) -> tuple[Relation, Node]:
+        """Return the relation to call a function on, and the call.
+
+        A function that is given without arguments takes the whole row.
+        """
+        relation = self._rows
+        if isinstance(function, Expression):
+            return relation, function._node
+        self._t_env._check_wrapper(function)
+        relation, row = with_row(relation, without)
+        call: Node = FunctionCall(function, (row,))
+        names = getattr(function, "_alias_names", None)
+        return relation, Alias(call, tuple(names)) if names else call
+
+    def minus(self, right: Table) -> Table:
+        """Return the different rows that the right table does not have. Batch mode only."""
+        return self._combine(right, "minus", every=False)
+
+    def minus_all(self, right: Table) -> Table:
+        """Return the rows without as many equal ones as the right table has. Batch mode only."""
+        return self._combine(right, "minus", every=True)
+
+    def union(self, right: Table) -> Table:
+        """Return the different rows of both tables. Batch mode only."""
+        return self._combine(right, "union", every=False)
+
+    def union_all(self, right: Table) -> Table:
+        """Return the rows of both tables; columns belong together by their place."""
+        return self._combine(right, "union", every=True)
+
+    def intersect(self, right: Table) -> Table:
+        """Return the different rows that both tables have. Batch mode only."""
+        return self._combine(right, "intersect", every=False)
+
+    def intersect_all(self, right: Table) -> Table:
+        """Return the rows as often as both tables have them. Batch mode only."""
+        return self._combine(right, "intersect", every=True)
+
+    def _combine(self, right: Table, operation: joins.SetOperation, every: bool) -> Table:
+        self._check_environment(right)
+        return self._of(joins.combine(self._rows, right._rows, operation, every, self._t_env))
+
+    def order_by(self, *fields: Expression[Any]) -> Table:
+        """Return the rows in an order.
+
+        Parameters
+        ----------
+        *fields : Expression
+            What to order by: ascending with nulls last, or ``.desc`` with nulls first. In
+            streaming mode :meth:`fetch` must follow, unless the first is a time attribute.
+        """
+        return self._of(sorting.sort(self._rows, nodes_of(fields), self._t_env))
+
+    def offset(self, offset: int) -> Table:
+        """Return the rows without the first ones.
+
+        Parameters
+        ----------
+        offset : int
+            How many are left out. In streaming mode :meth:`fetch` must follow.
+        """
+        return self._of(sorting.offset(self._relation, offset))
+
+    def fetch(self, fetch: int) -> Table:
+        """Return the first rows.
+
+        Parameters
+        ----------
+        fetch : int
+            How many.
+        """
+        return self._of(sorting.fetch(self._relation, fetch, self._t_env))
+
+    def limit(self, fetch: int, offset: int = 0) -> Table:
+        """Return the first rows after some that are left out.
+
+        Parameters
+        ----------
+        fetch : int
+            How many rows.
+        offset : int
+            How many are left out before them.
+        """
+        return self.offset(offset).fetch(fetch)
+
+    def window(self, window: GroupWindow) -> GroupWindowedTable:
+        """Assign the rows to windows by time or number.
+
+        Parameters
+        ----------
+        window : GroupWindow
+            Made by :class:`Tumble`, :class:`Slide` or :class:`Session`, with an alias.
+        """
+        return GroupWindowedTable(self, window)
+
+    def over_window(self, *over_windows: OverWindow) -> OverWindowedTable:
+        """Say which rows around each row ``Expression.over`` takes.
+
+        Parameters
+        ----------
+        *over_windows : OverWindow
+            One window, made by :class:`Over`, with an alias.
+        """
+        return OverWindowedTable(self, over_windows)
+
+    def add_columns(self, *fields: Expression[Any]) -> Table:
+        """Return the table with more columns at its end.
+
+        Parameters
+        ----------
+        *fields : Expression
+            The new columns, without aggregates, under names that are not there yet.
+        """
+        return self._of(projection.add_columns(self._rows, nodes_of(fields), self._t_env))
+
+    def add_or_replace_columns(self, *fields: Expression[Any]) -> Table:
+        """Return the table with more columns, which replace those of the same name.
+
+        Parameters
+        ----------
+        *fields : Expression
+            The new columns, without aggregates; of several with one name the last counts.
+        """
+        return self._of(
+            projection.add_or_replace_columns(self._rows, nodes_of(fields), self._t_env)
+        )
+
+    def rename_columns(self, *fields: Expression[Any]) -> Table:
+        """Return the table with other names for some columns.
+
+        Parameters
+        ----------
+        *fields : Expression
+            Columns with an alias: ``col("a").alias("b")``.
+        """
+        return self._of(projection.rename_columns(self._rows, nodes_of(fields), self._t_env))
+
+    def drop_columns(self, *fields: Expression[Any]) -> Table:
+        """Return the table without some columns.
+
+        Parameters
+        ----------
+        *fields : Expression
+            The columns.
+        """
+        return self._of(projection.drop_columns(self._rows, nodes_of(fields), self._t_env))
+
+    def map(self, func: Any) -> Table:
+        """Return a table of what a scalar function returns for each row.
+
+        Parameters
+        ----------
+        func : Expression or wrapper of a scalar function
+            The call; or the function itself, which is then called with the whole row. The fields
+            of a ROW that it returns become the columns.
+        """
+        relation, node = self._called(func)
+        inner = node.child if isinstance(node, Alias) else node
+        if isinstance(inner, FunctionCall):
+            self._t_env._function_of(inner, "scalar", "async")
+        elif not isinstance(inner, Call) or scope_of(relation, self._t_env).has_aggregates(inner):
+            raise TableException("Only a scalar function can be used in the map operator.")
+        mapped = projection.project(relation, [Alias(inner, ("f0",))], self._t_env)
+        return self._of(flattened(mapped, "f0"))
+
+    def flat_map(self, func: Any) -> Table:
+        """Return a table of the rows that a table function returns for each row.
+
+        Parameters
+        ----------
+        func : Expression or wrapper of a table function
+            The call; or the function itself, which is then called with the whole row.
+        """
+        relation, node = self._called(func)
+        return self._of(joins.flat_map(relation, node, self._t_env))
+
+    def aggregate(self, func: Any) -> AggregatedTable:
+        """Aggregate all rows as one group, as :meth:`GroupedTable.aggregate`."""
+        return GroupedTable(self, []).aggregate(func)
+
+    def flat_aggregate(self, func: Any) -> FlatAggregateTable:
+        """Take all rows as one group of a function that returns many rows.
+
+        See :meth:`GroupedTable.flat_aggregate`.
+        """
+        return GroupedTable(self, []).flat_aggregate(func)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return all rows as a data frame of pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            In streaming mode the rows that are left when all changes have been applied.
+        """
+        from pyflow.table.sources import to_pandas
+
+        return to_pandas(settled(self._rows), self._t_env)
+
+    def to_spark(self) -> DataFrame:
+        """Return the table as a data frame of Spark.
+
+        Returns
+        -------
+        pyspark.sql.DataFrame
+            The same rows, not computed yet; of a table that changes, those that are left when all
+            changes have been applied.
+        """
+        return settled(self._rows).rows()
+
+    def get_schema(self) -> TableSchema:
+        """Return names and types of the columns; newer programs use :meth:`get_resolved_schema`."""
+        from pyflow.table.table_schema import TableSchema
+
+        return TableSchema(self._relation.names, self._relation.types)
+
+    def get_resolved_schema(self) -> ResolvedSchema:
+        """Return names and types of the columns."""
+        from pyflow.table.catalog import ResolvedSchema
+
+        return ResolvedSchema.physical(self._relation.names, self._relation.types)
+
+    def print_schema(self) -> None:
+        """Print names and types of the columns."""
+        print(self.get_resolved_schema())
+
+    def execute_insert(
+        self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False
+    ) -> TableResult:
+        """Start to write the rows into a table.
+
+        Parameters
+        ----------
+        table_path_or_descriptor : str or TableDescriptor
+            A table that was created under this name, or what describes one.
+        overwrite : bool
+            Whether rows that are there are replaced.
+
+        Returns
+        -------
+        TableResult
+            ``wait()`` on it until all is written.
+        """
+        return self.insert_into(table_path_or_descriptor, overwrite).execute()
+
+    def insert_into(
+        self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False
+    ) -> TablePipeline:
+        """Return what writes the rows into a table when it is executed.
+
+        Parameters
+        ----------
+        table_path_or_descriptor, overwrite
+            As for :meth:`execute_insert`.
+        """
+        from pyflow.table.table_pipeline import TablePipeline
+
+        return TablePipeline(
+            self._t_env._insertion(table_path_or_descriptor, self, overwrite), self._t_env
+        )
+
+    def execute(self) -> TableResult:
+        """Return the rows.
+
+        Returns
+        -------
+        TableResult
+            ``print()`` or ``collect()`` computes them.
+        """
+        from pyflow.table.table_result import TableResult
+
+        return TableResult.of_rows(self._rows, self._t_env)
+
+    def explain(self, *extra_details: int) -> str:
+        """Return how the rows are computed, in Spark's words.
+
+        Parameters
+        ----------
+        *extra_details : ExplainDetail
+            ``ESTIMATED_COST`` adds sizes; ``CHANGELOG_MODE`` the kinds of changes.
+        """
+        from pyflow.table.planner.explanation import explain
+
+        return explain([("", self._rows)], extra_details)
+
+    def print_explain(self, *extra_details: int) -> None:
+        """Print what :meth:`explain` returns."""
+        print(self.explain(*extra_details))
+
+    @unsupported(
+        "changes as rows with an operation column come with Flink's SQL in a later version"
+    )
+    def to_changelog(self, *arguments: Expression[Any]) -> Any:
+        """Return changes as rows with the kind of change in a column."""
+
+    @unsupported(
+        "changes as rows with an operation column come with Flink's SQL in a later version"
+    )
+    def from_changelog(self, *arguments: Expression[Any]) -> Any:
+        """Return the table that rows with the kind of change in a column describe."""
+
+
+class GroupedTable:
+    """A table whose rows have been grouped."""
+
+    def __init__(self, table: Table, groupings: Sequence[Node]) -> None:
+        self._table = table
+        self._groupings = list(groupings)
+
+    def select(self, *fields: Expression[Any]) -> Table:
+        """Return one row per group.
+
+        Parameters
+        ----------
+        *fields : Expression
+            Grouping columns and aggregates. In streaming mode the table changes while its input
+            goes by.
+        """
+        table = self._table
+        return table._of(
+            select_grouped(table._rows, self._groupings, nodes_of(fields), table._t_env)
+        )
+
+    def aggregate(self, func: Any) -> AggregatedTable:
+        """Aggregate each group by a function whose result becomes columns.
+
+        Parameters
+        ----------
+        func : Expression or wrapper of an aggregate function
+            The call, which may have aliases for its columns; or the function itself, which is then
+            called with the whole rows.
+        """
+        return AggregatedTable(self._table, self._groupings, func)
+
+    def flat_aggregate(self, func: Any) -> FlatAggregateTable:
+        """Aggregate each group by a function that returns many rows.
+
+        Parameters
+        ----------
+        func : Expression or wrapper of a table aggregate function
+            As for :meth:`aggregate`.
+        """
+        return FlatAggregateTable(self._table, self._groupings, func)
+
+
+class GroupWindowedTable:
+    """A table whose rows have been assigned to windows."""
+
+    def __init__(self, table: Table, window: GroupWindow) -> None:
+        self._table = table
+        self._window = window
+
+    def group_by(self, *fields: Expression[Any]) -> WindowGroupedTable:
+        """Group the rows by their window and more.
+
+        Parameters
+        ----------
+        *fields : Expression
+            The window by its alias, and any grouping expressions.
+        """
+        nodes = nodes_of(fields)
+        groupings = [node for node in nodes if node != Field(self._window.name)]
+        if len(groupings) != len(nodes) - 1:
+            raise TableException("GroupBy must contain exactly one window alias.")
+        return WindowGroupedTable(self._table, groupings, self._window)
+
+
+class WindowGroupedTable:
+    """A table whose rows have been grouped by window and more."""
+
+    def __init__(self, table: Table, groupings: Sequence[Node], window: GroupWindow) -> None:
+        self._table = table
+        self._groupings = list(groupings)
+        self._window = window
+
+    def select(self, *fields: Expression[Any]) -> Table:
+        """Return one row per group and window.
+
+        Parameters
+        ----------
+        *fields : Expression
+            Grouping columns, aggregates, and properties of the window: ``col("w").start``.
+        """
+        table = self._table
+        return table._of(
+            select_windowed(
+                table._rows, self._groupings, self._window, nodes_of(fields), table._t_env
+            )
+        )
+
+    def aggregate(self, func: Any) -> AggregatedTable:
+        """Aggregate each group and window by a function whose result becomes columns.
+
+        Parameters
+        ----------
+        func : Expression or wrapper of an aggregate function
+            The call; or the function itself, which is then called with rows of all columns but the
+            time of the window.
+        """
+        return AggregatedTable(self._table, self._groupings, func, self._window)
+
+
+class OverWindowedTable:
+    """A table with a window around each row."""
+
+    def __init__(self, table: Table, windows: Sequence[OverWindow]) -> None:
+        self._table = table
+        self._windows = list(windows)
+
+    def select(self, *fields: Expression[Any]) -> Table:
+        """Return one row per row.
+
+        Parameters
+        ----------
+        *fields : Expression
+            Expressions, with aggregates over the window: ``col("a").sum.over(col("w"))``.
+        """
+        table = self._table
+        return table._of(select_over(table._rows, self._windows, nodes_of(fields), table._t_env))
+
+
+class AggregatedTable:
+    """A table that an aggregate function has been applied to."""
+
+    def __init__(
+        self,
+        table: Table,
+        groupings: Sequence[Node],
+        func: Any,
+        window: GroupWindow | None = None,
+    ) -> None:
+        self._table = table
+        self._groupings = list(groupings)
+        self._func = func
+        self._window = window
+
+    def select(self, *fields: Expression[Any]) -> Table:
+        """Return one row per group.
+
+        Parameters
+        ----------
+        *fields : Expression
+            Grouping columns and columns of the function's result, without aggregates.
+        """
+        table = self._table
+        hidden = () if self._window is None else [_name_of(self._window.time)]
+        relation, call = table._called(self._func, hidden)
+        grouped = aggregate_rows(relation, self._groupings, call, table._t_env, self._window)
+        return table._of(_selected(grouped, fields, table._t_env))
+
+
+class FlatAggregateTable:
+    """A table that a function returning many rows per group has been applied to."""
+
+    def __init__(self, table: Table, groupings: Sequence[Node], func: Any) -> None:
+        self._table = table
+        self._groupings = list(groupings)
+        self._func = func
+
+    def select(self, *fields: Expression[Any]) -> Table:
+        """Return the rows of all groups.
+
+        Parameters
+        ----------
+        *fields : Expression
+            Grouping columns and columns of the function's result, without aggregates.
+        """
+        table = self._table
+        relation, call = table._called(self._func)
+        grouped = flat_aggregate(relation, self._groupings, call, table._t_env)
+        return table._of(_selected(grouped, fields, table._t_env))
+
+
+def _name_of(time: Expression[Any]) -> str:
+    node = node_of(time)
+    return node.name if isinstance(node, Field) else ""
+
+
+def _selected(
+    relation: Relation, fields: Sequence[Expression[Any]], environment: TableEnvironment
+) -> Relation:
+    nodes = nodes_of(fields)
+    scope = scope_of(relation, environment)
+    if any(scope.has_aggregates(node) for node in nodes):
+        raise TableException(
+            "Aggregate functions are not supported in the select right after the aggregate"
+            " or flatAggregate operation."
+        )
+    return projection.project(relation, nodes, environment)

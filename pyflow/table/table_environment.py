@@ -1,0 +1,696 @@
+"""Table environments: where tables, functions and settings live."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyflow.common.configuration import Configuration
+from pyflow.common.unsupported import unsupported
+from pyflow.table import sources
+from pyflow.table.environment_settings import EnvironmentSettings
+from pyflow.table.module import ModuleEntry
+from pyflow.table.objects import Objects, parsed_path
+from pyflow.table.planner.configuration import start_settings
+from pyflow.table.planner.described import insertion_of, relation_of
+from pyflow.table.planner.function_settings import FunctionMetrics, FunctionSettings
+from pyflow.table.planner.nodes import FunctionCall, Node
+from pyflow.table.planner.relation import Relation
+from pyflow.table.runtime.values import time_zone
+from pyflow.table.statement_set import StatementSet
+from pyflow.table.table import Table
+from pyflow.table.table_config import TableConfig
+from pyflow.table.types import DataType, RowType, from_spark
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    import datetime
+
+    import pandas
+    from pyspark.sql import DataFrame, SparkSession
+
+    from pyflow.table.catalog import CatalogDescriptor
+    from pyflow.table.model_descriptor import ModelDescriptor
+    from pyflow.table.module import Module
+    from pyflow.table.plan_reference import PlanReference
+    from pyflow.table.planner.described import Insertion
+    from pyflow.table.table_descriptor import TableDescriptor
+
+__all__ = ["StreamTableEnvironment", "TableEnvironment"]
+
+_MODE = "spark.pyflow.execution-mode"
+_PROGRESS = "spark.ui.showConsoleProgress"
+_SQL = (
+    "Flink's SQL is not carried yet. Create tables with create_temporary_table() and a "
+    "TableDescriptor, and write queries with the Table API"
+)
+_CATALOGS = (
+    "tables are kept in the environment's own catalog; Spark's catalogs are reached by "
+    "from_spark(spark.table(...)) and table.to_spark()"
+)
+_MODELS = "there are no models here; call one from a function"
+_MODULES = "built-in functions are those of this package; there are no modules of others"
+_PLANS = "Spark plans a query when it runs; there are no plans to keep"
+_JAVA = (
+    "functions written for Flink's JVM do not run in Spark's; register a JVM function with "
+    "spark.udf.registerJavaFunction, or write it in Python"
+)
+_DATA_STREAMS = "the DataStream API is not carried yet"
+
+
+class TableEnvironment:
+    """Makes tables, keeps tables and functions by name, and holds the settings.
+
+    Use :meth:`create` to make one.
+    """
+
+    def __init__(self, session: SparkSession, settings: EnvironmentSettings) -> None:
+        self._spark = session
+        self._is_streaming = settings.is_streaming_mode()
+        self._objects = Objects(
+            settings.get_built_in_catalog_name(), settings.get_built_in_database_name()
+        )
+        self._metrics = FunctionMetrics(session)
+        self._unnamed = 0
+        session.conf.set("spark.sql.caseSensitive", "true")
+        self._config = TableConfig(settings.get_configuration(), session)
+
+    @staticmethod
+    def create(environment_settings: EnvironmentSettings | Configuration) -> TableEnvironment:
+        """Make a table environment over the active session of Spark, or a new one.
+
+        The session gets the settings that tables need: names are case-sensitive, and those of
+        PyFlink's configuration that Spark has.
+
+        Parameters
+        ----------
+        environment_settings : EnvironmentSettings or Configuration
+            Batch or streaming mode, and the configuration.
+
+        Raises
+        ------
+        TypeError
+            For anything else.
+        """
+        settings = _settings(environment_settings)
+        return TableEnvironment(_session(settings), settings)
+
+    def create_temporary_system_function(self, name: str, function: Any) -> None:
+        """Register a Python function under a name that holds in every catalog.
+
+        Parameters
+        ----------
+        name : str
+            The name, in any case.
+        function
+            A wrapper that ``udf``, ``udtf``, ``udaf`` or ``udtaf`` returns, or an object of
+            AggregateFunction or TableAggregateFunction.
+        """
+        self._objects.add_system_function(name, self._wrapped(function))
+
+    def drop_temporary_system_function(self, name: str) -> bool:
+        """Forget a function; return whether there was one of the name."""
+        return self._objects.drop_system_function(name)
+
+    def create_temporary_function(self, path: str, function: Any) -> None:
+        """Register a Python function under a name in a catalog and database.
+
+        Parameters
+        ----------
+        path : str
+            The name; the current catalog and database where it names none.
+        function
+            As for :meth:`create_temporary_system_function`.
+        """
+        self._objects.add_function(path, self._wrapped(function))
+
+    def drop_temporary_function(self, path: str) -> bool:
+        """Forget a function; return whether there was one of the name."""
+        return self._objects.drop_function(path)
+
+    def drop_function(self, path: str) -> bool:
+        """Forget a function of the catalog; return whether there was one.
+
+        Functions are temporary here, so that there never is.
+        """
+        parsed_path(path)
+        return False
+
+    @unsupported(_JAVA)
+    def create_java_temporary_system_function(self, name: str, function_class_name: str) -> None:
+        """Register a function of a JVM class."""
+
+    @unsupported(_JAVA)
+    def create_java_function(
+        self, path: str, function_class_name: str, ignore_if_exists: bool | None = None
+    ) -> None:
+        """Register a function of a JVM class."""
+
+    @unsupported(_JAVA)
+    def create_java_temporary_function(self, path: str, function_class_name: str) -> None:
+        """Register a function of a JVM class."""
+
+    def create_temporary_table(
+        self, path: str, descriptor: TableDescriptor, ignore_if_exists: bool | None = False
+    ) -> None:
+        """Describe a table that a connector reads or writes.
+
+        Parameters
+        ----------
+        path : str
+            The name; the current catalog and database where it names none.
+        descriptor : TableDescriptor
+            Columns, connector and options.
+        ignore_if_exists : bool
+            Whether a table that is there already stays, without an error.
+        """
+        self._objects.add_table(path, descriptor, temporary=True, ignore=bool(ignore_if_exists))
+
+    def create_table(
+        self, path: str, descriptor: TableDescriptor, ignore_if_exists: bool | None = False
+    ) -> None:
+        """Describe a table of the catalog, which lives as long as the environment.
+
+        Parameters
+        ----------
+        path, descriptor, ignore_if_exists
+            As for :meth:`create_temporary_table`.
+        """
+        self._objects.add_table(path, descriptor, temporary=False, ignore=bool(ignore_if_exists))
+
+    def create_temporary_view(
+        self, view_path: str, table_or_data_stream: Table, *fields_or_schema: Any
+    ) -> None:
+        """Give a table a name.
+
+        Parameters
+        ----------
+        view_path : str
+            The name.
+        table_or_data_stream : Table
+            The table.
+        """
+        if not isinstance(table_or_data_stream, Table):
+            raise TableException(f"create_temporary_view() takes a Table here: {_DATA_STREAMS}.")
+        if fields_or_schema:
+            raise ValueError(f"Invalid arguments for 'fields': {fields_or_schema!r}")
+        self._objects.add_view(view_path, table_or_data_stream, temporary=True)
+
+    def create_view(
+        self, view_path: str, table: Table, ignore_if_exists: bool | None = False
+    ) -> None:
+        """Give a table a name in the catalog, for as long as the environment lives.
+
+        Parameters
+        ----------
+        view_path : str
+            The name.
+        table : Table
+            The table.
+        ignore_if_exists : bool
+            Whether what is there already stays, without an error.
+        """
+        self._objects.add_view(view_path, table, temporary=False, ignore=bool(ignore_if_exists))
+
+    def drop_temporary_table(self, table_path: str) -> bool:
+        """Forget a temporary table; return whether there was one of the name."""
+        return self._objects.drop(table_path, view=False, temporary=True)
+
+    def drop_table(self, table_path: str, ignore_if_not_exists: bool | None = True) -> bool:
+        """Forget a table of the catalog; return whether there was one of the name.
+
+        Raises
+        ------
+        TableException
+            If there is none and `ignore_if_not_exists` is false.
+        """
+        return self._objects.drop_permanent(
+            table_path, view=False, ignore=bool(ignore_if_not_exists)
+        )
+
+    def drop_temporary_view(self, view_path: str) -> bool:
+        """Forget a temporary view; return whether there was one of the name."""
+        return self._objects.drop(view_path, view=True, temporary=True)
+
+    def drop_view(self, view_path: str, ignore_if_not_exists: bool | None = True) -> bool:
+        """Forget a view of the catalog; return whether there was one of the name.
+
+        Raises
+        ------
+        TableException
+            If there is none and `ignore_if_not_exists` is false.
+        """
+        return self._objects.drop_permanent(view_path, view=True, ignore=bool(ignore_if_not_exists))
+
+    def from_path(self, path: str) -> Table:
+        """Return the table or view of a name.
+
+        Raises
+        ------
+        TableException
+            If there is none.
+        """
+        entry = self._objects.find(path)
+        if isinstance(entry.content, Table):
+            return Table(entry.content._rows, self)
+        return Table(relation_of(entry.content, entry.identifier, self), self)
+
+    def from_descriptor(self, descriptor: TableDescriptor) -> Table:
+        """Return the table that a connector reads.
+
+        Parameters
+        ----------
+        descriptor : TableDescriptor
+            Columns, connector and options.
+        """
+        return Table(relation_of(descriptor, "of a descriptor", self), self)
+
+    def from_elements(
+        self,
+        elements: Iterable[Any],
+        schema: DataType | list[str] | None = None,
+        verify_schema: bool = True,
+    ) -> Table:
+        """Return a table of Python values.
+
+        Parameters
+        ----------
+        elements : iterable
+            Rows: tuples, lists, dicts, :class:`Row`, or expressions.
+        schema : RowType, DataType or list of str, optional
+            Types of the columns, or their names; what is not given is taken from the values.
+        verify_schema : bool
+            Whether values are checked against the types.
+        """
+        return Table(sources.of_elements(elements, schema, verify_schema, self), self)
+
+    def from_pandas(
+        self,
+        pdf: pandas.DataFrame,
+        schema: RowType | Sequence[str] | Sequence[DataType] | None = None,
+        splits_num: int = 1,
+    ) -> Table:
+        """Return a table of a data frame of pandas.
+
+        Parameters
+        ----------
+        pdf : pandas.DataFrame
+            The rows; the index is left out.
+        schema : RowType, list of str or list of DataType, optional
+            Names or types of the columns, or both.
+        splits_num : int
+            Into how many partitions the rows are split.
+        """
+        return Table(sources.of_pandas(pdf, schema, splits_num, self), self)
+
+    def from_spark(self, frame: DataFrame) -> Table:
+        """Return a table of a data frame of Spark.
+
+        Parameters
+        ----------
+        frame : pyspark.sql.DataFrame
+            A frame with bounded rows and columns of different names.
+        """
+        if frame.isStreaming:
+            raise TableException("a streaming data frame of Spark is not carried yet")
+        fields = tuple(
+            (part.name, from_spark(part.dataType, part.nullable)) for part in frame.schema
+        )
+        return Table(Relation(frame, fields), self)
+
+    def list_catalogs(self) -> list[str]:
+        """Return the names of the catalogs."""
+        return self._objects.catalogs()
+
+    def list_databases(self) -> list[str]:
+        """Return the names of the databases of the current catalog."""
+        return self._objects.databases()
+
+    def list_tables(self) -> list[str]:
+        """Return the names of the tables and views of the current database."""
+        return self._objects.names()
+
+    def list_views(self) -> list[str]:
+        """Return the names of the views of the current database."""
+        return self._objects.names(view=True)
+
+    def list_materialized_tables(self) -> list[str]:
+        """Return the names of the materialized tables of the current database: none."""
+        return []
+
+    def list_temporary_tables(self) -> list[str]:
+        """Return the names of the temporary tables of the current database."""
+        return self._objects.names(view=False, temporary=True)
+
+    def list_temporary_views(self) -> list[str]:
+        """Return the names of the temporary views of the current database."""
+        return self._objects.names(view=True, temporary=True)
+
+    def list_user_defined_functions(self) -> list[str]:
+        """Return the names of the program's functions."""
+        return self._objects.function_names()
+
+    def list_functions(self) -> list[str]:
+        """Return the names of all functions, built-in ones among them."""
+        from pyflow.table.planner.functions.definition import table
+
+        built_in = {name.lower() for each in table().values() for name in each.sql_names}
+        return sorted({*built_in, *self._objects.function_names()})
+
+    def list_modules(self) -> list[str]:
+        """Return the names of the modules: ``core``, the built-in functions."""
+        return ["core"]
+
+    def list_full_modules(self) -> list[ModuleEntry]:
+        """Return the modules and whether they are used."""
+        return [ModuleEntry("core", True)]
+
+    def list_models(self) -> list[str]:
+        """Return the names of the models: none."""
+        return []
+
+    def list_temporary_models(self) -> list[str]:
+        """Return the names of the temporary models: none."""
+        return []
+
+    def get_current_catalog(self) -> str:
+        """Return the name of the current catalog."""
+        return self._objects.catalog
+
+    def use_catalog(self, catalog_name: str) -> None:
+        """Make a catalog the current one.
+
+        Raises
+        ------
+        CatalogException
+            If there is none of the name.
+        """
+        self._objects.use_catalog(catalog_name)
+
+    def get_current_database(self) -> str:
+        """Return the name of the current database."""
+        return self._objects.database
+
+    def use_database(self, database_name: str) -> None:
+        """Make a database the current one.
+
+        Raises
+        ------
+        CatalogException
+            If there is none of the name.
+        """
+        self._objects.use_database(database_name)
+
+    def get_config(self) -> TableConfig:
+        """Return the settings."""
+        return self._config
+
+    def create_statement_set(self) -> StatementSet:
+        """Return a set of insertions that run together."""
+        return StatementSet(self)
+
+    def add_python_file(self, file_path: str) -> None:
+        """Let functions import from a Python file, a package's archive or a directory.
+
+        Parameters
+        ----------
+        file_path : str
+            Path on the driver.
+        """
+        from pyflow.table.dependencies import add_file
+
+        add_file(self._spark, file_path)
+
+    def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
+        """Unpack an archive into the working directory of functions.
+
+        Parameters
+        ----------
+        archive_path : str
+            Path of a zip file on the driver.
+        target_dir : str, optional
+            Name of the directory; that of the file by default.
+        """
+        from pyflow.table.dependencies import add_archive
+
+        add_archive(self._spark, archive_path, target_dir)
+
+    @unsupported(
+        "packages are not installed while a job runs. Install them into the executors' Python, or "
+        "pack an environment and use add_python_archive()"
+    )
+    def set_python_requirements(
+        self, requirements_file_path: str, requirements_cache_dir: str | None = None
+    ) -> None:
+        """Install packages for functions."""
+
+    @unsupported(_SQL)
+    def sql_query(self, query: str) -> Any:
+        """Return the table of a query in SQL."""
+
+    @unsupported(_SQL)
+    def execute_sql(self, stmt: str) -> Any:
+        """Run a statement in SQL."""
+
+    @unsupported(_SQL)
+    def explain_sql(self, stmt: str, *extra_details: int) -> Any:
+        """Return how a statement in SQL is run."""
+
+    @unsupported(_CATALOGS)
+    def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor) -> None:
+        """Add a catalog."""
+
+    @unsupported(_CATALOGS)
+    def register_catalog(self, catalog_name: str, catalog: Any) -> None:
+        """Add a catalog."""
+
+    @unsupported(_CATALOGS)
+    def get_catalog(self, catalog_name: str) -> Any:
+        """Return a catalog."""
+
+    @unsupported(_MODULES)
+    def load_module(self, module_name: str, module: Module) -> None:
+        """Add a module of functions."""
+
+    @unsupported(_MODULES)
+    def unload_module(self, module_name: str) -> None:
+        """Take a module of functions away."""
+
+    @unsupported(_MODULES)
+    def use_modules(self, *module_names: str) -> None:
+        """Say which modules of functions are used."""
+
+    @unsupported(_MODELS)
+    def create_model(
+        self,
+        model_path: str,
+        model_descriptor: ModelDescriptor,
+        ignore_if_exists: bool | None = False,
+    ) -> None:
+        """Add a model."""
+
+    @unsupported(_MODELS)
+    def create_temporary_model(
+        self,
+        model_path: str,
+        model_descriptor: ModelDescriptor,
+        ignore_if_exists: bool | None = False,
+    ) -> None:
+        """Add a model."""
+
+    @unsupported(_MODELS)
+    def drop_model(self, model_path: str, ignore_if_not_exists: bool | None = True) -> Any:
+        """Forget a model."""
+
+    @unsupported(_MODELS)
+    def drop_temporary_model(self, model_path: str) -> Any:
+        """Forget a model."""
+
+    @unsupported(_PLANS)
+    def load_plan(self, plan_reference: PlanReference) -> Any:
+        """Read a plan."""
+
+    @unsupported(_PLANS)
+    def compile_plan_sql(self, stmt: str) -> Any:
+        """Make a plan of a statement."""
+
+    @unsupported(_PLANS)
+    def execute_plan(self, plan_reference: PlanReference) -> Any:
+        """Run a plan."""
+
+    # What tables, expressions and functions ask of their environment.
+
+    def _function(self, name: str) -> Any:
+        """Return the function registered under a name; None if there is none."""
+        return self._objects.function(name)
+
+    def _function_of(self, call: Node, *kinds: str) -> Any:
+        """Return the function that a node calls.
+
+        Raises
+        ------
+        TableException
+            If it calls none, or one of another kind.
+        """
+        if not isinstance(call, FunctionCall):
+            raise TableException(f"expected a call of a {' or '.join(kinds)} function, got: {call}")
+        function = call.function
+        if isinstance(function, str):
+            found = self._function(function)
+            if found is None:
+                raise TableException(f"there is no function {function!r} here")
+            function = found
+        if kinds and function.kind not in kinds:
+            raise TableException(
+                f"expected a {' or '.join(kinds)} function, "
+                f"but {function.name!r} is a function of kind {function.kind}"
+            )
+        return function
+
+    def _check_wrapper(self, function: Any) -> None:
+        from pyflow.table.udf import UserDefinedFunctionWrapper
+
+        if not isinstance(function, UserDefinedFunctionWrapper):
+            raise TypeError(
+                "expected an Expression or a function made by udf(), udtf(), udaf() or udtaf(), "
+                f"got {type(function).__name__}: {function!r}"
+            )
+
+    def _wrapped(self, function: Any) -> Any:
+        from pyflow.table.udf import AggregateFunction, TableAggregateFunction, udaf, udtaf
+
+        if isinstance(function, AggregateFunction):
+            return udaf(function)
+        if isinstance(function, TableAggregateFunction):
+            return udtaf(function)
+        self._check_wrapper(function)
+        return function
+
+    def _function_settings(self) -> FunctionSettings:
+        return FunctionSettings.of(self._spark, self._config.to_map(), self._metrics)
+
+    def _time_zone_name(self) -> str:
+        return str(self._spark.conf.get("spark.sql.session.timeZone"))
+
+    def _time_zone(self) -> datetime.tzinfo:
+        return time_zone(self._time_zone_name())
+
+    def _parallelism(self) -> int:
+        """Return how many tasks work at once: as set, or as many as Spark has cores."""
+        chosen = int(self._config.get("parallelism.default", None) or -1)
+        if chosen > 0:
+            return chosen
+        if hasattr(self._spark, "_jsparkSession"):
+            return int(self._spark.sparkContext.defaultParallelism)
+        return 1
+
+    def _register_unnamed(self, table: Table) -> str:
+        name = f"UnnamedTable${self._unnamed}"
+        self._unnamed += 1
+        self._objects.add_view(f"`{name}`", table, temporary=True)
+        return name
+
+    def _insertion(self, target: str | TableDescriptor, table: Table, overwrite: bool) -> Insertion:
+        if isinstance(target, str):
+            entry = self._objects.find(target)
+            if isinstance(entry.content, Table):
+                raise TableException(f"{entry.identifier} is a view: it cannot be written.")
+            return insertion_of(
+                entry.content, entry.identifier, entry.path, table._rows, overwrite, self
+            )
+        return insertion_of(target, "of a descriptor", None, table._rows, overwrite, self)
+
+
+class StreamTableEnvironment(TableEnvironment):
+    """A table environment that also reads and writes data streams.
+
+    The DataStream API is not carried yet; without it the environment is as its base is.
+    """
+
+    @staticmethod
+    def create(  # type: ignore[override]
+        stream_execution_environment: Any = None,
+        environment_settings: EnvironmentSettings | None = None,
+    ) -> StreamTableEnvironment:
+        """Make a table environment.
+
+        Parameters
+        ----------
+        stream_execution_environment
+            None: the DataStream API is not carried yet.
+        environment_settings : EnvironmentSettings
+            Streaming mode, and the configuration.
+        """
+        if stream_execution_environment is not None:
+            raise TableException(
+                f"StreamTableEnvironment over a StreamExecutionEnvironment: {_DATA_STREAMS}. Give "
+                "environment_settings alone."
+            )
+        if environment_settings is None:
+            raise ValueError(
+                "No argument found, the param 'stream_execution_environment' "
+                "or 'environment_settings' is required."
+            )
+        return StreamTableEnvironment(_session(environment_settings), environment_settings)
+
+    @unsupported(_DATA_STREAMS)
+    def from_data_stream(self, data_stream: Any, *fields_or_schema: Any) -> Any:
+        """Return the table of a data stream."""
+
+    @unsupported(_DATA_STREAMS)
+    def from_changelog_stream(
+        self, data_stream: Any, schema: Any = None, changelog_mode: Any = None
+    ) -> Any:
+        """Return the table that a stream of changes describes."""
+
+    @unsupported(_DATA_STREAMS)
+    def to_data_stream(self, table: Table) -> Any:
+        """Return the rows of a table as a data stream."""
+
+    @unsupported(_DATA_STREAMS)
+    def to_changelog_stream(
+        self, table: Table, target_schema: Any = None, changelog_mode: Any = None
+    ) -> Any:
+        """Return the changes of a table as a data stream."""
+
+    @unsupported(_DATA_STREAMS)
+    def to_append_stream(self, table: Table, type_info: Any) -> Any:
+        """Return the rows of a table as a data stream."""
+
+    @unsupported(_DATA_STREAMS)
+    def to_retract_stream(self, table: Table, type_info: Any) -> Any:
+        """Return the changes of a table as a data stream."""
+
+
+def _settings(given: Any) -> EnvironmentSettings:
+    if isinstance(given, Configuration):
+        return EnvironmentSettings.new_instance().with_configuration(given).build()
+    if not isinstance(given, EnvironmentSettings):
+        raise TypeError("argument should be EnvironmentSettings or Configuration")
+    return given
+
+
+def _session(settings: EnvironmentSettings) -> SparkSession:
+    """Return the active session, or start one in which functions run in thread mode."""
+    from pyspark.sql import SparkSession
+
+    from pyflow.session import configure
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    builder = configure(SparkSession.builder)
+    if _MODE not in builder._options:
+        builder = builder.config(_MODE, "thread")
+    if _PROGRESS not in builder._options:
+        # Its bars would run through the tables that the program prints.
+        builder = builder.config(_PROGRESS, "false")
+    given = start_settings(settings.get_configuration())
+    for key, value in given.items():
+        builder = builder.config(key, value)
+    # Functions run in the program's own environment, as in PyFlink. A program that Python starts
+    # tells PySpark so by this variable alone.
+    os.environ.setdefault("PYSPARK_PYTHON", given.get("spark.pyspark.python", sys.executable))
+    return builder.getOrCreate()

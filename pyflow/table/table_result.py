@@ -1,0 +1,219 @@
+"""What a statement returns: rows, or the end of an insertion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from pyflow.common.types import Row, RowKind
+from pyflow.table import tableau
+from pyflow.table.planner.changelog import in_order
+from pyflow.table.planner.relation import Relation
+from pyflow.table.result_kind import ResultKind
+from pyflow.table.types import DataType, DataTypes
+from pyflow.table.value_text import cast_text
+from pyflow.table.values import from_spark_value
+
+if TYPE_CHECKING:
+    from pyflow.common.job_client import JobClient
+    from pyflow.table.catalog import ResolvedSchema
+    from pyflow.table.jobs import Job
+    from pyflow.table.table_environment import TableEnvironment
+    from pyflow.table.table_schema import TableSchema
+
+__all__ = ["CloseableIterator", "TableResult"]
+
+Fields = Sequence[tuple[str, DataType]]
+
+
+class TableResult:
+    """What a statement returns.
+
+    The rows of a query are computed when they are first asked for, and can be read once. An
+    insertion runs by itself; :meth:`wait` returns when it has ended.
+    """
+
+    def __init__(
+        self,
+        fields: Fields,
+        environment: TableEnvironment,
+        rows: Callable[[], Iterator[Row]],
+        kind: int = ResultKind.SUCCESS_WITH_CONTENT,
+        job: Job | None = None,
+        shows_kinds: bool = False,
+    ) -> None:
+        self._fields = tuple(fields)
+        self._environment = environment
+        self._make_rows = rows
+        self._kind = kind
+        self._job = job
+        self._shows_kinds = shows_kinds
+        self._iterator: CloseableIterator | None = None
+
+    @classmethod
+    def of_rows(cls, relation: Relation, environment: TableEnvironment) -> TableResult:
+        """Return the result of a query."""
+
+        def rows() -> Iterator[Row]:
+            return rows_of(relation)
+
+        return cls(relation.fields, environment, rows, shows_kinds=environment._is_streaming)
+
+    @classmethod
+    def of_insertions(
+        cls, names: Sequence[str], job: Job, environment: TableEnvironment
+    ) -> TableResult:
+        """Return the result of insertions into the tables of these names."""
+
+        def rows() -> Iterator[Row]:
+            job.wait(None)
+            yield Row(*(-1 for _ in names))
+
+        fields = [(name, DataTypes.BIGINT()) for name in names]
+        return cls(fields, environment, rows, job=job)
+
+    @classmethod
+    def ok(cls, environment: TableEnvironment) -> TableResult:
+        """Return the result of a statement that has no rows to show."""
+        fields = [("result", DataTypes.STRING())]
+        return cls(fields, environment, lambda: iter([Row("OK")]), kind=ResultKind.SUCCESS)
+
+    def get_job_client(self) -> JobClient | None:
+        """Return the client of the job that inserts; None for other statements."""
+        return None if self._job is None else self._job.client()
+
+    def wait(self, timeout_ms: int | None = None) -> None:
+        """Wait until an insertion has ended, or the first row of a query is there.
+
+        Parameters
+        ----------
+        timeout_ms : int, optional
+            The longest time to wait for an insertion, in milliseconds.
+
+        Raises
+        ------
+        TimeoutError
+            If it has not ended in that time; it goes on.
+        TableException
+            If it has failed, with the reason.
+        """
+        if self._job is not None:
+            self._job.wait(timeout_ms)
+        else:
+            self._rows().look_ahead()
+
+    def get_table_schema(self) -> TableSchema:
+        """Return names and types of the rows; newer programs use :meth:`get_resolved_schema`."""
+        from pyflow.table.table_schema import TableSchema
+
+        return TableSchema([name for name, _ in self._fields], [t for _, t in self._fields])
+
+    def get_resolved_schema(self) -> ResolvedSchema:
+        """Return names and types of the rows."""
+        from pyflow.table.catalog import ResolvedSchema
+
+        return ResolvedSchema.physical(
+            [name for name, _ in self._fields], [t for _, t in self._fields]
+        )
+
+    def get_result_kind(self) -> int:
+        """Return ``SUCCESS_WITH_CONTENT``, or ``SUCCESS`` where there is nothing to show."""
+        return self._kind
+
+    def collect(self) -> CloseableIterator:
+        """Return the rows, each with its kind of change; of an insertion -1 per table.
+
+        Returns
+        -------
+        CloseableIterator
+            Closing it ends the query.
+        """
+        return self._rows()
+
+    def print(self) -> None:
+        """Print the rows as a table; in streaming mode with a column for the kind of change."""
+        if self._kind == ResultKind.SUCCESS:
+            print("OK")
+            return
+        names = [name for name, _ in self._fields]
+        types = [data_type for _, data_type in self._fields]
+        config = self._environment.get_config()
+        max_width = int(config.get("table.display.max-column-width", None) or 30)
+        zone = self._environment._time_zone()
+        widths = tableau.widths_of_types(names, types, max_width)
+        if self._shows_kinds:
+            widths = [len(tableau.KIND_COLUMN), *widths]
+            names = [tableau.KIND_COLUMN, *names]
+        with self._rows() as rows:
+            texts = (
+                [
+                    *([str(row.get_row_kind())] if self._shows_kinds else []),
+                    *(cast_text(v, t, zone, tableau.NULL) for v, t in zip(row, types)),
+                ]
+                for row in rows
+            )
+            for line in tableau.lines_of(names, texts, widths):
+                print(line)
+
+    def _rows(self) -> CloseableIterator:
+        if self._iterator is None:
+            self._iterator = CloseableIterator(self._make_rows())
+        return self._iterator
+
+
+class CloseableIterator(AbstractContextManager["CloseableIterator"]):
+    """Rows of a result; in a ``with`` statement they are closed at its end."""
+
+    def __init__(self, rows: Iterator[Row]) -> None:
+        self._rows = rows
+        self._ahead: list[Row] = []
+        self._closed = False
+
+    def __iter__(self) -> CloseableIterator:
+        return self
+
+    def __next__(self) -> Row:
+        if self._ahead:
+            return self._ahead.pop()
+        if self._closed:
+            raise StopIteration
+        return next(self._rows)
+
+    def next(self) -> Row:
+        """Return the next row.
+
+        Raises
+        ------
+        StopIteration
+            If there is none.
+        """
+        return self.__next__()
+
+    def look_ahead(self) -> None:
+        """Wait until a row is there, or none will be."""
+        if not self._ahead and not self._closed:
+            self._ahead.extend(row for row in [next(self._rows, None)] if row is not None)
+
+    def close(self) -> None:
+        """End the query; further rows are not returned."""
+        self._closed = True
+        self._ahead.clear()
+        close = getattr(self._rows, "close", None)
+        if close is not None:
+            close()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def rows_of(relation: Relation) -> Iterator[Row]:
+    """Yield the rows of a relation as programs see them, each with its kind of change."""
+    types = relation.types
+    kinds = list(RowKind)
+    frame = in_order(relation).select(*relation.columns, *relation.changes[:1])
+    for values in frame.toLocalIterator():
+        row = Row(*(from_spark_value(value, t) for value, t in zip(values, types)))
+        if relation.updating:
+            row.set_row_kind(kinds[values[len(types)]])
+        yield row

@@ -1,0 +1,78 @@
+"""Python values of tables, to and from those that PySpark has for the same types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyflow.common.types import Row
+from pyflow.table.types import ArrayType, DataType, MapType, MultisetType, RowType
+
+
+def from_spark_value(value: Any, data_type: DataType) -> Any:
+    """Return a value that PySpark collected as one of the Table API.
+
+    Parameters
+    ----------
+    value
+        The value, or None.
+    data_type
+        Its type; rows inside become :class:`Row`.
+    """
+    if value is None:
+        return None
+    if isinstance(data_type, RowType):
+        types = data_type.field_types()
+        return Row(*(from_spark_value(item, t) for item, t in zip(value, types)))
+    if isinstance(data_type, ArrayType):
+        return [from_spark_value(item, data_type.element_type) for item in value]
+    if isinstance(data_type, MapType):
+        return {
+            from_spark_value(key, data_type.key_type): from_spark_value(item, data_type.value_type)
+            for key, item in value.items()
+        }
+    if isinstance(data_type, MultisetType):
+        element = data_type.element_type
+        return {from_spark_value(key, element): count for key, count in value.items()}
+    return value
+
+
+def to_spark_value(value: Any, data_type: DataType) -> Any:
+    """Return a value of a program as PySpark takes it for the same type."""
+    if value is None:
+        return None
+    if isinstance(data_type, RowType):
+        names, types = data_type.field_names(), data_type.field_types()
+        values = _values_of(value, names)
+        return tuple(to_spark_value(item, t) for item, t in zip(values, types))
+    if isinstance(data_type, ArrayType):
+        return [to_spark_value(item, data_type.element_type) for item in value]
+    if isinstance(data_type, MapType):
+        return {
+            to_spark_value(key, data_type.key_type): to_spark_value(item, data_type.value_type)
+            for key, item in value.items()
+        }
+    if isinstance(data_type, MultisetType):
+        element = data_type.element_type
+        entries = value.items() if isinstance(value, dict) else _counted(value)
+        return {to_spark_value(key, element): count for key, count in entries}
+    return value
+
+
+def _values_of(row: Any, names: Sequence[str]) -> Sequence[Any]:
+    """Return the values of a row in the order of its type's fields."""
+    if isinstance(row, dict):
+        return [row.get(name) for name in names]
+    if isinstance(row, Row) and hasattr(row, "_fields"):
+        own = list(row._fields)
+        if set(own) == set(names):
+            return [row[own.index(name)] for name in names]
+    if isinstance(row, (Row, tuple, list)):
+        return list(row)
+    if hasattr(row, "__dict__"):
+        return [getattr(row, name, None) for name in names]
+    return [row]
+
+
+def _counted(values: Sequence[Any]) -> list[tuple[Any, int]]:
+    return [(value, values.count(value)) for value in dict.fromkeys(values)]

@@ -1,0 +1,84 @@
+"""The example programs in PyFlink's package, and how their outputs are compared.
+
+They are not copied: they are read where PyFlink is installed. Run with PyFlink's Python, this file
+writes example_programs.json, what they print there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+# File, function and arguments.
+EXAMPLES = {
+    "process_json_data": ("process_json_data.py", "process_json_data", []),
+    "process_json_data_with_udf": (
+        "process_json_data_with_udf.py",
+        "process_json_data_with_udf",
+        [],
+    ),
+    "word_count": ("word_count.py", "word_count", [None, None]),
+    "basic_operations": ("basic_operations.py", "basic_operations", []),
+    "column_operations": ("basic_operations.py", "column_operations", []),
+    "row_operations": ("basic_operations.py", "row_operations", []),
+}
+
+_ROW = re.compile(r"^(?:\d+> )?([+-][IUD]\[.*\])$")
+
+
+def tables_in(output):
+    """The tables of an output: rows that were printed by themselves, and tables in their form."""
+    alone, tables, table = [], [], None
+    for line in output.splitlines():
+        row = _ROW.match(line)
+        if row:
+            alone.append(row[1])
+        elif re.fullmatch(r"(\+-+)+\+", line):
+            if table is None:
+                table = []
+        elif line.startswith("|") and table is not None:
+            table.append(line)
+        elif re.fullmatch(r"\d+ rows? in set", line) and table is not None:
+            tables.append(table)
+            table = None
+    return alone, tables
+
+
+def settled(rows):
+    """The rows that are left when their changes have been applied, sorted."""
+    left = []
+    for row in rows:
+        kind, values = (row[2:4], row[4:]) if row.startswith("|") else (row[:2], row[2:])
+        if kind in ("-U", "-D"):
+            left.remove(values)
+        else:
+            left.append(values)
+    return sorted(left)
+
+
+def main():
+    import pyflink
+
+    examples = Path(pyflink.__file__).parent / "examples" / "table"
+    recorded = {}
+    for name, (file, function, arguments) in EXAMPLES.items():
+        program = (
+            f"import runpy; runpy.run_path({str(examples / file)!r})[{function!r}](*{arguments!r})"
+        )
+        command = [sys.executable, "-c", program]
+        result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        alone, tables = tables_in(result.stdout)
+        recorded[name] = {"rows": alone, "tables": tables}
+        print(name, len(alone), len(tables), flush=True)
+    (HERE / "example_programs.json").write_text(
+        json.dumps(recorded, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
+
+
+if __name__ == "__main__":
+    main()
