@@ -8,6 +8,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from pyflow.table.planner.arithmetic import divided, is_floating, wrapped
+from pyflow.table.planner.conversion import convert
 from pyflow.table.planner.functions.definition import (
     BIGINT,
     DOUBLE,
@@ -111,7 +112,9 @@ def _average(a: Arguments, over: Aggregated) -> Column:
     number = F.count_distinct if over.distinct else F.count
     if isinstance(data_type, IntegralType):
         values = over(number(a[0]))
-        average = divided(over(total(a[0].cast("bigint"))), values)
+        # The sum wraps around as that of SUM does.
+        whole = wrapped(over(total(a[0].cast("bigint"))), data_type).cast("bigint")
+        average = divided(whole, values)
         return F.when(values > 0, average).cast(to_spark(data_type))
     if isinstance(data_type, DecimalType):
         wide = a[0].cast(to_spark(DecimalType(38, data_type.scale)))
@@ -138,9 +141,7 @@ def _spread(function: Callable[[Column], Column]) -> Callable[[Arguments, Aggreg
         if over.distinct:
             raise a.fail("it is not carried over distinct values")
         spread = over(function(a[0].cast("double")))
-        if isinstance(a.result, IntegralType):
-            return spread.cast("bigint").cast(to_spark(a.result))
-        return spread.cast(to_spark(a.result))
+        return convert(spread, DOUBLE, a.result)
 
     return build
 
@@ -163,11 +164,7 @@ def _percentile_type(a: Arguments) -> DataType:
 
 def _percentile(a: Arguments, over: Aggregated) -> Column:
     value = a[0].cast("double")
-    share = (
-        F.transform(a[1], lambda each: each.cast("double"))
-        if isinstance(a.types[1], ArrayType)
-        else a[1].cast("double")
-    )
+    share = a[1].cast("array<double>") if isinstance(a.types[1], ArrayType) else a[1].cast("double")
     if len(a) == 2:
         return over(F.percentile(value, share))
     times = F.when(a[2] > 0, a[2]).otherwise(F.lit(0)).cast("bigint")

@@ -237,7 +237,7 @@ define(
 _INVALID = "An invalid regular expression fails the query instead of giving null or false."
 define(
     "regexp REGEXP", "string, string", BOOLEAN,
-    lambda a: F.when(a[1] == "", F.lit(False)).otherwise(F.rlike(a[0], a[1])),
+    lambda a: F.when(a[0].isNotNull() & (a[1] == ""), F.lit(False)).otherwise(F.rlike(a[0], a[1])),
     "Whether a regular expression of Java matches a part of a text.", difference=_INVALID,
 )  # fmt: skip
 define(
