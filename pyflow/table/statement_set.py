@@ -37,11 +37,18 @@ class StatementSet:
         self._insertions.append(table_pipeline._insertion)
         return self
 
-    @unsupported(
-        "Flink's SQL is not carried yet. Add tables with add_insert(), or pipelines with add()"
-    )
-    def add_insert_sql(self, stmt: str) -> Any:
-        """Add an INSERT statement in SQL."""
+    def add_insert_sql(self, stmt: str) -> StatementSet:
+        """Add an INSERT statement in Flink's SQL.
+
+        Parameters
+        ----------
+        stmt : str
+            The statement.
+        """
+        from pyflow.table import sql
+
+        sql.add_insert(self, stmt)
+        return self
 
     @unsupported("the DataStream API is not carried yet; call execute()")
     def attach_as_datastream(self) -> None:

@@ -42,10 +42,6 @@ __all__ = ["StreamTableEnvironment", "TableEnvironment"]
 
 _MODE = "spark.pyflow.execution-mode"
 _PROGRESS = "spark.ui.showConsoleProgress"
-_SQL = (
-    "Flink's SQL is not carried yet. Create tables with create_temporary_table() and a "
-    "TableDescriptor, and write queries with the Table API"
-)
 _CATALOGS = (
     "tables are kept in the environment's own catalog; Spark's catalogs are reached by "
     "from_spark(spark.table(...)) and table.to_spark()"
@@ -446,17 +442,53 @@ class TableEnvironment:
     ) -> None:
         """Install packages for functions."""
 
-    @unsupported(_SQL)
     def sql_query(self, query: str) -> Any:
-        """Return the table of a query in SQL."""
+        """Return the table of a query in Flink's SQL.
 
-    @unsupported(_SQL)
+        Parameters
+        ----------
+        query : str
+            SELECT, VALUES, or queries combined.
+
+        Raises
+        ------
+        TableException
+            With line and column, where the query is wrong or asks for what is not carried.
+        """
+        from pyflow.table import sql
+
+        return sql.query(self, query)
+
     def execute_sql(self, stmt: str) -> Any:
-        """Run a statement in SQL."""
+        """Run a statement in Flink's SQL.
 
-    @unsupported(_SQL)
+        Parameters
+        ----------
+        stmt : str
+            One statement; docs/table-api/sql.md says which.
+
+        Raises
+        ------
+        TableException
+            With line and column, where the statement is wrong or asks for what is not carried.
+        """
+        from pyflow.table import sql
+
+        return sql.execute(self, stmt)
+
     def explain_sql(self, stmt: str, *extra_details: int) -> Any:
-        """Return how a statement in SQL is run."""
+        """Return how a query or an insertion in Flink's SQL is run.
+
+        Parameters
+        ----------
+        stmt : str
+            A query, INSERT or STATEMENT SET.
+        *extra_details
+            As for :meth:`Table.explain`.
+        """
+        from pyflow.table import sql
+
+        return sql.explain(self, stmt, *extra_details)
 
     @unsupported(_CATALOGS)
     def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor) -> None:

@@ -268,15 +268,6 @@ def test_explanations(streaming, capsys):
     assert "Window" in counted.explain()
 
 
-SQL = {"sql_query": ("SELECT 1",), "execute_sql": ("SELECT 1",), "explain_sql": ("SELECT 1",)}
-
-
-@pytest.mark.parametrize("name", SQL)
-def test_sql_is_refused_by_name(batch, name):
-    with pytest.raises(TableException, match=r"Flink's SQL is not carried yet.*TableDescriptor"):
-        getattr(batch, name)(*SQL[name])
-
-
 def test_what_is_not_carried_says_why():
     """Each member that is declared unsupported raises its reason."""
     from pyflow.table import StatementSet, Table, TablePipeline
@@ -290,9 +281,7 @@ def test_what_is_not_carried_says_why():
                     member(None)
                 assert reason in str(raised.value)
                 found.append(name)
-    assert {"sql_query", "create_model", "load_plan", "from_data_stream", "to_changelog"} <= {
-        *found
-    }
+    assert {"create_model", "load_plan", "from_data_stream", "to_changelog"} <= {*found}
 
 
 def test_dependencies(batch, tmp_path):

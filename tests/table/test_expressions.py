@@ -104,7 +104,7 @@ def _scope(spark: SparkSession) -> Scope:
         ("m.cast(DataTypes.BOOLEAN())", "Unsupported cast from 'DECIMAL(10, 2)' to 'BOOLEAN'."),
         ("array(1, 2).at(0)", "index starting at 1 but was 0"),
         ("call('nothing', i)", "there is no function named 'nothing'"),
-        ("call_sql('i + 1')", "is not supported yet"),
+        ("call_sql('i + nothing')", "line 1, column 12: Column 'nothing' not found"),
         ("lit('{}').json_value('$.a[?(@.b)]')", "is no path that is supported"),
         ("i.round(i)", "argument 2 of round must be a literal"),
         ("i.asc", "can only be used in order_by"),

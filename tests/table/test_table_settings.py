@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from pyspark.errors import AnalysisException
 
 from pyflow.common import Configuration, Duration
 from pyflow.table import EnvironmentSettings, SqlDialect, TableConfig
@@ -138,26 +137,12 @@ def test_a_session_is_started_with_settings():
         .set_string("python.executable", sys.executable)
         .set_boolean("execution.batch.speculative.enabled", True)
         .set_string("parallelism.default", "3")
-        .set_string("spark.executor.memory", "1g")
     )
 
     assert start_settings(configuration) == {
         "spark.pyspark.python": sys.executable,
         "spark.speculation": "true",
-        "spark.executor.memory": "1g",
     }
-
-
-def test_settings_of_spark_that_a_session_cannot_change(session):
-    config = TableConfig(Configuration(), session)
-    memory = session.conf.get("spark.driver.memory")
-
-    config.set("spark.driver.memory", memory)
-
-    assert config.get("spark.driver.memory", None) == memory
-    with pytest.raises(AnalysisException, match="CANNOT_MODIFY"):
-        config.set("spark.driver.memory", "7g")
-    assert config.get("spark.driver.memory", None) == memory
 
 
 @pytest.mark.parametrize(

@@ -612,7 +612,7 @@ def start_settings(configuration: Configuration) -> dict[str, str]:
     settings: dict[str, str] = {}
     for key, value in configuration.to_dict().items():
         setting = check(key, value)
-        if setting.effect is Effect.START or key.startswith("spark."):
+        if setting.effect is Effect.START:
             settings.update(_of_spark(setting, value))
     return settings
 
@@ -651,9 +651,7 @@ class SessionConfiguration(Configuration):
             self._add_files(key, setting.parse(text))
         for name, spark_value in _of_spark(setting, text).items():
             if setting.effect is Effect.SESSION:
-                # Spark's own may be one that a running session has and cannot change.
-                if self._session.conf.get(name, None) != spark_value:
-                    self._session.conf.set(name, spark_value)
+                self._session.conf.set(name, spark_value)
             elif not _was_started_with(self._session, name, spark_value):
                 raise TableException(
                     f"the setting {key!r} comes too late: the session was started without"

@@ -126,12 +126,12 @@ def aggregate(
     """Return one row per key: the keys and the aggregates by their names."""
     prepared, keys = with_keys(relation, groupings, environment)
     if not environment._is_streaming:
-        return _final(prepared, keys, aggregates, environment)
+        return aggregate_once(prepared, keys, aggregates, environment)
     if not aggregates:
         return first_of_each(_only(settled(prepared), keys))
     if prepared.updating or any(_is_python(node) for node in aggregates.values()):
         # Without keys and without rows there is no group to tell of.
-        final = _final(settled(prepared), keys, aggregates, environment, empty=bool(keys))
+        final = aggregate_once(settled(prepared), keys, aggregates, environment, empty=bool(keys))
         return inserted_once(final)
     return _rolling(prepared, keys, aggregates, environment)
 
@@ -167,7 +167,7 @@ def with_keys(
     return replace(relation, frame=frame, fields=tuple(found), order=None), names
 
 
-def _final(
+def aggregate_once(
     relation: Relation,
     keys: Sequence[str],
     aggregates: dict[str, Node],
@@ -301,7 +301,7 @@ def aggregate_windowed(
 
     prepared, keys = with_keys(settled(relation), groupings, environment)
     rows = assigned(prepared, keys, window, environment)
-    grouped = _final(rows.relation, [*keys, *rows.keys], aggregates, environment)
+    grouped = aggregate_once(rows.relation, [*keys, *rows.keys], aggregates, environment)
     frame = grouped.frame
     if environment._is_streaming and rows.end is not None:
         frame = frame.orderBy(column(rows.end))

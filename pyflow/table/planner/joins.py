@@ -32,8 +32,11 @@ def join(
     predicate: Node | None,
     kind: JoinType,
     environment: TableEnvironment,
+    every_condition: bool = False,
 ) -> Relation:
     """Return the pairs of rows for which the predicate is true.
+
+    The Table API asks for an equality in it; SQL, with ``every_condition``, does not.
 
     In streaming mode each row of the result is inserted once, and outer joins may change: Flink
     inserts a row padded with nulls and takes it back when a partner comes; here the partners of
@@ -54,7 +57,8 @@ def join(
                 "Filter operator requires a boolean expression as input, "
                 f"but the join condition is of type {resolved.data_type}"
             )
-        if not _is_true(predicate) and not _has_equality(predicate, one, other):
+        free = every_condition or _is_true(predicate)
+        if not free and not _has_equality(predicate, one, other):
             raise TableException(
                 f"Invalid join condition: {predicate}. "
                 "At least one equi-join predicate is required."
@@ -117,7 +121,7 @@ def flat_map(relation: Relation, call: Node, environment: TableEnvironment) -> R
     """Return the rows that a table function returns for the rows of a table."""
     names = call.names if isinstance(call, Alias) else ()
     function = call.child if isinstance(call, Alias) else call
-    own = [name for name, _ in _results_of(function, environment)]
+    own = [name for name, _ in results_of(function, environment)]
     temporary: list[str] = []
     for name in own:
         temporary.append(unused(name, [*relation.names, *temporary]))
@@ -132,7 +136,7 @@ def flat_map(relation: Relation, call: Node, environment: TableEnvironment) -> R
     )
 
 
-def _results_of(call: Node, environment: TableEnvironment) -> list[tuple[str, DataType]]:
+def results_of(call: Node, environment: TableEnvironment) -> list[tuple[str, DataType]]:
     """Return names and types of the columns that a table function returns."""
     function = environment._function_of(call, "table")
     return [(part.name, part.data_type) for part in function.result_type.fields]
@@ -146,7 +150,7 @@ def _with_results(
     if not isinstance(inner, FunctionCall):
         raise TableException(f"Only a table function can be joined laterally, got: {inner}")
     function = environment._function_of(inner, "table")
-    results = _results_of(inner, environment)
+    results = results_of(inner, environment)
     if names and len(names) != len(results):
         raise TableException(
             "List of column aliases must have same degree as table; the returned table of "

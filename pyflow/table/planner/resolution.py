@@ -356,10 +356,9 @@ def _ordering(scope: Scope, node: nodes.Ordering) -> Resolved:
 
 
 def _sql(scope: Scope, node: nodes.Sql) -> Resolved:
-    raise TableException(
-        f"call_sql({node.text!r}) is not supported yet: expressions in SQL are not read; write it "
-        "with the functions of pyflow.table.expressions"
-    )
+    from pyflow.table import sql
+
+    return scope.resolve(sql.expression(scope.environment, node.text, list(scope.fields)))
 
 
 def _named_argument(scope: Scope, node: nodes.NamedArgument) -> Resolved:

@@ -16,16 +16,28 @@ if TYPE_CHECKING:
     from pyflow.table.table_environment import TableEnvironment
 
 
-def sort(relation: Relation, nodes: Sequence[Node], environment: TableEnvironment) -> Relation:
-    """Return the rows in an order: nulls come last, and first where it descends."""
+def sort(
+    relation: Relation,
+    nodes: Sequence[Node],
+    environment: TableEnvironment,
+    nulls_first: Sequence[bool] | None = None,
+) -> Relation:
+    """Return the rows in an order: nulls come last, and first where it descends.
+
+    In SQL it is the other way round: ``nulls_first`` says it for each of the nodes.
+    """
     scope = scope_of(relation, environment)
     columns = []
     expanded = scope.expand(nodes)
-    for node in expanded:
+    for position, node in enumerate(expanded):
         ascending = not isinstance(node, Ordering) or node.ascending
+        first = nulls_first[position] if nulls_first is not None else not ascending
         inner = node.child if isinstance(node, Ordering) else node
         value = scope.resolve(inner).column
-        columns.append(value.asc_nulls_last() if ascending else value.desc_nulls_first())
+        if ascending:
+            columns.append(value.asc_nulls_first() if first else value.asc_nulls_last())
+        else:
+            columns.append(value.desc_nulls_first() if first else value.desc_nulls_last())
     rows = settled(relation)
     by_time = bool(expanded) and _by_time(expanded[0], relation)
     order = Order(by_time=by_time, updating=relation.updating)

@@ -99,10 +99,10 @@ def assigned(
     size = node_of(window.size)
     if isinstance(size, RowInterval):
         return _by_rows(relation, keys, window, name, size.rows)
-    frame = relation.frame.withColumn(_TIME, _wall_clock(name, data_type))
+    frame = relation.frame.withColumn(_TIME, wall_clock_of(name, data_type))
     frame = frame.filter(column(_TIME).isNotNull())
     if window.kind == "session":
-        frame = _sessions(frame, keys, interval_ms(size))
+        frame = sessions(frame, keys, interval_ms(size))
     else:
         slide = interval_ms(size if window.slide is None else node_of(window.slide))
         bounds = F.window(column(_TIME), _text(interval_ms(size)), _text(slide))
@@ -155,13 +155,14 @@ def _time_field(relation: Relation, window: GroupWindow, environment: TableEnvir
     return node.name
 
 
-def _wall_clock(name: str, data_type: DataType) -> Column:
+def wall_clock_of(name: str, data_type: DataType) -> Column:
+    """Return the time of a column as the wall clock shows it."""
     if isinstance(data_type, BigIntType):
         return F.expr(f"timestampadd(MILLISECOND, {quoted(name)}, {_EPOCH})")
     return column(name).cast("timestamp_ntz")
 
 
-def _sessions(frame: DataFrame, keys: Sequence[str], gap: int) -> DataFrame:
+def sessions(frame: DataFrame, keys: Sequence[str], gap: int) -> DataFrame:
     """Number the sessions of each key and take their bounds.
 
     Spark's session_window cannot stand beside Python aggregates; these are plain window functions.
@@ -252,11 +253,12 @@ def _spec(relation: Relation, window: OverWindow, environment: TableEnvironment)
     ):
         start = Window.unboundedPreceding if before is None else _rows(before, -1)
         return spec.orderBy(column(order)).rangeBetween(start, _rows(after, 1))
-    micros = _micros(order, dict(relation.fields)[order])
+    micros = micros_of(order, dict(relation.fields)[order])
     return spec.orderBy(micros).rangeBetween(_range(before, -1), _range(after, 1))
 
 
-def _micros(name: str, data_type: DataType) -> Column:
+def micros_of(name: str, data_type: DataType) -> Column:
+    """Return the time of a column as microseconds since 1970."""
     if isinstance(data_type, BigIntType):
         return column(name) * 1000
     clock = f"CAST({quoted(name)} AS timestamp_ntz)"

@@ -26,6 +26,7 @@ EXAMPLES = {
     "basic_operations": ("basic_operations.py", "basic_operations", []),
     "column_operations": ("basic_operations.py", "column_operations", []),
     "row_operations": ("basic_operations.py", "row_operations", []),
+    "multi_sink": ("multi_sink.py", "multi_sink", []),
 }
 
 _ROW = re.compile(r"^(?:\d+> )?([+-][IUD]\[.*\])$")

@@ -1,0 +1,30 @@
+"""SQL of Flink: parsed with sqlglot, run through the operations of the Table API.
+
+`dialect` reads a text into a tree, `statements` and `queries` do what it says. Imported lazily:
+sqlglot is needed by programs with SQL only.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyflow.table.sql.statements import add_insert as add_insert
+    from pyflow.table.sql.statements import execute as execute
+    from pyflow.table.sql.statements import explain as explain
+    from pyflow.table.sql.statements import expression as expression
+    from pyflow.table.sql.statements import query as query
+
+__all__ = ["add_insert", "execute", "explain", "expression", "query"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if find_spec("sqlglot") is None:
+        raise TableException("SQL needs the package sqlglot: pip install 'pyflow[table]'")
+    return getattr(import_module(f"{__name__}.statements"), name)

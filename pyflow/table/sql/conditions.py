@@ -1,0 +1,133 @@
+"""Queries in conditions: IN and EXISTS become joins that keep rows of the left side only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+from sqlglot import exp
+
+from pyflow.table.planner import projection
+from pyflow.table.planner.changelog import inserted_once, settled
+from pyflow.table.planner.nodes import Field, Node
+from pyflow.table.planner.relation import Relation
+from pyflow.table.sql.names import Rows, of_relation
+from pyflow.table.sql.scalar import NameNotFound, Translator
+
+if TYPE_CHECKING:
+    from pyflow.table.sql.queries import _Query
+
+
+def subquery_conditions(
+    condition: exp.Expr,
+) -> tuple[list[exp.Expr], list[tuple[exp.Expr, bool]]]:
+    """Take the conditions with queries out of a condition.
+
+    Returns
+    -------
+    tuple
+        Conditions without queries, and IN and EXISTS with whether they are negated.
+    """
+    if isinstance(condition, exp.Paren):
+        return subquery_conditions(condition.this)
+    if isinstance(condition, exp.And):
+        plain, queries = subquery_conditions(condition.this)
+        more_plain, more_queries = subquery_conditions(condition.expression)
+        return plain + more_plain, queries + more_queries
+    inner, negated = condition, False
+    while isinstance(inner, (exp.Not, exp.Paren)):
+        negated ^= isinstance(inner, exp.Not)
+        inner = inner.this
+    if isinstance(inner, exp.Exists) or (
+        isinstance(inner, exp.In) and inner.args.get("query") is not None
+    ):
+        return [], [(inner, negated)]
+    return [condition], []
+
+
+def semi_join(query: _Query, rows: Rows, condition: exp.Expr, anti: bool) -> Rows:
+    """Return the rows for which IN or EXISTS is true, or false for ``anti``.
+
+    Nulls count as in SQL: NOT IN is true only if the value differs from all others for certain.
+    """
+    nested = condition.args["query"].this if isinstance(condition, exp.In) else condition.this
+    values = []
+    if isinstance(condition, exp.In):
+        value = condition.this
+        values = list(value.expressions) if isinstance(value, exp.Tuple) else [value]
+    inner, inner_values, where = _inner(query, rows, nested, bool(values))
+    if values and len(values) != len(inner_values):
+        query.refuse(
+            condition, f"IN with {len(values)} values and a query of {len(inner_values)} columns"
+        )
+    translator = query.translator(rows)
+    left, right = settled(rows.relation), settled(inner)
+    both = Relation(left.rows().crossJoin(right.rows()), (*left.fields, *right.fields))
+    scope = projection.scope_of(both, query.environment)
+    found = F.lit(True)
+    with translator.at(condition):
+        for value, other in zip(values, inner_values):
+            equal = translator._call("equals", translator.node(value), other)
+            column = scope.resolve(equal).column
+            # A row that may be equal is in the way of NOT IN.
+            found = found & (F.coalesce(column, F.lit(True)) if anti else column)
+        for node in where:
+            found = found & F.coalesce(scope.resolve(node).column, F.lit(False))
+    frame = left.rows().join(right.rows(), found, "left_anti" if anti else "left_semi")
+    relation = replace(left, frame=frame)
+    if query.environment._is_streaming and (anti or rows.relation.updating or inner.updating):
+        relation = inserted_once(relation)
+    return replace(rows, relation=relation)
+
+
+def _inner(
+    query: _Query, outer: Rows, nested: exp.Expr, values: bool
+) -> tuple[Relation, list[Node], list[Node]]:
+    """Return the rows of the query, its columns, and the conditions that tie it to the outer."""
+    try:
+        rows = of_relation(query.nested(nested)).apart_from(outer.relation.names)
+        return rows.relation, [Field(name) for name in rows.relation.names], []
+    except NameNotFound:
+        if not isinstance(nested, exp.Select):
+            raise
+    for key in ("group", "having", "distinct", "windows", "order", "limit", "offset", "with_"):
+        if nested.args.get(key):
+            if key in ("distinct", "order"):
+                continue
+            query.refuse(
+                nested,
+                "a query that names columns of the query around it is carried with FROM and WHERE "
+                "only",
+            )
+    from_, where = nested.args.get("from_"), nested.args.get("where")
+    if from_ is None or where is None:
+        return _again(query, nested)
+    rows = query.from_(from_.this).apart_from(outer.relation.names)
+    conditions: list[exp.Expr] = []
+    plain, queries = subquery_conditions(where.this)
+    for part in plain:
+        inside = Translator(query.environment, query.text, rows, outer)
+        inside.node(part)
+        if inside.correlated:
+            conditions.append(part)
+        else:
+            rows = query.where(rows, part)
+    for part, anti in queries:
+        rows = semi_join(query, rows, part, anti)
+    inside = Translator(query.environment, query.text, rows, outer)
+    columns = [_column(item) for item in nested.expressions] if values else []
+    return (
+        rows.relation,
+        [inside.node(item) for item in columns],
+        [inside.node(part) for part in conditions],
+    )
+
+
+def _again(query: _Query, nested: exp.Expr) -> tuple[Relation, list[Node], list[Node]]:
+    relation = query.nested(nested)
+    return relation, [Field(name) for name in relation.names], []
+
+
+def _column(item: exp.Expr) -> exp.Expr:
+    return item.this if isinstance(item, exp.Alias) else item

@@ -1,0 +1,312 @@
+"""OVER: functions of the rows around each row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from sqlglot import exp
+
+from pyflow.table.planner import projection
+from pyflow.table.planner.changelog import numbered, settled
+from pyflow.table.planner.nodes import Distinct, Field, Node, Over
+from pyflow.table.planner.relation import SEQUENCE, Relation, column
+from pyflow.table.planner.resolution import interval_ms
+from pyflow.table.planner.windows import micros_of
+from pyflow.table.sql import builtin_functions, tree
+from pyflow.table.sql.names import Rows
+from pyflow.table.sql.scalar import Translator
+from pyflow.table.types import LocalZonedTimestampType, TimestampType
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, WindowSpec
+
+    from pyflow.table.table_environment import TableEnvironment
+
+
+@dataclass(frozen=True)
+class _Specification:
+    """A window, its expressions as nodes."""
+
+    call: exp.Window
+    partitions: tuple[Node, ...]
+    orders: tuple[tuple[Node, bool, bool | None], ...]
+    frame: exp.WindowSpec | None
+    ranks: bool
+
+
+def has_aggregate(environment: TableEnvironment, expression: exp.Expr) -> bool:
+    """Whether an expression has an aggregate that is not taken OVER a window."""
+    if isinstance(expression, exp.Window):
+        inner = [*_arguments(expression.this), *(expression.args.get("partition_by") or ())]
+        order = expression.args.get("order")
+        inner += [ordered.this for ordered in order.expressions] if order is not None else []
+        return any(has_aggregate(environment, part) for part in inner)
+    if isinstance(expression, (exp.Subquery, exp.Select)):
+        return False
+    if isinstance(expression, exp.Anonymous):
+        wrapper = environment._function(expression.name)
+        if wrapper is not None:
+            if getattr(wrapper, "kind", "") == "aggregate":
+                return True
+        else:
+            function = builtin_functions.find(expression.name)
+            if function is not None and function.aggregate:
+                return True
+            if expression.name.upper() in ("JSON_OBJECTAGG", "JSON_ARRAYAGG"):
+                return True
+    return any(has_aggregate(environment, child) for child in expression.iter_expressions())
+
+
+def _arguments(expression: exp.Expr) -> list[exp.Expr]:
+    return [child for child in expression.iter_expressions() if isinstance(child, exp.Expr)]
+
+
+class OverWindows:
+    """The OVER windows of one SELECT."""
+
+    def __init__(self, environment: TableEnvironment, text: str, select: exp.Select) -> None:
+        self._environment = environment
+        self._text = text
+        self._named = {window.this.name: window for window in select.args.get("windows") or ()}
+        self.specifications: dict[str, _Specification] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.specifications)
+
+    def translated(self, translator: Translator, expression: exp.Expr) -> Node:
+        """Return the node of an expression that may have OVER in it."""
+        known = dict(translator.subqueries)
+        for call in expression.find_all(exp.Window):
+            if id(call) in known or _is_inside_another(call, expression):
+                continue
+            known[id(call)] = self._over(translator, call)
+        translator.subqueries = known
+        return translator.node(expression)
+
+    def _over(self, translator: Translator, call: exp.Window) -> Node:
+        window = self._complete(call)
+        name = f"$over{len(self.specifications)}"
+        function = call.this
+        unwrapped = function
+        while isinstance(unwrapped, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
+            unwrapped = unwrapped.this
+        named = unwrapped.name.upper() if isinstance(unwrapped, exp.Anonymous) else ""
+        aggregate = translator.node(function)
+        if isinstance(aggregate, Distinct):
+            tree.refuse(self._text, call, "DISTINCT with OVER is not carried")
+        order = window.args.get("order")
+        if named in builtin_functions.OVER_ONLY and order is None and named != "ROW_NUMBER":
+            tree.refuse(self._text, call, f"{named} needs ORDER BY in its window")
+        self.specifications[name] = _Specification(
+            call,
+            tuple(translator.node(part) for part in window.args.get("partition_by") or ()),
+            tuple(
+                (
+                    translator.node(ordered.this),
+                    not ordered.args.get("desc"),
+                    ordered.args.get("nulls_first"),
+                )
+                for ordered in (order.expressions if order is not None else ())
+            ),
+            window.args.get("spec"),
+            named in builtin_functions.OVER_ONLY,
+        )
+        return Over(aggregate, name)
+
+    def _complete(self, call: exp.Window) -> exp.Window:
+        """Return a window with what it takes from the named one."""
+        alias = call.args.get("alias")
+        if alias is None:
+            return call
+        base = self._named.get(alias.name)
+        if base is None:
+            tree.refuse(self._text, alias, f"Window '{alias.name}' not found")
+        base = self._complete(base)
+        whole = base.copy()
+        for key in ("partition_by", "order", "spec"):
+            given = call.args.get(key)
+            if given:
+                if base.args.get(key):
+                    tree.refuse(
+                        self._text,
+                        call,
+                        f"window '{alias.name}' has {key.replace('_', ' ')} already",
+                    )
+                whole.set(key, given)
+        return whole
+
+    def rewritten(self, replaced: Callable[[Node], Node]) -> dict[str, _Specification]:
+        """Return the windows over groups: with the groups' columns in their expressions."""
+        return {
+            name: replace(
+                window,
+                partitions=tuple(map(replaced, window.partitions)),
+                orders=tuple((replaced(node), *rest) for node, *rest in window.orders),  # type: ignore[misc]
+            )
+            for name, window in self.specifications.items()
+        }
+
+    def on(self, relation: Relation, rows: Rows) -> tuple[Relation, dict[str, WindowSpec]]:
+        """Return the windows as Spark has them, and the rows with what these need."""
+        streaming = self._environment._is_streaming
+        for window in self.specifications.values():
+            if streaming:
+                self._check_streaming(relation, rows, window)
+        prepared = replace(numbered(settled(relation)), updating=False)
+        result = {}
+        for name, window in self.specifications.items():
+            try:
+                result[name] = self._specification(prepared, window)
+            except TableException as error:
+                if str(error).startswith("SQL statement"):
+                    raise
+                start = tree.start_of(window.call)
+                raise tree.error_at(self._text, start, str(error)) from error
+        first = next(iter(self.specifications.values()))
+        if streaming and first.orders:
+            node = first.orders[0][0]
+            assert isinstance(node, Field)
+            frame = prepared.frame.orderBy(column(node.name), column(SEQUENCE))
+            prepared = replace(prepared, frame=frame)
+        return prepared, result
+
+    def _check_streaming(self, relation: Relation, rows: Rows, window: _Specification) -> None:
+        keys = {node.name for node in window.partitions if isinstance(node, Field)}
+        if rows.window is not None and set(rows.window) <= keys:
+            return
+        order = window.orders[0] if window.orders else None
+        by_time = (
+            order is not None
+            and isinstance(order[0], Field)
+            and order[0].name in relation.time_attributes
+            and order[1]
+        )
+        if window.ranks and not by_time:
+            tree.refuse(
+                self._text,
+                window.call,
+                "Top-N and deduplication by ROW_NUMBER are not carried in streaming mode; "
+                "they are in batch mode",
+            )
+        if not by_time:
+            tree.refuse(
+                self._text,
+                window.call,
+                "OVER windows' ordering in stream mode must be defined on a time attribute",
+            )
+        if relation.updating:
+            tree.refuse(
+                self._text, window.call, "OVER of rows that change is not carried in streaming mode"
+            )
+
+    def _specification(self, relation: Relation, window: _Specification) -> WindowSpec:
+        scope = projection.scope_of(relation, self._environment)
+        spec = Window.partitionBy(*(scope.resolve(node).column for node in window.partitions))
+        if not window.orders:
+            if window.ranks:
+                spec = spec.orderBy(column(SEQUENCE))
+            elif window.frame is not None and window.frame.args["kind"] == "ROWS":
+                spec = spec.orderBy(column(SEQUENCE))
+                return spec.rowsBetween(*self._bounds(window, self._rows))
+            return spec
+        orders = []
+        for node, ascending, nulls_first in window.orders:
+            value = scope.resolve(node).column
+            first = ascending if nulls_first is None else nulls_first
+            if ascending:
+                orders.append(value.asc_nulls_first() if first else value.asc_nulls_last())
+            else:
+                orders.append(value.desc_nulls_first() if first else value.desc_nulls_last())
+        frame = window.frame
+        if window.ranks:
+            if frame is not None:
+                tree.refuse(
+                    self._text,
+                    window.call,
+                    "ROW/RANGE not allowed with ranking functions, LAG and LEAD",
+                )
+            return (
+                spec.orderBy(*orders, column(SEQUENCE))
+                if self._is_row_number(window)
+                else (spec.orderBy(*orders))
+            )
+        if frame is None:
+            whole = spec.orderBy(*orders)
+            return whole.rangeBetween(Window.unboundedPreceding, Window.currentRow)
+        if frame.args["kind"] == "ROWS":
+            ordered = spec.orderBy(*orders, column(SEQUENCE))
+            return ordered.rowsBetween(*self._bounds(window, self._rows))
+        return self._range(relation, spec, orders, window)
+
+    def _is_row_number(self, window: _Specification) -> bool:
+        return window.call.this.name.upper() in ("ROW_NUMBER", "LAG", "LEAD", "NTILE")
+
+    def _range(
+        self,
+        relation: Relation,
+        spec: WindowSpec,
+        orders: list[Column],
+        window: _Specification,
+    ) -> WindowSpec:
+        frame = window.frame
+        assert frame is not None
+        plain = [frame.args["start"], frame.args["end"]]
+        if all(isinstance(bound, str) for bound in plain):
+            return spec.orderBy(*orders).rangeBetween(*self._bounds(window, self._rows))
+        if len(window.orders) != 1:
+            tree.refuse(
+                self._text, window.call, "RANGE with a distance takes one column to order by"
+            )
+        node, ascending, _ = window.orders[0]
+        resolved = projection.scope_of(relation, self._environment).resolve(node)
+        if isinstance(resolved.data_type, (TimestampType, LocalZonedTimestampType)):
+            if not isinstance(node, Field):
+                tree.refuse(
+                    self._text, window.call, "RANGE with a time is ordered by a column only"
+                )
+            value = micros_of(node.name, resolved.data_type)
+            ordered = spec.orderBy(value.asc() if ascending else value.desc())
+            return ordered.rangeBetween(*self._bounds(window, self._time))
+        return spec.orderBy(*orders).rangeBetween(*self._bounds(window, self._rows))
+
+    def _bounds(
+        self, window: _Specification, distance: Callable[[exp.Expr], int]
+    ) -> tuple[int, int]:
+        frame = window.frame
+        assert frame is not None
+        found = []
+        for key in ("start", "end"):
+            value, side = frame.args[key], frame.args.get(f"{key}_side")
+            if value == "CURRENT ROW":
+                found.append(Window.currentRow)
+            elif value == "UNBOUNDED":
+                preceding = side == "PRECEDING"
+                found.append(Window.unboundedPreceding if preceding else Window.unboundedFollowing)
+            else:
+                found.append(distance(value) * (-1 if side == "PRECEDING" else 1))
+        return found[0], found[1]
+
+    def _rows(self, value: exp.Expr) -> int:
+        if isinstance(value, exp.Literal) and not value.is_string and value.name.isdigit():
+            return int(value.name)
+        return tree.refuse(
+            self._text, value, "a whole number expected as the distance of a window's end"
+        )
+
+    def _time(self, value: exp.Expr) -> int:
+        translator = Translator(self._environment, self._text, Rows(Relation(None, ())))  # type: ignore[arg-type]
+        return interval_ms(translator.node(value)) * 1000
+
+
+def _is_inside_another(call: exp.Window, top: exp.Expr) -> bool:
+    """Whether a window is part of another one, or of a query inside the expression."""
+    node: exp.Expr | None = call
+    while node is not None and node is not top:
+        node = node.parent
+        if isinstance(node, (exp.Window, exp.Query)):
+            return True
+    return False

@@ -1,0 +1,817 @@
+"""Queries as operations on relations, the same that the Table API is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
+
+from pyspark.sql import functions as F
+from sqlglot import exp
+
+from pyflow.table.expression import Expression
+from pyflow.table.planner import grouping, joins, projection, sorting
+from pyflow.table.planner.changelog import settled
+from pyflow.table.planner.nodes import (
+    Alias,
+    Call,
+    Cast,
+    Field,
+    FunctionCall,
+    Literal,
+    Node,
+    Ordering,
+    Over,
+    WindowProperty,
+)
+from pyflow.table.planner.relation import Relation, unused
+from pyflow.table.planner.type_rules import common
+from pyflow.table.sql import over_windows, table_functions, tree
+from pyflow.table.sql.conditions import semi_join, subquery_conditions
+from pyflow.table.sql.names import Rows, Source, of_relation, output_names
+from pyflow.table.sql.scalar import GROUP_WINDOWS, Grouping, Translator, path_of
+from pyflow.table.types import DataTypes
+from pyflow.table.window import GroupWindow
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyspark.sql import WindowSpec
+
+    from pyflow.table.table_environment import TableEnvironment
+
+
+def relation_of(environment: TableEnvironment, text: str, query: exp.Expr) -> Relation:
+    """Return the rows of a query.
+
+    Raises
+    ------
+    TableException
+        With line and column, where a name means nothing, types do not fit, or something is not
+        carried.
+    """
+    return _Query(environment, text).result(query)
+
+
+@dataclass(frozen=True)
+class _Output:
+    """A query's rows and what ORDER BY of it may name beside its columns."""
+
+    relation: Relation
+    expand: Callable[[list[exp.Expr]], tuple[Relation, list[Node]]] | None = None
+
+
+@dataclass(frozen=True)
+class _Query:
+    """One query, with the common table expressions that it may name.
+
+    Parameters
+    ----------
+    outer
+        The rows of the query around this one, for correlated conditions.
+    """
+
+    environment: TableEnvironment
+    text: str
+    common_tables: Mapping[str, tuple[exp.CTE, _Query]] = field(default_factory=dict)
+
+    def refuse(self, node: exp.Expr, reason: str) -> NoReturn:
+        """Raise an error at the place of a node."""
+        tree.refuse(self.text, node, reason)
+
+    def translator(self, rows: Rows) -> Translator:
+        """Return what turns expressions over these rows into nodes."""
+        return Translator(self.environment, self.text, rows)
+
+    def result(self, query: exp.Expr) -> Relation:
+        """Return the rows of a query with its columns."""
+        inner = self._with_common_tables(query)
+        output = inner._body(query)
+        relation = inner._ordered(query, output)
+        return inner._limited(query, relation)
+
+    def nested(self, query: exp.Expr) -> Relation:
+        """Return the rows of a query inside another, which may be in no order in streaming mode."""
+        with self.translator(Rows(self.one_row())).at(query):
+            return sorting.checked(self.result(query), self.environment)
+
+    def _with_common_tables(self, query: exp.Expr) -> _Query:
+        with_ = query.args.get("with_")
+        if with_ is None:
+            return self
+        if with_.args.get("recursive"):
+            self.refuse(with_, "WITH RECURSIVE is not carried")
+        found = self
+        for table in with_.expressions:
+            known = {**found.common_tables, table.alias: (table, found)}
+            found = replace(found, common_tables=known)
+        return found
+
+    def _body(self, query: exp.Expr) -> _Output:
+        if isinstance(query, exp.Select):
+            return _Select(self, query).output()
+        if isinstance(query, exp.SetOperation):
+            return _Output(self._combined(query))
+        if isinstance(query, exp.Subquery):
+            return _Output(self.nested(query.this))
+        if isinstance(query, exp.Values):
+            return _Output(self.values(query))
+        if isinstance(query, tree.NotCarried):
+            self.refuse(query, f"{query.this} is not carried")
+        return self.refuse(query, "a query expected here")
+
+    # Set operations and VALUES
+
+    def _combined(self, query: exp.SetOperation) -> Relation:
+        left, right = self.nested(query.this), self.nested(query.expression)
+        name = {"union": "union", "except": "minus", "intersect": "intersect"}[query.key]
+        shown = {"minus": "EXCEPT"}.get(name, name.upper())
+        if len(left.fields) != len(right.fields):
+            self.refuse(
+                query,
+                f"Column count mismatch in {shown}: {len(left.fields)} and {len(right.fields)}",
+            )
+        wanted = []
+        for (column_name, one), other in zip(left.fields, right.types):
+            merged = common([one, other])
+            if merged is None:
+                self.refuse(
+                    query, f"Type mismatch in column {column_name!r} of {shown}: {one} and {other}"
+                )
+            wanted.append(merged)
+        every = not query.args.get("distinct")
+        operation: joins.SetOperation = name  # type: ignore[assignment]
+        with self.translator(of_relation(left)).at(query):
+            if operation == "union" and self.environment._is_streaming and not every:
+                rows = joins.combine(
+                    self._cast(left, wanted), self._cast(right, wanted), "union", True,
+                    self.environment,
+                )  # fmt: skip
+                return grouping.aggregate(
+                    rows, [Field(n) for n in rows.names], {}, self.environment
+                )
+            return joins.combine(
+                self._cast(left, wanted), self._cast(right, wanted), operation, every,
+                self.environment,
+            )  # fmt: skip
+
+    def _cast(self, relation: Relation, wanted: Sequence[object]) -> Relation:
+        types = [data_type.nullable() for data_type in relation.types]
+        if types == [data_type.nullable() for data_type in wanted]:  # type: ignore[attr-defined]
+            return relation
+        nodes: list[Node] = [
+            Alias(Cast(Field(name), data_type, False), (name,))  # type: ignore[arg-type]
+            for name, data_type in zip(relation.names, wanted)
+        ]
+        return projection.project(relation, nodes, self.environment)
+
+    def one_row(self) -> Relation:
+        """Return a relation of one row without columns."""
+        return Relation(self.environment._spark.range(1).select(), ())
+
+    def values(self, values: exp.Values) -> Relation:
+        """Return the rows of VALUES."""
+        start = self.one_row()
+        translator = self.translator(Rows(start))
+        scope = projection.scope_of(start, self.environment)
+        rows = [row.expressions for row in values.expressions]
+        for row, written in zip(rows, values.expressions):
+            if len(row) != len(rows[0]):
+                self.refuse(
+                    written, f"a row of VALUES has {len(row)} values, the first {len(rows[0])}"
+                )
+        columns: list[list[Node]] = []
+        fields = []
+        for position in range(len(rows[0])):
+            nodes = [translator.node(row[position]) for row in rows]
+            found = []
+            for node, row in zip(nodes, rows):
+                with translator.at(row[position]):
+                    found.append(scope.resolve(node).data_type)
+            merged = common(found)
+            if merged is None:
+                self.refuse(values, f"the values of column {position + 1} have no common type")
+            columns.append([Cast(node, merged, False) for node in nodes])
+            fields.append((f"EXPR${position}", merged))
+        structs = [
+            F.struct(
+                *(scope.resolve(node).column.alias(name) for node, (name, _) in zip(row, fields))
+            )
+            for row in zip(*columns)
+        ]
+        return Relation(start.frame.select(F.inline(F.array(*structs))), tuple(fields))
+
+    # ORDER BY and LIMIT
+
+    def _ordered(self, query: exp.Expr, output: _Output) -> Relation:
+        order = query.args.get("order")
+        if order is None:
+            return output.relation
+        names = output.relation.names
+        written: list[exp.Expr] = [ordered.this for ordered in order.expressions]
+        known: list[Node | None] = [self._output_column(node, names) for node in written]
+        others = [node for node, name in zip(written, known) if name is None]
+        relation = output.relation
+        if others:
+            if output.expand is None:
+                self.refuse(others[0], "ORDER BY takes only the columns of the query here")
+            relation, more = output.expand(others)
+            rest = iter(more)
+            nodes = [name if name is not None else next(rest) for name in known]
+        else:
+            nodes = [name for name in known if name is not None]
+        orderings: list[Node] = []
+        firsts: list[bool] = []
+        for node, ordered in zip(nodes, order.expressions):
+            ascending = not ordered.args.get("desc")
+            nulls_first = ordered.args.get("nulls_first")
+            orderings.append(Ordering(node, ascending))
+            firsts.append(ascending if nulls_first is None else nulls_first)
+        with self.translator(Rows(relation)).at(order):
+            # Columns that only order the rows go when the rows have been limited.
+            return sorting.sort(relation, orderings, self.environment, firsts)
+
+    def _output_column(self, node: exp.Expr, names: Sequence[str]) -> Node | None:
+        if isinstance(node, exp.Literal) and not node.is_string:
+            place = int(node.name) if node.name.isdigit() else 0
+            if not 1 <= place <= len(names):
+                self.refuse(node, f"Ordinal out of range: the query has {len(names)} columns")
+            return Field(names[place - 1])
+        path = path_of(node)
+        if path is not None and len(path) == 1 and path[0] in names:
+            return Field(path[0])
+        return None
+
+    def _limited(self, query: exp.Expr, relation: Relation) -> Relation:
+        offset, limit = query.args.get("offset"), query.args.get("limit")
+        if offset is not None:
+            relation = sorting.offset(relation, int(offset.expression.name))
+        if limit is not None:
+            relation = sorting.fetch(relation, int(limit.expression.name), self.environment)
+        hidden = [name for name in relation.names if name.startswith(_HIDDEN)]
+        if hidden:
+            kept = [Field(name) for name in relation.names if name not in hidden]
+            order = relation.order
+            relation = projection.project(relation, kept, self.environment)
+            relation = replace(relation, order=order)
+        return relation
+
+    # FROM
+
+    def from_(self, node: exp.Expr) -> Rows:
+        """Return the rows of a table reference."""
+        alias = node.args.get("alias")
+        rows = self._table(node)
+        if node.args.get("version") is not None:
+            self.refuse(
+                node.args["version"],
+                "FOR SYSTEM_TIME AS OF (a temporal or lookup join) is not carried",
+            )
+        if alias is None:
+            return rows
+        columns = [identifier.name for identifier in alias.args.get("columns") or ()]
+        if columns and len(columns) != len(rows.visible()):
+            self.refuse(
+                alias,
+                f"{len(columns)} names of columns for a table of {len(rows.visible())} columns",
+            )
+        return rows.named((alias.this.name,), columns)
+
+    def _table(self, node: exp.Expr) -> Rows:
+        if isinstance(node, tree.JoinTree):
+            rows = self.from_(node.this)
+            for join in node.args["joins"]:
+                rows = self._join(rows, join)
+            return rows
+        if isinstance(node, exp.Table):
+            return self._named_table(node)
+        if isinstance(node, exp.Subquery):
+            if isinstance(node.this, (tree.JoinTree, exp.Table, exp.TableFromRows)):
+                return self.from_(node.this)
+            return of_relation(self.nested(node))
+        if isinstance(node, exp.TableFromRows):
+            return table_functions.table_function(self, node.this)
+        if isinstance(node, (exp.Lateral, exp.Unnest)):
+            return self._lateral(Rows(self.one_row()), node, outer=False)
+        if isinstance(node, tree.NotCarried):
+            self.refuse(node, f"{node.this} is not carried")
+        return self.refuse(node, "a table expected here")
+
+    def _named_table(self, node: exp.Table) -> Rows:
+        parts = [part.name for part in node.parts]
+        for hint in node.args.get("hints") or ():
+            self.refuse(hint, "OPTIONS and other hints of a table are not carried")
+        known = self.common_tables.get(parts[0]) if len(parts) == 1 else None
+        if known is not None:
+            table, query = known
+            relation = query.nested(table.this)
+            columns = [identifier.name for identifier in table.args["alias"].columns or ()]
+            if len(columns) > len(relation.names):
+                self.refuse(table, f"{len(columns)} names for {len(relation.names)} columns")
+            return of_relation(relation).named(parts, columns)
+        with self.translator(Rows(self.one_row())).at(node):
+            path = ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+            found = self.environment.from_path(path)
+        return of_relation(found._rows, parts)
+
+    def _join(self, left: Rows, join: exp.Join) -> Rows:
+        side = (join.args.get("side") or "").upper()
+        kind: joins.JoinType = {"LEFT": "left", "RIGHT": "right", "FULL": "full"}.get(side, "inner")  # type: ignore[assignment]
+        table = join.this
+        if isinstance(table, (exp.Lateral, exp.Unnest)):
+            if kind in ("right", "full"):
+                self.refuse(join, f"{side} JOIN with LATERAL or UNNEST is not carried")
+            on = join.args.get("on")
+            rows = self._lateral(left, table, outer=kind == "left")
+            if on is not None and not (isinstance(on, exp.Boolean) and on.this):
+                if kind == "left":
+                    self.refuse(on, "LEFT JOIN with LATERAL or UNNEST takes only ON TRUE")
+                return self._filtered(rows, on)
+            return rows
+        right = self.from_(table).apart_from(left.relation.names)
+        both = replace(left, sources=(*left.sources, *right.sources), window=left.window)
+        shared = self._shared(left, right, join)
+        condition = None
+        if shared is not None:
+            pairs = [
+                Translator(self.environment, self.text, both)._call("equals", Field(a), Field(b))
+                for _, a, b in shared
+            ]
+            condition = pairs[0] if len(pairs) == 1 else None
+            if len(pairs) > 1:
+                condition = Translator(self.environment, self.text, both)._call("and", *pairs)
+        elif join.args.get("on") is not None:
+            on = join.args["on"]
+            if not (isinstance(on, exp.Boolean) and on.this):
+                joined = Relation(
+                    left.relation.frame, (*left.relation.fields, *right.relation.fields)
+                )
+                condition = self.translator(replace(both, relation=joined)).node(on)
+        with self.translator(left).at(join):
+            relation = joins.join(
+                left.relation,
+                right.relation,
+                condition,
+                kind,
+                self.environment,
+                every_condition=True,
+            )
+        rows = replace(both, relation=relation)
+        return rows if not shared else self._merged(rows, shared, kind)
+
+    def _shared(self, left: Rows, right: Rows, join: exp.Join) -> list[tuple[str, str, str]] | None:
+        """Return the columns that USING or NATURAL joins by: name, left and right column."""
+        using = join.args.get("using")
+        if using:
+            wanted = [identifier.name for identifier in using]
+        elif join.args.get("method") == "NATURAL":
+            names = [name for name, _ in right.visible()]
+            wanted = [name for name, _ in left.visible() if name in names]
+        else:
+            return None
+        shared = []
+        for position, name in enumerate(wanted):
+            sides = []
+            for rows in (left, right):
+                found, _ = rows.find([name])
+                if len(found) != 1:
+                    place = using[position] if using else join
+                    self.refuse(
+                        place,
+                        rows.missing([name]) if not found else f"Column '{name}' is ambiguous",
+                    )
+                sides.append(found[0])
+            shared.append((name, sides[0], sides[1]))
+        return shared
+
+    def _merged(self, rows: Rows, shared: list[tuple[str, str, str]], kind: joins.JoinType) -> Rows:
+        """Return the rows with the shared columns once, before all others."""
+        merged: list[tuple[str, str]] = []
+        nodes: list[Node] = [Field(name) for name in rows.relation.names]
+        translator = self.translator(rows)
+        for name, left, right in shared:
+            found = left if kind != "right" else right
+            if kind == "full":
+                found = unused("$merged", [*rows.relation.names, *(entry[1] for entry in merged)])
+                both = translator._call("COALESCE", Field(left), Field(right))
+                nodes.append(Alias(both, (found,)))
+            merged.append((name, found))
+        relation = rows.relation
+        if len(nodes) > len(relation.names):
+            relation = projection.project(relation, nodes, self.environment)
+        gone = {column for _, left, right in shared for column in (left, right)}
+        sources = [replace(source, hidden=source.hidden | gone) for source in rows.sources]
+        return replace(rows, relation=relation, sources=(Source((), tuple(merged)), *sources))
+
+    def _lateral(self, left: Rows, table: exp.Expr, outer: bool) -> Rows:
+        if isinstance(table, exp.Unnest):
+            return table_functions.unnest(self, left, table, outer)
+        call = table.this
+        if not isinstance(call, exp.Anonymous):
+            self.refuse(table, "LATERAL with a query is not carried; join by a condition instead")
+        return table_functions.lateral(self, left, table, call, outer)
+
+    # WHERE
+
+    def _filtered(self, rows: Rows, condition: exp.Expr) -> Rows:
+        translator = self.translator(rows)
+        with translator.at(condition):
+            relation = projection.filter_rows(
+                rows.relation, translator.node(condition), self.environment
+            )
+        return replace(rows, relation=relation)
+
+    def where(self, rows: Rows, condition: exp.Expr) -> Rows:
+        """Return the rows for which a condition is true, which may have queries in it."""
+        plain, queries = subquery_conditions(condition)
+        for part in plain:
+            rows = self._filtered(rows, part)
+        for part, anti in queries:
+            rows = semi_join(self, rows, part, anti)
+        return rows
+
+
+_HIDDEN = "$order"
+
+
+@dataclass
+class _Select:
+    """One SELECT: rows of FROM and WHERE, groups, OVER windows, columns."""
+
+    query: _Query
+    select: exp.Select
+    rows: Rows = field(init=False)
+    translator: Translator = field(init=False)
+
+    def output(self) -> _Output:
+        """Return the rows of the SELECT, before ORDER BY."""
+        select, query = self.select, self.query
+        for key, what in (("qualify", "QUALIFY"),):
+            if select.args.get(key) is not None:
+                query.refuse(select.args[key], f"{what} is not carried")
+        from_ = select.args.get("from_")
+        self.rows = query.from_(from_.this) if from_ is not None else Rows(query.one_row())
+        where = select.args.get("where")
+        if where is not None:
+            self.rows = query.where(self.rows, where.this)
+        self.translator = query.translator(self.rows)
+        self._scalar_queries()
+        self.translator = query.translator(self.rows)
+        self.translator.subqueries = self._known
+        return self._projected([])
+
+    def _scalar_queries(self) -> None:
+        """Join the values of queries that stand as values in the columns."""
+        self._known: dict[int, Node] = {}
+        places = [*self.select.expressions]
+        if self.select.args.get("having") is not None:
+            places.append(self.select.args["having"])
+        for place in places:
+            for nested in list(place.find_all(exp.Subquery)):
+                if isinstance(nested.parent, (exp.In, exp.Exists)):
+                    continue
+                if any(isinstance(above, exp.Subquery) for above in _above(nested, place)):
+                    continue
+                self.rows, node = table_functions.scalar_query(self.query, self.rows, nested)
+                self._known[id(nested)] = node
+
+    def _projected(self, more: list[exp.Expr]) -> _Output:
+        select = self.select
+        items: list[tuple[Node, exp.Expr]] = []
+        wanted: list[str] = []
+        grouped = self._is_grouped(more)
+        translator = self.translator
+        if grouped:
+            self._group_windows()
+        windows = over_windows.OverWindows(self.query.environment, self.query.text, select)
+        written = [*select.expressions, *more]
+        having = select.args.get("having")
+        for position, item in enumerate(written):
+            if self._star(item, items, wanted, grouped):
+                continue
+            name, expression = _named(item, len(items))
+            node = windows.translated(translator, expression)
+            items.append((node, item))
+            wanted.append(f"{_HIDDEN}{position}" if position >= len(select.expressions) else name)
+        condition = None if having is None else translator.node(having.this)
+        nodes = [node for node, _ in items]
+        if grouped:
+            relation, nodes, condition = self._grouped(nodes, condition, windows)
+            if having is not None and condition is not None:
+                with translator.at(having):
+                    relation = projection.filter_rows(relation, condition, self.query.environment)
+        else:
+            relation = self.rows.relation
+        names = output_names(wanted)
+        aliases: list[Node] = [Alias(node, (name,)) for node, name in zip(nodes, names)]
+        result = self._computed(relation, aliases, [item for _, item in items], windows)
+        if select.args.get("distinct") is not None:
+            if more:
+                self.query.refuse(
+                    more[0], "with SELECT DISTINCT, ORDER BY takes only the columns of the query"
+                )
+            result = grouping.aggregate(
+                result, [Field(name) for name in result.names], {}, self.query.environment
+            )
+        if more:
+            return _Output(result)
+        return _Output(result, self._expanded)
+
+    def _expanded(self, more: list[exp.Expr]) -> tuple[Relation, list[Node]]:
+        """Return the rows with columns to order by."""
+        relation = self._projected(more).relation
+        return relation, [Field(name) for name in relation.names[-len(more) :]]
+
+    def _star(
+        self, item: exp.Expr, items: list[tuple[Node, exp.Expr]], wanted: list[str], grouped: bool
+    ) -> bool:
+        if isinstance(item, exp.Star):
+            columns = self.rows.visible()
+            if not self.rows.sources:
+                self.query.refuse(item, "'*' without FROM means nothing")
+        elif isinstance(item, exp.Dot) and isinstance(item.expression, exp.Star):
+            parts = path_of(item.this) or []
+            source = next((s for s in self.rows.sources if s.qualified_by(parts)), None)
+            if source is None:
+                self.query.refuse(item, f"no table is called '{'.'.join(parts)}' here")
+            columns = list(source.columns)
+        else:
+            return False
+        for name, column_name in columns:
+            items.append((Field(column_name), item))
+            wanted.append(name)
+        return True
+
+    # Groups
+
+    def _is_grouped(self, more: list[exp.Expr]) -> bool:
+        select = self.select
+        if select.args.get("group") is not None or select.args.get("having") is not None:
+            return True
+        return any(
+            over_windows.has_aggregate(self.query.environment, item)
+            for item in [*select.expressions, *more]
+        )
+
+    def _grouping_sets(self) -> list[list[exp.Expr]]:
+        group = self.select.args.get("group")
+        sets: list[list[exp.Expr]] = [[]]
+        for item in group.expressions if group is not None else ():
+            options = _sets_of(item)
+            sets = [[*one, *other] for one in sets for other in options]
+        return sets
+
+    def _group_windows(self) -> None:
+        calls: list[tuple[exp.Anonymous, str]] = []
+        for group in self._grouping_sets():
+            for item in group:
+                known = [call for call, _ in calls]
+                if _is_group_window(item) and item not in known:
+                    calls.append((item, f"$window{len(calls)}"))
+        if len(calls) > 1:
+            self.query.refuse(calls[1][0], "a second group window of one query")
+        self.translator.group_windows = calls
+
+    def _grouped(
+        self, nodes: list[Node], having: Node | None, windows: over_windows.OverWindows
+    ) -> tuple[Relation, list[Node], Node | None]:
+        environment, relation = self.query.environment, self.rows.relation
+        sets = self._grouping_sets()
+        window_names = [name for _, name in self.translator.group_windows]
+        keys: dict[Node, str] = {}
+        groups: list[list[str]] = []
+        for group in sets:
+            names = []
+            for item in group:
+                node = self.translator.node(item)
+                if isinstance(node, Field) and node.name in window_names:
+                    continue
+                if node not in keys:
+                    keys[node] = node.name if isinstance(node, Field) else f"$key{len(keys)}"
+                if keys[node] not in names:
+                    names.append(keys[node])
+            groups.append(names)
+        groupings: dict[str, Node] = {
+            name: node if isinstance(node, Field) else Alias(node, (name,))
+            for node, name in keys.items()
+        }
+        parts = _Aggregates(self.query, relation, keys)
+        rewritten = [parts.replaced(node) for node in [*nodes, *([having] if having else [])]]
+        rewritten_windows = windows.rewritten(parts.replaced)
+        results = []
+        for names in groups:
+            chosen = [groupings[name] for name in names]
+            with self.translator.at(self.select.args.get("group") or self.select):
+                result = self._aggregated(relation, chosen, parts, window_names)
+                results.append(self._with_missing(result, relation, names, groupings, parts, sets))
+        combined = results[0]
+        for result in results[1:]:
+            combined = joins.combine(combined, result, "union", True, environment)
+        windows.specifications = rewritten_windows
+        self._check_grouped(rewritten, combined)
+        condition = rewritten.pop() if having else None
+        return combined, rewritten, condition
+
+    def _aggregated(
+        self,
+        relation: Relation,
+        groupings: list[Node],
+        parts: _Aggregates,
+        window_names: list[str],
+    ) -> Relation:
+        environment = self.query.environment
+        if window_names:
+            call = self.translator.group_windows[0][0]
+            return grouping.aggregate_windowed(
+                relation,
+                groupings,
+                self._window_of(call, window_names[0]),
+                parts.aggregates,
+                parts.properties,
+                environment,
+            )
+        window = self.rows.window
+        named = {node.name for node in groupings if isinstance(node, Field)}
+        if environment._is_streaming and window is not None and set(window) <= named:
+            return table_functions.aggregate_windows(
+                settled(relation), groupings, parts.aggregates, window[1], environment
+            )
+        return grouping.aggregate(relation, groupings, parts.aggregates, environment)
+
+    def _window_of(self, call: exp.Anonymous, name: str) -> GroupWindow:
+        arguments: list[Expression[Any]] = [
+            Expression(self.translator.node(part)) for part in call.expressions
+        ]
+        kind = GROUP_WINDOWS[call.name.upper()]
+        count = 3 if kind == "slide" else 2
+        if len(arguments) != count:
+            self.query.refuse(
+                call, f"{call.name.upper()} takes {count} arguments here, got {len(arguments)}"
+            )
+        if kind == "slide":
+            time, slide, size = arguments
+            return GroupWindow("slide", size, slide, time, name)
+        time, size = arguments
+        return GroupWindow(kind, size, None, time, name)  # type: ignore[arg-type]
+
+    def _with_missing(
+        self,
+        result: Relation,
+        relation: Relation,
+        names: list[str],
+        groupings: dict[str, Node],
+        parts: _Aggregates,
+        sets: list[list[exp.Expr]],
+    ) -> Relation:
+        """Return the groups of one grouping set with null for the keys of the others."""
+        if len(sets) == 1 and not parts.groupings:
+            return result
+        environment = self.query.environment
+        scope = projection.scope_of(relation, environment)
+        nodes: list[Node] = []
+        for name, node in groupings.items():
+            if name in names:
+                nodes.append(Field(name))
+                continue
+            inner = node.child if isinstance(node, Alias) else node
+            data_type = scope.resolve(inner).data_type.nullable()
+            nodes.append(Alias(Cast(Literal(None, DataTypes.NULL()), data_type, False), (name,)))
+        nodes += [Field(name) for name in (*parts.aggregates, *parts.properties)]
+        for name, wanted in parts.groupings.items():
+            bits = 0
+            for key in wanted:
+                bits = bits * 2 + (key not in names)
+            nodes.append(Alias(Literal(bits, DataTypes.BIGINT().not_null()), (name,)))
+        return projection.project(result, nodes, environment)
+
+    def _check_grouped(self, nodes: list[Node], grouped: Relation) -> None:
+        items = [*self.select.expressions]
+        for position, node in enumerate(nodes):
+            for name in _fields_of(node):
+                if name in grouped.names or name.startswith("$window"):
+                    continue
+                place = items[position] if position < len(items) else self.select
+                visible = next((v for v, f in self.rows.visible() if f == name), name)
+                self.query.refuse(place, f"Expression '{visible}' is not being grouped")
+
+    # Columns
+
+    def _computed(
+        self,
+        relation: Relation,
+        nodes: list[Node],
+        items: list[exp.Expr],
+        windows: over_windows.OverWindows,
+    ) -> Relation:
+        environment = self.query.environment
+        specifications: dict[str, WindowSpec] = {}
+        if windows:
+            relation, specifications = windows.on(relation, self.rows)
+        scope = replace(projection.scope_of(relation, environment), windows=specifications)
+        for node, item in zip(nodes, items):
+            with self.translator.at(item):
+                scope.resolve(node)
+        with self.translator.at(self.select):
+            return projection.project(relation, nodes, environment, specifications)
+
+
+class _Aggregates:
+    """The aggregates of a selection, taken out of it, each once."""
+
+    def __init__(self, query: _Query, relation: Relation, keys: Mapping[Node, str]) -> None:
+        self._scope = projection.scope_of(relation, query.environment)
+        self._keys = keys
+        self.aggregates: dict[str, Node] = {}
+        self.properties: dict[str, Node] = {}
+        self.groupings: dict[str, list[str]] = {}
+
+    def replaced(self, node: Node) -> Node:
+        """Return a node with columns of the groups in place of keys and aggregates."""
+        return grouping.transformed(node, self._group_column)
+
+    def _group_column(self, node: Node) -> Node | None:
+        known = self._keys.get(node)
+        if known is not None:
+            return Field(known)
+        if isinstance(node, Grouping):
+            return self._grouping(node)
+        if isinstance(node, WindowProperty):
+            return Field(self._name(self.properties, node, "$property"))
+        if isinstance(node, Over):
+            aggregate = node.aggregate
+            if isinstance(aggregate, (Call, FunctionCall)):
+                inner = tuple(map(self.replaced, aggregate.arguments))
+                return Over(replace(aggregate, arguments=inner), node.alias)
+            return node
+        if self._scope.aggregates_of(node) == [node]:
+            return Field(self._name(self.aggregates, node, "$aggregate"))
+        return None
+
+    def _grouping(self, node: Grouping) -> Node:
+        wanted = []
+        for key in node.keys:
+            if key not in self._keys:
+                raise TableException("the argument of GROUPING is no key of GROUP BY")
+            wanted.append(self._keys[key])
+        for name, known in self.groupings.items():
+            if known == wanted:
+                return Field(name)
+        name = f"$grouping{len(self.groupings)}"
+        self.groupings[name] = wanted
+        return Field(name)
+
+    def _name(self, known: dict[str, Node], node: Node, prefix: str) -> str:
+        for name, other in known.items():
+            if other == node:
+                return name
+        name = f"{prefix}{len(known)}"
+        known[name] = node
+        return name
+
+
+def _named(item: exp.Expr, position: int) -> tuple[str, exp.Expr]:
+    """Return the name of a column as Flink gives it, and its expression."""
+    if isinstance(item, exp.Alias):
+        return item.alias, item.this
+    named = item.this if isinstance(item, exp.Window) else item
+    path = path_of(named)
+    return (path[-1] if path else f"EXPR${position}"), item
+
+
+def _is_group_window(item: exp.Expr) -> TypeGuard[exp.Anonymous]:
+    return isinstance(item, exp.Anonymous) and item.name.upper() in GROUP_WINDOWS
+
+
+def _sets_of(item: exp.Expr) -> list[list[exp.Expr]]:
+    """Return the grouping sets that an item of GROUP BY stands for."""
+    if isinstance(item, exp.GroupingSets):
+        return [option for inner in item.expressions for option in _sets_of(inner)]
+    if isinstance(item, (exp.Rollup, exp.Cube)):
+        parts = [_sets_of(part)[0] for part in item.expressions]
+        if isinstance(item, exp.Rollup):
+            chosen = [parts[:length] for length in range(len(parts), -1, -1)]
+        else:
+            chosen = [
+                [part for bit, part in enumerate(parts) if not mask >> (len(parts) - 1 - bit) & 1]
+                for mask in range(1 << len(parts))
+            ]
+        return [[each for part in option for each in part] for option in chosen]
+    if isinstance(item, exp.Paren):
+        return _sets_of(item.this)
+    if isinstance(item, exp.Tuple):
+        return [list(item.expressions)]
+    return [[item]]
+
+
+def _fields_of(node: Node) -> list[str]:
+    if isinstance(node, Field):
+        return [node.name]
+    return [name for child in node.children for name in _fields_of(child)]
+
+
+def _above(node: exp.Expr, top: exp.Expr) -> list[exp.Expr]:
+    found = []
+    parent = node.parent
+    while parent is not None and parent is not top:
+        found.append(parent)
+        parent = parent.parent
+    return found

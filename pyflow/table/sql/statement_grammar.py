@@ -1,0 +1,545 @@
+"""Statements that are no queries, as Flink's SQL parser reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import TokenType
+
+from pyflow.table.sql import tree
+from pyflow.table.sql.query_grammar import QueryGrammar
+
+# First words of statements that Flink has and PyFlow does not carry.
+_NOT_CARRIED = (
+    "ANALYZE TABLE",
+    "BEGIN STATEMENT SET",
+    "CALL",
+    "CLEAR",
+    "COMPILE PLAN",
+    "COMPILE AND EXECUTE PLAN",
+    "EXECUTE PLAN",
+    "DELETE",
+    "UPDATE",
+    "MERGE",
+    "TRUNCATE TABLE",
+    "STOP JOB",
+    "QUIT",
+)
+_CREATE_NOT_CARRIED = ("MODEL", "MATERIALIZED TABLE", "CONNECTION", "OR REPLACE", "OR ALTER")
+
+_SHOWN = (
+    "CATALOGS",
+    "CURRENT CATALOG",
+    "DATABASES",
+    "CURRENT DATABASE",
+    "TABLES",
+    "VIEWS",
+    "FULL MODULES",
+    "MODULES",
+    "USER FUNCTIONS",
+    "FUNCTIONS",
+    "COLUMNS",
+    "CREATE TABLE",
+    "CREATE VIEW",
+    "CREATE CATALOG",
+    "PARTITIONS",
+    "JARS",
+    "JOBS",
+    "PROCEDURES",
+    "MODELS",
+    "CREATE MODEL",
+)
+_NAMED = ("COLUMNS", "CREATE TABLE", "CREATE VIEW", "CREATE CATALOG", "PARTITIONS", "CREATE MODEL")
+
+_STATEMENTS = """
+a statement (SELECT, INSERT, CREATE, DROP, ALTER, EXECUTE, EXPLAIN, DESCRIBE, SHOW, USE, SET, RESET,
+LOAD, UNLOAD, ADD or REMOVE)
+"""
+
+_LIKE_OPTIONS = [
+    "ALL",
+    "CONSTRAINTS",
+    "DISTRIBUTION",
+    "GENERATED",
+    "METADATA",
+    "OPTIONS",
+    "PARTITIONS",
+    "WATERMARKS",
+]
+
+
+class StatementGrammar(QueryGrammar):
+    """One statement."""
+
+    def statement(self) -> exp.Expr:
+        """Take a statement and what ends it."""
+        first = self._curr
+        if not first:
+            self.expected(_STATEMENTS.strip().replace("\n", " "))
+        statement = self._one()
+        last = self._prev
+        self.sign(TokenType.SEMICOLON)
+        if self._curr:
+            if (
+                last.token_type == TokenType.SEMICOLON
+                or self._prev.token_type == TokenType.SEMICOLON
+            ):
+                self.expected("the end of the statement (one statement at a time)")
+            self.expected("the end of the statement")
+        return tree.at(statement, first, last)
+
+    def _one(self) -> exp.Expr:
+        if self.query_ahead() or self._curr.token_type == TokenType.L_PAREN:
+            return self.query()
+        if self.ahead("TABLE"):
+            return self.query()
+        for words in _NOT_CARRIED:
+            if self.ahead(*words.split()):
+                return self._not_carried(words)
+        parse = _PARSERS.get(self._curr.text.upper())
+        if parse is None or self._curr.token_type != TokenType.VAR:
+            self.expected(_STATEMENTS.strip().replace("\n", " "))
+        self._advance()
+        return parse(self)
+
+    def _not_carried(self, name: str) -> tree.NotCarried:
+        first = self._curr
+        while self._curr and self._curr.token_type != TokenType.SEMICOLON:
+            self._advance()
+        return tree.at(tree.NotCarried(this=name), first)
+
+    def _if_exists(self) -> bool:
+        if self.take("IF"):
+            self.require("EXISTS")
+            return True
+        return False
+
+    def _if_not_exists(self) -> bool:
+        if self.take("IF"):
+            self.require("NOT", "EXISTS")
+            return True
+        return False
+
+    def _comment(self) -> exp.Literal | None:
+        return self.string() if self.take("COMMENT") else None
+
+    def _options(self) -> list[tree.Option] | None:
+        if not self.take("WITH"):
+            return None
+        return self._option_list()
+
+    def _option_list(self) -> list[tree.Option]:
+        if (
+            self._curr.token_type == TokenType.L_PAREN
+            and self._next.token_type == TokenType.R_PAREN
+        ):
+            self._advance(2)
+            return []
+        return self.in_parentheses(self.option)
+
+    # CREATE
+
+    def _create(self) -> exp.Expr:
+        for words in _CREATE_NOT_CARRIED:
+            if self.ahead(*words.split()):
+                return self._not_carried(f"CREATE {words}")
+        temporary = self.take("TEMPORARY")
+        if temporary and self.ahead("MODEL"):
+            return self._not_carried("CREATE MODEL")
+        system = temporary and self.take("SYSTEM")
+        if not system and self.take("TABLE"):
+            return self._create_table(temporary)
+        if not system and self.take("VIEW"):
+            return self._create_view(temporary)
+        if self.take("FUNCTION"):
+            kind = "TEMPORARY SYSTEM" if system else "TEMPORARY" if temporary else None
+            return self._create_function(kind)
+        if not temporary and self.take("DATABASE"):
+            return self._create_database()
+        if not temporary and self.take("CATALOG"):
+            name = self.name("the name of a catalog")
+            return tree.CreateCatalog(
+                this=name,
+                exists=self._if_not_exists() or None,
+                comment=self._comment(),
+                options=self._options(),
+            )
+        if system:
+            self.expected("'FUNCTION'")
+        return self.expected(
+            "TABLE, VIEW, FUNCTION" + ("" if temporary else ", DATABASE or CATALOG")
+        )
+
+    def _create_table(self, temporary: bool) -> exp.Expr:
+        exists = self._if_not_exists()
+        name = self.path("the name of a table")
+        table = tree.CreateTable(this=name, temporary=temporary or None, exists=exists or None)
+        if self._curr.token_type == TokenType.L_PAREN:
+            self._table_elements(table)
+        table.set("comment", self._comment())
+        if self.take("DISTRIBUTED"):
+            return self._not_carried("DISTRIBUTED of CREATE TABLE")
+        if self.take("PARTITIONED"):
+            self.require("BY")
+            table.set("partitions", self.in_parentheses(self.name))
+        table.set("options", self._options())
+        if self.take("LIKE"):
+            table.set("like", self._like())
+        elif self.take("AS"):
+            table.set("expression", self.query())
+        return table
+
+    def _table_elements(self, table: tree.CreateTable) -> None:
+        columns: list[exp.Expr] = []
+
+        def element() -> None:
+            first = self._curr
+            if self.ahead("WATERMARK", "FOR"):
+                self._advance(2)
+                column = self._field_path()
+                self.require("AS")
+                expression, text = self._with_text(self.condition)
+                watermark = tree.WatermarkDefinition(this=column, expression=expression, text=text)
+                if table.args.get("watermark") is not None:
+                    tree.refuse(self.sql, column, "a second watermark of one table")
+                table.set("watermark", tree.at(watermark, first))
+            elif self.ahead("CONSTRAINT") or self.ahead("PRIMARY", "KEY"):
+                constraint = self.name() if self.take("CONSTRAINT") else None
+                self.require("PRIMARY", "KEY")
+                keys = self.in_parentheses(self.name)
+                self._not_enforced()
+                key = tree.PrimaryKeyDefinition(this=constraint, expressions=keys)
+                if table.args.get("primary_key") is not None:
+                    tree.refuse(self.sql, keys[0], "a second primary key of one table")
+                table.set("primary_key", tree.at(key, first))
+            else:
+                columns.append(self._column())
+
+        self.in_parentheses(element)
+        table.set("columns", columns)
+
+    def _not_enforced(self) -> None:
+        if not self.take("NOT", "ENFORCED"):
+            self.expected("'NOT ENFORCED' (keys are not checked)")
+
+    def _field_path(self) -> exp.Expr:
+        column: exp.Expr = exp.Column(this=self.name("the name of a column"))
+        while self.sign(TokenType.DOT):
+            column = exp.Dot(this=column, expression=self.name())
+        return column
+
+    def _column(self) -> tree.ColumnDefinition:
+        first = self._curr
+        column = tree.ColumnDefinition(this=self.name("the name of a column"))
+        if self.take("AS"):
+            computed, text = self._with_text(self.condition)
+            column.set("computed", computed)
+            column.set("text", text)
+        else:
+            column.set("type", self.type_name())
+            if self.take("METADATA"):
+                column.set("metadata", True)
+                if self.take("FROM"):
+                    column.set("metadata_key", self.string())
+                column.set("virtual", self.take("VIRTUAL") or None)
+            elif self.take("PRIMARY"):
+                self.require("KEY")
+                self._not_enforced()
+                column.set("primary_key", True)
+        column.set("comment", self._comment())
+        return tree.at(column, first)
+
+    def _like(self) -> tree.LikeClause:
+        name = self.path("the name of a table")
+        options: list[exp.Expr] = []
+        if self.sign(TokenType.L_PAREN):
+            while not self.sign(TokenType.R_PAREN):
+                strategy = self.one_of(
+                    ("INCLUDING", "EXCLUDING", "OVERWRITING"),
+                    "INCLUDING, EXCLUDING, OVERWRITING or ')'",
+                )
+                what = self.one_of(_LIKE_OPTIONS)
+                options.append(exp.Tuple(expressions=[exp.var(what), exp.var(strategy)]))
+        return tree.LikeClause(this=name, expressions=options)
+
+    def _create_view(self, temporary: bool) -> tree.CreateView:
+        exists = self._if_not_exists()
+        name = self.path("the name of a view")
+        columns = None
+        if self._curr.token_type == TokenType.L_PAREN:
+            columns = self.in_parentheses(self.name)
+        comment = self._comment()
+        self.require("AS")
+        query, text = self._with_text(self.query)
+        return tree.CreateView(
+            this=name,
+            temporary=temporary or None,
+            exists=exists or None,
+            columns=columns,
+            comment=comment,
+            expression=query,
+            text=text,
+        )
+
+    def _with_text(self, parse: Callable[[], exp.Expr]) -> tuple[exp.Expr, str]:
+        first = self._curr
+        result = parse()
+        return result, self.sql[first.start : self._prev.end + 1]
+
+    def _create_function(self, kind: str | None) -> tree.CreateFunction:
+        exists = self._if_not_exists()
+        name = self.path("the name of a function")
+        self.require("AS")
+        implementation = self.string()
+        language = "JAVA"
+        if self.take("LANGUAGE"):
+            language = self.one_of(("JAVA", "SCALA", "PYTHON"))
+        resources: list[exp.Expr] = []
+        if self.take("USING"):
+            resources = self.listed(self._resource)
+        return tree.CreateFunction(
+            this=name,
+            kind=kind,
+            exists=exists or None,
+            implementation=implementation,
+            language=language,
+            resources=resources,
+            options=self._options(),
+        )
+
+    def _resource(self) -> exp.Expr:
+        self.one_of(("JAR", "FILE", "ARCHIVE"))
+        return self.string()
+
+    def _create_database(self) -> tree.CreateDatabase:
+        exists = self._if_not_exists()
+        return tree.CreateDatabase(
+            this=self.path("the name of a database"),
+            exists=exists or None,
+            comment=self._comment(),
+            options=self._options(),
+        )
+
+    # DROP and ALTER
+
+    def _drop(self) -> exp.Expr:
+        if self.ahead("MODEL") or self.ahead("MATERIALIZED") or self.ahead("CONNECTION"):
+            return self._not_carried(f"DROP {self._curr.text.upper()}")
+        temporary = self.take("TEMPORARY")
+        if temporary and self.ahead("MODEL"):
+            return self._not_carried("DROP MODEL")
+        system = temporary and self.take("SYSTEM")
+        kinds = ["FUNCTION"] if system else ["TABLE", "VIEW", "FUNCTION"]
+        kind = self.one_of(kinds if temporary else [*kinds, "DATABASE", "CATALOG"])
+        exists = self._if_exists()
+        name = self.path(f"the name of a {kind.lower()}")
+        cascade = None
+        if kind == "DATABASE" and (self.ahead("CASCADE") or self.ahead("RESTRICT")):
+            cascade = self.take("CASCADE") or None
+            self.take("RESTRICT")
+        return tree.Drop(
+            this=name,
+            kind=kind,
+            temporary=temporary or None,
+            system=system or None,
+            exists=exists or None,
+            cascade=cascade,
+        )
+
+    def _alter(self) -> exp.Expr:
+        kind = self._curr.text.upper()
+        if kind in ("FUNCTION", "CATALOG", "MODEL", "MATERIALIZED", "TEMPORARY", "CONNECTION"):
+            return self._not_carried(f"ALTER {kind}")
+        self.one_of(("TABLE", "VIEW", "DATABASE"))
+        exists = self._if_exists()
+        name = self.path(f"the name of a {kind.lower()}")
+        if kind == "DATABASE":
+            self.require("SET")
+            return tree.AlterDatabase(this=name, options=self._option_list())
+        alter = tree.AlterTable(this=name, kind=kind, exists=exists or None)
+        if self.take("RENAME"):
+            if self.name_ahead():
+                return self._not_carried("ALTER TABLE ... RENAME of a column")
+            self.require("TO")
+            alter.set("rename", self.path(f"the new name of the {kind.lower()}"))
+        elif kind == "VIEW":
+            self.require("AS")
+            query, text = self._with_text(self.query)
+            alter.set("expression", query)
+            alter.set("text", text)
+        elif self.take("SET"):
+            alter.set("options", self._option_list())
+        elif self.take("RESET"):
+            alter.set("reset", self.in_parentheses(self.string))
+        elif self._curr.text.upper() in ("ADD", "MODIFY", "DROP"):
+            return self._not_carried(f"ALTER TABLE ... {self._curr.text.upper()}")
+        else:
+            self.expected("RENAME TO, SET, RESET, ADD, MODIFY or DROP")
+        return alter
+
+    # INSERT and what contains it
+
+    def _insert(self) -> tree.Insert:
+        overwrite = self.one_of(("INTO", "OVERWRITE")) == "OVERWRITE"
+        self.take("TABLE")
+        insert = tree.Insert(
+            this=self.path("the name of a table"),
+            overwrite=overwrite or None,
+            expression=exp.Null(),
+        )
+        hint = self.hint()
+        if hint is not None:
+            insert.set("hints", [hint])
+        if self.take("PARTITION"):
+            insert.set("partition", self.in_parentheses(self._partition))
+        if self._curr.token_type == TokenType.L_PAREN and not self._insert_query_ahead():
+            insert.set("columns", self.in_parentheses(self.name))
+        if not self.query_ahead() and self._curr.token_type != TokenType.L_PAREN:
+            self.expected("a query")
+        insert.set("expression", self.query())
+        return insert
+
+    def _insert_query_ahead(self) -> bool:
+        index = self._index
+        while self._tokens[index].token_type == TokenType.L_PAREN and index + 1 < len(self._tokens):
+            index += 1
+        return self._tokens[index].text.upper() in ("SELECT", "WITH", "VALUES", "TABLE")
+
+    def _partition(self) -> exp.EQ:
+        name = self.name("the name of a column")
+        if not self.sign(TokenType.EQ):
+            self.expected("'='")
+        return exp.EQ(this=exp.Column(this=name), expression=self.condition())
+
+    def _execute(self) -> exp.Expr:
+        if self.take("STATEMENT"):
+            self.require("SET")
+            return self._statement_set()
+        if self.take("INSERT"):
+            return self._insert()
+        return self.query()
+
+    def _statement_set(self) -> tree.StatementSet:
+        self.require("BEGIN")
+        statements = []
+        while not self.take("END"):
+            first = self._curr
+            self.require("INSERT")
+            statements.append(tree.at(self._insert(), first))
+            if not self.sign(TokenType.SEMICOLON):
+                self.expected("';'")
+        if not statements:
+            self.expected("'INSERT'")
+        return tree.StatementSet(expressions=statements)
+
+    def _explain(self) -> tree.Explain:
+        details: list[str] = []
+        if self.take("PLAN"):
+            self.require("FOR")
+        else:
+            words = ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE")
+            while any(self.ahead(word) for word in words):
+                self._advance()
+                details.append(self._prev.text.upper())
+                if not self.sign(TokenType.COMMA):
+                    break
+        first = self._curr
+        if self.take("INSERT"):
+            statement: exp.Expr = self._insert()
+        elif self.take("STATEMENT"):
+            self.require("SET")
+            statement = self._statement_set()
+        elif self.take("EXECUTE"):
+            self.require("STATEMENT", "SET")
+            statement = self._statement_set()
+        elif self.query_ahead() or first.token_type == TokenType.L_PAREN:
+            statement = self.query()
+        else:
+            self.expected("a query, INSERT or STATEMENT SET")
+        return tree.Explain(this=statement, details=details)
+
+    # What tells and changes settings
+
+    def _describe(self) -> exp.Expr:
+        for kind in ("CATALOG", "FUNCTION", "DATABASE", "JOB", "MODEL"):
+            if self.ahead(kind) and self._next and self._next.token_type != TokenType.SEMICOLON:
+                if kind != "CATALOG":
+                    return self._not_carried(f"DESCRIBE {kind}")
+                self._advance()
+                extended = self.take("EXTENDED") or None
+                return tree.Describe(this=self.path("a name"), kind=kind, extended=extended)
+        self.take("EXTENDED")
+        return tree.Describe(this=self.path("the name of a table"), kind="TABLE")
+
+    def _show(self) -> tree.Show:
+        what = next((words for words in _SHOWN if self.take(*words.split())), None)
+        if what is None:
+            self.expected("what to show (" + ", ".join(_SHOWN) + ")")
+        show = tree.Show(this=what)
+        if what.startswith("CREATE ") or self.take("FROM") or self.take("IN"):
+            show.set("source", self.path("a name"))
+        elif what == "PARTITIONS":
+            show.set("source", self.path("the name of a table"))
+            if self.take("PARTITION"):
+                self.between_parentheses()
+        elif what in _NAMED:
+            self.expected("'FROM'")
+        negated = self.take("NOT")
+        for word in ("LIKE", "ILIKE"):
+            if self.take(word):
+                show.set("operator", word)
+                show.set("negated", negated or None)
+                show.set("pattern", self.string())
+                return show
+        if negated:
+            self.expected("LIKE or ILIKE")
+        return show
+
+    def _use(self) -> exp.Expr:
+        if self.take("CATALOG"):
+            return tree.Use(this=self.name("the name of a catalog"), kind="CATALOG")
+        if self.take("MODULES"):
+            return tree.Use(kind="MODULES", expressions=self.listed(self.name))
+        return tree.Use(this=self.path("the name of a database"), kind="DATABASE")
+
+    def _module(self) -> tree.NotCarried:
+        return self._not_carried(f"{self._prev.text.upper()} MODULE")
+
+    def _set(self) -> tree.Set:
+        if not self._curr or self._curr.token_type == TokenType.SEMICOLON:
+            return tree.Set()
+        key = self.string("a key in single quotes")
+        if not self.sign(TokenType.EQ):
+            self.expected("'='")
+        return tree.Set(this=key, expression=self.string("a value in single quotes"))
+
+    def _reset(self) -> tree.Reset:
+        if not self._curr or self._curr.token_type == TokenType.SEMICOLON:
+            return tree.Reset()
+        return tree.Reset(this=self.string("a key in single quotes"))
+
+    def _jar(self) -> tree.Jar:
+        kind = self._prev.text.upper()
+        self.require("JAR")
+        return tree.Jar(this=self.string("the path of a jar in single quotes"), kind=kind)
+
+
+_PARSERS: dict[str, Callable[[StatementGrammar], exp.Expr]] = {
+    "CREATE": StatementGrammar._create,
+    "DROP": StatementGrammar._drop,
+    "ALTER": StatementGrammar._alter,
+    "INSERT": StatementGrammar._insert,
+    "EXECUTE": StatementGrammar._execute,
+    "EXPLAIN": StatementGrammar._explain,
+    "DESCRIBE": StatementGrammar._describe,
+    "DESC": StatementGrammar._describe,
+    "SHOW": StatementGrammar._show,
+    "USE": StatementGrammar._use,
+    "LOAD": StatementGrammar._module,
+    "UNLOAD": StatementGrammar._module,
+    "SET": StatementGrammar._set,
+    "RESET": StatementGrammar._reset,
+    "ADD": StatementGrammar._jar,
+    "REMOVE": StatementGrammar._jar,
+}

@@ -1,0 +1,358 @@
+"""Functions in FROM: windows by time, table functions of the program, UNNEST; and single values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+from sqlglot import exp
+
+from pyflow.table.planner import grouping, joins, projection
+from pyflow.table.planner.changelog import inserted_once, settled
+from pyflow.table.planner.nodes import Alias, Field, FunctionCall, Node
+from pyflow.table.planner.relation import (
+    Relation,
+    TimeAttribute,
+    column,
+    quoted,
+    unused,
+)
+from pyflow.table.planner.resolution import interval_ms
+from pyflow.table.planner.windows import sessions, wall_clock_of
+from pyflow.table.sql import tree
+from pyflow.table.sql.names import Rows, Source
+from pyflow.table.types import (
+    ArrayType,
+    DataType,
+    DataTypes,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    RowType,
+    TimestampType,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from pyflow.table.sql.queries import _Query
+    from pyflow.table.table_environment import TableEnvironment
+
+_START, _END, _TIME = "window_start", "window_end", "window_time"
+# Names that Spark's session window functions of the planner work with.
+_SESSION_START, _SESSION_END, _CLOCK = "$start", "$end", "$time"
+
+# Arguments of each window table function after DATA and TIMECOL; the last may be missing.
+_WINDOWS = {
+    "TUMBLE": ("SIZE", "OFFSET"),
+    "HOP": ("SLIDE", "SIZE", "OFFSET"),
+    "CUMULATE": ("STEP", "SIZE", "OFFSET"),
+    "SESSION": ("GAP",),
+}
+
+
+def table_function(query: _Query, call: exp.Expr) -> Rows:
+    """Return the rows of TABLE(f(...))."""
+    if not isinstance(call, exp.Anonymous):
+        query.refuse(call, "a call of a table function expected")
+    if call.name.upper() in _WINDOWS:
+        return _windows(query, call)
+    lateral_call = exp.TableFromRows(this=call)
+    return lateral(query, Rows(query.one_row()), lateral_call, call, outer=False)
+
+
+# Windows by time
+
+
+def _windows(query: _Query, call: exp.Anonymous) -> Rows:
+    name = call.name.upper()
+    arguments = _arguments(query, call)
+    data = arguments["DATA"]
+    if isinstance(data, (exp.Table, exp.Subquery)):
+        data = tree.TableArgument(this=data)
+    if not isinstance(data, tree.TableArgument):
+        query.refuse(data, f"{name} takes a table: TABLE name")
+    rows = query.from_(data.this)
+    if name == "SESSION" and data.args.get("order"):
+        query.refuse(data, "ORDER BY of a table in a window function is not carried")
+    translator = query.translator(rows)
+    time = _time_column(query, rows, arguments["TIMECOL"], name)
+    relation = settled(rows.relation)
+    data_type = dict(relation.fields)[time]
+    lengths = {}
+    for key in _WINDOWS[name]:
+        if key in arguments:
+            with translator.at(arguments[key]):
+                lengths[key] = interval_ms(translator.node(arguments[key]))
+            if lengths[key] <= 0 and key != "OFFSET":
+                query.refuse(arguments[key], f"the {key.lower()} of {name} must be positive")
+    taken = [visible for visible, _ in rows.visible()]
+    for added in (_START, _END, _TIME):
+        if added in taken:
+            query.refuse(call, f"the table has a column '{added}' already")
+    frame = relation.frame.withColumn(_CLOCK, wall_clock_of(time, data_type))
+    frame = frame.filter(column(_CLOCK).isNotNull())
+    if name == "SESSION":
+        keys = []
+        for part in data.args.get("partitions") or ():
+            node = translator.node(part)
+            if not isinstance(node, Field):
+                query.refuse(part, "PARTITION BY of a window function takes columns")
+            keys.append(node.name)
+        frame = sessions(frame, keys, lengths["GAP"])
+        start, end = column(_SESSION_START), column(_SESSION_END)
+    else:
+        if data.args.get("partitions"):
+            query.refuse(data, f"PARTITION BY of a table in {name} is not carried")
+        try:
+            frame, start, end = _fixed(name, frame, lengths)
+        except ValueError as error:
+            query.refuse(call, str(error))
+    last = F.expr(f"timestampadd(MILLISECOND, -1, {quoted(_END)})")
+    zoned = isinstance(data_type, LocalZonedTimestampType)
+    clock = DataTypes.TIMESTAMP(3).not_null()
+    kept = [column(field) for field in relation.names]
+    new = {each: unused(each, relation.names) for each in (_START, _END, _TIME)}
+    frame = frame.select(*kept, start.alias(_START + "$"), end.alias(_END))
+    frame = frame.select(
+        *kept,
+        column(_START + "$").alias(new[_START]),
+        column(_END).alias(new[_END]),
+        (last.cast("timestamp_ltz") if zoned else last).alias(new[_TIME]),
+    )
+    types = (clock, clock, DataTypes.TIMESTAMP_LTZ(3).not_null() if zoned else clock)
+    fields = (*relation.fields, *zip(new.values(), types))
+    times = {new[_TIME]: TimeAttribute("rowtime")}
+    result = Relation(frame, fields, time_attributes=times)
+    columns = (*rows.visible(), *((visible, field) for visible, field in new.items()))
+    return Rows(result, (Source((), columns),), window=(new[_START], new[_END]))
+
+
+def _arguments(query: _Query, call: exp.Anonymous) -> dict[str, exp.Expr]:
+    names = ("DATA", "TIMECOL", *_WINDOWS[call.name.upper()])
+    found: dict[str, exp.Expr] = {}
+    for position, argument in enumerate(call.expressions):
+        if isinstance(argument, exp.Kwarg):
+            name = argument.this.name.upper()
+            if name not in names:
+                query.refuse(
+                    argument, f"{call.name} has no argument {name}; it has {', '.join(names)}"
+                )
+            found[name] = argument.expression
+        elif position < len(names):
+            found[names[position]] = argument
+        else:
+            query.refuse(argument, f"{call.name} takes at most {len(names)} arguments")
+    for name in names:
+        if name not in found and name != "OFFSET":
+            query.refuse(call, f"{call.name} needs the argument {name}")
+    return found
+
+
+def _time_column(query: _Query, rows: Rows, descriptor: exp.Expr, name: str) -> str:
+    if not isinstance(descriptor, tree.Descriptor) or len(descriptor.expressions) != 1:
+        query.refuse(descriptor, f"{name} takes DESCRIPTOR(column) as its time column")
+    identifier = descriptor.expressions[0]
+    found, _ = rows.find([identifier.name])
+    if len(found) != 1:
+        query.refuse(identifier, rows.missing([identifier.name]))
+    data_type = dict(rows.relation.fields)[found[0]]
+    attribute = rows.relation.time_attributes.get(found[0])
+    if attribute is not None and attribute.kind == "proctime":
+        query.refuse(
+            identifier,
+            "windows by processing time are not carried over bounded input; use a column with an "
+            "event time and a watermark",
+        )
+    if not isinstance(data_type, (TimestampType, LocalZonedTimestampType)) or (
+        query.environment._is_streaming and attribute is None
+    ):
+        query.refuse(
+            identifier,
+            f"The window function {name} requires the timecol is a time attribute type, but is "
+            f"{data_type}" + ("; declare a watermark for it" if attribute is None else ""),
+        )
+    return found[0]
+
+
+def _fixed(
+    name: str, frame: DataFrame, lengths: dict[str, int]
+) -> tuple[DataFrame, Column, Column]:
+    size = lengths["SIZE"]
+    slide = lengths.get("SLIDE", size)
+    step = lengths.get("STEP")
+    if step is not None and size % step:
+        raise ValueError("the size of CUMULATE must be a multiple of its step")
+    if slide > size:
+        raise ValueError("the slide of HOP must not be longer than its size")
+    offset = lengths.get("OFFSET", 0) % slide
+    bounds = F.window(column(_CLOCK), _text(size), _text(slide), _text(offset))
+    frame = frame.withColumn(_SESSION_START, bounds)
+    start = column(_SESSION_START).getField("start")
+    end = column(_SESSION_START).getField("end")
+    if step is None:
+        return frame, start, end
+    # The windows of a row end at each step after it, up to the end of the longest.
+    steps = F.sequence(start, end, F.expr(f"INTERVAL '{step / 1000:.3f}' SECOND"))
+    frame = frame.withColumn(_SESSION_END, F.explode(steps))
+    frame = frame.filter(column(_SESSION_END) > column(_CLOCK))
+    return frame, start, column(_SESSION_END)
+
+
+def _text(milliseconds: int) -> str:
+    return f"{milliseconds} milliseconds"
+
+
+def aggregate_windows(
+    relation: Relation,
+    groupings: Sequence[Node],
+    aggregates: dict[str, Node],
+    end: str,
+    environment: TableEnvironment,
+) -> Relation:
+    """Return the groups of windows, each once, when its window has ended."""
+    prepared, keys = grouping.with_keys(relation, groupings, environment)
+    result = grouping.aggregate_once(prepared, keys, aggregates, environment)
+    ordered = replace(result, frame=result.frame.orderBy(column(end)), key=None)
+    times = {k: v for k, v in relation.time_attributes.items() if k in keys}
+    return replace(ordered, time_attributes=times)
+
+
+# Table functions and UNNEST
+
+
+def lateral(query: _Query, left: Rows, table: exp.Expr, call: exp.Anonymous, outer: bool) -> Rows:
+    """Return each row of the left with the rows that a table function returns for it."""
+    environment = query.environment
+    wrapper = environment._function(call.name)
+    if wrapper is None:
+        query.refuse(call, f"No match found for table function '{call.name}'")
+    if getattr(wrapper, "kind", "") != "table":
+        query.refuse(call, f"'{call.name}' is no table function")
+    translator = query.translator(left)
+    arguments = tuple(translator.node(argument) for argument in call.expressions)
+    function = FunctionCall(wrapper, arguments)
+    visible = [name for name, _ in joins.results_of(function, environment)]
+    fields: list[str] = []
+    for name in visible:
+        fields.append(unused(name, [*left.relation.names, *fields]))
+    with translator.at(call):
+        relation = joins.join_lateral(
+            left.relation, Alias(function, tuple(fields)), None, outer, environment
+        )
+    return replace(
+        left, relation=relation, sources=(*left.sources, _source(query, table, visible, fields))
+    )
+
+
+def _source(
+    query: _Query, table: exp.Expr, visible: Sequence[str], fields: Sequence[str]
+) -> Source:
+    alias = table.args.get("alias")
+    if alias is None:
+        return Source((), tuple(zip(visible, fields)))
+    names = [identifier.name for identifier in alias.columns]
+    if names and len(names) != len(visible):
+        query.refuse(
+            alias,
+            "List of column aliases must have same degree as table; the returned table has "
+            f"{len(visible)} columns, whereas alias list has {len(names)} columns",
+        )
+    return Source((alias.this.name,), tuple(zip(names or visible, fields)))
+
+
+def unnest(query: _Query, left: Rows, table: exp.Unnest, outer: bool) -> Rows:
+    """Return each row of the left with the elements of a collection."""
+    if len(table.expressions) != 1:
+        query.refuse(table.expressions[1], "UNNEST of several collections is not carried")
+    written = table.expressions[0]
+    translator = query.translator(left)
+    relation = left.relation
+    node = translator.node(written)
+    with translator.at(written):
+        resolved = projection.scope_of(relation, query.environment).resolve(node)
+    ordinality = bool(table.args.get("offset"))
+    data_type = resolved.data_type
+    visible, types, kind = _elements(data_type)
+    if visible is None:
+        query.refuse(written, f"UNNEST takes an ARRAY, MAP or MULTISET, not {data_type}")
+    value, place = unused("$element", relation.names), unused("$place", relation.names)
+    explode = F.posexplode_outer if outer else F.posexplode
+    collection = resolved.column
+    if kind == "map":
+        collection = F.map_entries(collection)
+    elif kind == "multiset":
+        entries = F.map_entries(collection)
+        collection = F.flatten(
+            F.transform(entries, lambda e: F.array_repeat(e.getField("key"), e.getField("value")))
+        )
+    kept = [*relation.columns, *relation.changes]
+    frame = relation.frame.select(*kept, explode(collection).alias(place, value))
+    element = column(value)
+    if kind == "row":
+        values = [element.getField(name) for name in visible]
+    elif kind == "map":
+        values = [element.getField("key"), element.getField("value")]
+    else:
+        values = [element]
+    if ordinality:
+        visible, types = [*visible, "ORDINALITY"], [*types, DataTypes.INT().not_null()]
+        values.append(column(place) + 1)
+    fields: list[str] = []
+    for name in visible:
+        fields.append(unused(name, [*relation.names, *fields]))
+    if outer:
+        types = [each.nullable() for each in types]
+    result = replace(
+        relation,
+        frame=frame.select(*kept, *(v.alias(name) for v, name in zip(values, fields))),
+        fields=(*relation.fields, *zip(fields, types)),
+        key=None,
+        order=None,
+    )
+    return replace(
+        left, relation=result, sources=(*left.sources, _source(query, table, visible, fields))
+    )
+
+
+def _elements(data_type: DataType) -> tuple[list[str] | None, list[DataType], str]:
+    if isinstance(data_type, ArrayType):
+        element = data_type.element_type
+        if isinstance(element, RowType):
+            return [f.name for f in element.fields], [f.data_type for f in element.fields], "row"
+        return ["EXPR$0"], [element], "array"
+    if isinstance(data_type, MapType):
+        return ["KEY", "VALUE"], [data_type.key_type, data_type.value_type], "map"
+    if isinstance(data_type, MultisetType):
+        return ["EXPR$0"], [data_type.element_type], "multiset"
+    return None, [], ""
+
+
+# Queries as values
+
+
+def scalar_query(query: _Query, rows: Rows, nested: exp.Subquery) -> tuple[Rows, Node]:
+    """Join the value of a query of one row and one column; no row gives null."""
+    relation = query.nested(nested)
+    if len(relation.names) != 1:
+        query.refuse(nested, f"a query as a value has one column, this one {len(relation.names)}")
+    name = unused("$value", rows.relation.names)
+    inner = settled(relation)
+    value = column(inner.names[0])
+    several = F.raise_error(F.lit("a query as a value returned more than one row"))
+    picked = F.when(F.count(F.lit(1)) > 1, several.cast("boolean")).otherwise(True)
+    one = inner.rows().agg(F.when(picked, F.first(value)).alias(name))
+    left = settled(rows.relation)
+    data_type = relation.types[0].nullable()
+    result = replace(
+        left,
+        frame=left.rows().crossJoin(one),
+        fields=(*left.fields, (name, data_type)),
+        key=None,
+        order=None,
+    )
+    if query.environment._is_streaming:
+        result = inserted_once(result)
+    return replace(rows, relation=result), Field(name)

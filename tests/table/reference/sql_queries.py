@@ -1,0 +1,289 @@
+"""Queries of SQL that run under PyFlink and under PyFlow: `record_sql.py` keeps PyFlink's rows.
+
+Tables are made by SQL, too: of VALUES, and, where windows need a watermark, of a CSV file.
+"""
+
+from __future__ import annotations
+
+CLICKS = """\
+1,ann,2024-01-01 00:00:05,10
+2,bob,2024-01-01 00:00:20,20
+3,ann,2024-01-01 00:01:10,5
+4,bob,2024-01-01 00:02:30,7
+5,ann,2024-01-01 00:02:40,1
+6,cid,2024-01-01 00:12:00,30
+"""
+
+SETUP = [
+    """
+    CREATE TEMPORARY VIEW orders AS SELECT * FROM (VALUES
+        (1, 'ann', 10, CAST(1.50 AS DECIMAL(10, 2)), DATE '2024-01-01'),
+        (2, 'bob', 20, CAST(2.25 AS DECIMAL(10, 2)), DATE '2024-01-02'),
+        (3, 'ann', 5, CAST(NULL AS DECIMAL(10, 2)), DATE '2024-01-02'),
+        (4, 'cid', 7, CAST(4.00 AS DECIMAL(10, 2)), DATE '2024-02-01'),
+        (5, CAST(NULL AS STRING), 1, CAST(0.10 AS DECIMAL(10, 2)), DATE '2024-02-29')
+    ) AS t (id, customer, amount, price, day_of)
+    """,
+    """
+    CREATE TEMPORARY VIEW customers (id, name, city) AS
+    SELECT * FROM (VALUES (1, 'ann', 'Rome'), (2, 'bob', 'Oslo'), (3, 'dan', 'Bern')) AS c
+    """,
+    """
+    CREATE TEMPORARY VIEW nested AS SELECT
+        id, ARRAY[id, id + 1] AS numbers, MAP['a', id, 'b', 0] AS named,
+        CAST(ROW(id, 'x') AS ROW<n INT, s STRING>) AS r
+    FROM (VALUES (1), (2)) AS t (id)
+    """,
+    """
+    CREATE TABLE clicks (
+        id INT, who STRING, ts TIMESTAMP(3), amount INT,
+        twice AS amount * 2,
+        WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+    ) WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = 'csv')
+    """,
+]
+
+BOTH = {
+    "literals": """
+        SELECT 1, 2147483648, 1.5, 1e1, 'it''s', U&'\\0041', TRUE, CAST(NULL AS INT), -3,
+               DATE '2020-02-29', TIMESTAMP '2020-01-01 10:00:00.123', .5""",
+    "names": """
+        SELECT id, id + 1, id AS x, customer || '!', COUNT(*) OVER_IT
+        FROM orders GROUP BY id, customer""",
+    "qualified": "SELECT o.id, orders.id FROM orders AS o, orders WHERE o.id = orders.id",
+    "star_of_join": "SELECT * FROM orders o JOIN customers c ON o.customer = c.name",
+    "star_of_one": "SELECT c.*, o.id FROM orders o JOIN customers c ON o.customer = c.name",
+    "where": "SELECT id FROM orders WHERE amount > 5 AND NOT customer = 'cid' OR price IS NULL",
+    "nulls": """
+        SELECT id FROM orders
+        WHERE customer IS NULL OR customer IS DISTINCT FROM 'ann' AND (price > 3) IS NOT TRUE""",
+    "in_and_like": """
+        SELECT id FROM orders
+        WHERE customer IN ('ann', 'cid') AND customer NOT LIKE '_i%' OR amount BETWEEN 1 AND 4""",
+    "between_symmetric": "SELECT id FROM orders WHERE amount BETWEEN SYMMETRIC 20 AND 7",
+    "case": """
+        SELECT id, CASE WHEN amount > 9 THEN 'much' WHEN amount > 5 THEN 'some' END,
+               CASE customer WHEN 'ann' THEN 1 ELSE 0 END, IF(id > 2, 'a', 'bc'),
+               COALESCE(customer, 'nobody'), NULLIF(id, 2)
+        FROM orders""",
+    "arithmetic": """
+        SELECT id, amount / 3, amount % 3, MOD(amount, 4), CAST(price * 2 AS DECIMAL(10, 2)),
+               price + amount, -amount,
+               amount / 3.0, ABS(-amount), POWER(2, id),
+               CAST(ROUND(price, 1) AS DECIMAL(10, 1)), FLOOR(price), CEIL(price)
+        FROM orders""",
+    "strings": """
+        SELECT UPPER(customer), CHAR_LENGTH(customer), SUBSTRING(customer FROM 2 FOR 1),
+               SUBSTRING(customer, 2), TRIM(BOTH 'a' FROM customer),
+                   TRIM(LEADING 'n' FROM customer),
+               POSITION('n' IN customer), OVERLAY(customer PLACING 'xy' FROM 2 FOR 1),
+               LPAD(customer, 5, '*'), REPLACE(customer, 'n', 'm'), customer SIMILAR TO '(a|b)%',
+               REGEXP_EXTRACT(customer, '(.)b', 1), CONCAT_WS('-', customer, 'z')
+        FROM orders""",
+    "times": """
+        SELECT EXTRACT(MONTH FROM day_of), YEAR(day_of), day_of + INTERVAL '1' DAY,
+               day_of + INTERVAL '1' MONTH, TIMESTAMPDIFF(DAY, DATE '2024-01-01', day_of),
+               TIMESTAMPADD(DAY, 2, day_of), CAST(day_of AS TIMESTAMP(3)),
+               DATE_FORMAT(CAST(day_of AS TIMESTAMP(3)), 'yyyy/MM'),
+               FLOOR(CAST(day_of AS TIMESTAMP(3)) TO MONTH)
+        FROM orders""",
+    "casts": """
+        SELECT CAST('12' AS INT), TRY_CAST('x' AS INT), CAST(1.99 AS INT), CAST(12 AS STRING),
+               CAST('2024-01-01' AS DATE), CAST(TRUE AS STRING), CAST(1 AS DECIMAL(5, 2)),
+               CAST('2024-01-01 10:00:00' AS TIMESTAMP(3))""",
+    "json": """
+        SELECT JSON_VALUE(j, '$.a' RETURNING INT), JSON_VALUE(j, '$.z' DEFAULT 'none' ON EMPTY),
+               JSON_EXISTS(j, '$.b'), JSON_QUERY(j, '$.b'), j IS JSON OBJECT,
+               JSON_OBJECT(KEY 'k' VALUE 1, 'n' VALUE CAST(NULL AS INT) ABSENT ON NULL),
+               JSON_ARRAY(1, 'x')
+        FROM (VALUES ('{"a": 7, "b": [1, 2]}')) AS t (j)""",
+    "collections": """
+        SELECT numbers[2], named['a'], r.n, nested.r.s, CARDINALITY(numbers),
+            ARRAY[1, 2], MAP['k', 1]
+        FROM nested""",
+    "unnest": "SELECT id, x FROM nested CROSS JOIN UNNEST(numbers) AS u (x)",
+    "unnest_map": "SELECT id, k, v FROM nested CROSS JOIN UNNEST(named) AS u (k, v)",
+    "values": "VALUES (1, 'a'), (2, 'bcd')",
+    "values_of_types": "SELECT a + 1, b FROM (VALUES (1, 1.5), (2147483648, 2)) AS t (a, b)",
+    "nested_query": "SELECT b FROM (SELECT id AS b, amount FROM orders) WHERE amount > 5",
+    "common_tables": """
+        WITH big (n, a) AS (SELECT id, amount FROM orders WHERE amount > 5),
+             bigger AS (SELECT * FROM big WHERE a > 9)
+        SELECT x.n, y.n FROM big x, bigger y WHERE x.a < y.a""",
+    "inner_join": "SELECT o.id, c.city FROM orders o JOIN customers c ON o.customer = c.name",
+    "join_of_expressions": """
+        SELECT o.id, c.id FROM orders o JOIN customers c ON o.id = c.id + 1 AND o.amount > 5""",
+    "join_using": "SELECT * FROM orders JOIN customers USING (id)",
+    "natural_join": "SELECT customer, city FROM orders NATURAL JOIN customers",
+    "join_of_three": """
+        SELECT a.id, b.id, c.id FROM orders a JOIN orders b ON a.customer = b.customer
+        JOIN customers c ON b.customer = c.name""",
+    "union_all": "SELECT id FROM orders UNION ALL SELECT id FROM customers",
+    "in_query": "SELECT id FROM orders WHERE customer IN (SELECT name FROM customers)",
+    "exists": """
+        SELECT id FROM orders o
+        WHERE EXISTS (SELECT 1 FROM clicks c WHERE c.who = o.customer AND c.amount > 15)""",
+    "group": """
+        SELECT customer, COUNT(*), SUM(amount) AS total, AVG(amount), MIN(price), MAX(day_of)
+        FROM orders GROUP BY customer""",
+    "group_by_expression": "SELECT amount / 10, COUNT(*) FROM orders GROUP BY amount / 10",
+    "group_without_keys": "SELECT COUNT(*), SUM(price), COUNT(DISTINCT customer) FROM orders",
+    "having": """
+        SELECT customer
+        FROM orders GROUP BY customer HAVING COUNT(*) > 1 AND SUM(amount) > 3""",
+    "filter": """
+        SELECT COUNT(*) FILTER (WHERE amount > 5), SUM(amount) FILTER (WHERE id > 2)
+        FROM orders""",
+    "aggregate_of_aggregate": """
+        SELECT n, COUNT(*) FROM (SELECT customer, COUNT(*) AS n FROM orders GROUP BY customer)
+        GROUP BY n""",
+    "distinct": "SELECT DISTINCT customer FROM orders",
+    "group_window": """
+        SELECT who, TUMBLE_START(ts, INTERVAL '1' MINUTE), TUMBLE_END(ts, INTERVAL '1' MINUTE),
+            SUM(amount)
+        FROM clicks GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE), who""",
+    "hop_group_window": """
+        SELECT HOP_START(ts, INTERVAL '1' MINUTE, INTERVAL '2' MINUTE), COUNT(*)
+        FROM clicks GROUP BY HOP(ts, INTERVAL '1' MINUTE, INTERVAL '2' MINUTE)""",
+    "tumble": """
+        SELECT window_start, window_end, SUM(amount), SUM(twice)
+        FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+        GROUP BY window_start, window_end""",
+    "tumble_rows": """
+        SELECT id, window_start, window_end, window_time
+        FROM TABLE(TUMBLE(DATA => TABLE clicks, TIMECOL => DESCRIPTOR(ts),
+            SIZE => INTERVAL '2' MINUTES))""",
+    "tumble_offset": """
+        SELECT window_start, COUNT(*)
+        FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '10' SECOND))
+        GROUP BY window_start, window_end""",
+    "hop": """
+        SELECT who, window_start, window_end, COUNT(*)
+        FROM TABLE(HOP(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTES, INTERVAL '2' MINUTES))
+        GROUP BY who, window_start, window_end""",
+    "cumulate": """
+        SELECT window_start, window_end, SUM(amount)
+        FROM TABLE(CUMULATE(TABLE clicks, DESCRIPTOR(ts),
+            INTERVAL '1' MINUTES, INTERVAL '4' MINUTES))
+        GROUP BY window_start, window_end""",
+    "window_grouping_sets": """
+        SELECT window_start, window_end, who, SUM(amount)
+        FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '4' MINUTE))
+        GROUP BY window_start, window_end, GROUPING SETS ((who), ())""",
+    "window_join": """
+        SELECT l.id, r.id, l.window_start
+        FROM (SELECT * FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+        WHERE who = 'ann') l
+        JOIN (SELECT * FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+        WHERE who = 'bob') r
+        ON l.window_start = r.window_start AND l.window_end = r.window_end""",
+    "window_top_n": """
+        SELECT id, window_start FROM (
+            SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end
+                ORDER BY amount DESC) AS n
+            FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '4' MINUTE))
+        ) WHERE n <= 2""",
+    "over_by_time": """
+        SELECT id, SUM(amount) OVER (PARTITION BY who ORDER BY ts),
+               COUNT(*) OVER (PARTITION BY who ORDER BY ts)
+        FROM clicks""",
+    "over_rows": """
+        SELECT id, SUM(amount) OVER w FROM clicks
+        WINDOW w AS (PARTITION BY who ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)""",
+    "limit_of_order": "SELECT id, amount FROM orders ORDER BY amount DESC LIMIT 2",
+}
+
+BATCH = {
+    "order": "SELECT id, customer FROM orders ORDER BY customer DESC, id",
+    "order_by_hidden": "SELECT id FROM orders ORDER BY amount",
+    "order_by_place": "SELECT customer, id FROM orders ORDER BY 2 DESC",
+    "order_by_aggregate": """
+        SELECT customer
+        FROM orders GROUP BY customer ORDER BY SUM(amount), customer""",
+    "order_nulls": "SELECT id, price FROM orders ORDER BY price NULLS LAST, id",
+    "offset": "SELECT id FROM orders ORDER BY id OFFSET 1 ROWS FETCH NEXT 2 ROWS ONLY",
+    "left_join": "SELECT o.id, c.city FROM orders o LEFT JOIN customers c ON o.customer = c.name",
+    "right_join": "SELECT o.id, c.city FROM orders o RIGHT JOIN customers c ON o.customer = c.name",
+    "full_join": """
+        SELECT o.id, c.city
+        FROM orders o FULL OUTER JOIN customers c ON o.customer = c.name""",
+    "full_join_using": "SELECT id, amount, city FROM orders FULL JOIN customers USING (id)",
+    "cross_join": "SELECT o.id, c.id FROM orders o CROSS JOIN customers c WHERE o.id < c.id",
+    "join_without_equality": "SELECT o.id, c.id FROM orders o LEFT JOIN customers c ON o.id < c.id",
+    "union": "SELECT id FROM orders UNION SELECT id FROM customers",
+    "intersect": "SELECT id FROM orders INTERSECT SELECT id FROM customers",
+    "except": "SELECT id FROM orders EXCEPT SELECT id FROM customers",
+    "set_operations_bind": """
+        SELECT id FROM orders UNION SELECT 9 EXCEPT (SELECT 1 UNION SELECT 2) INTERSECT SELECT 1""",
+    "not_in_query": "SELECT id FROM orders WHERE id NOT IN (SELECT id FROM customers)",
+    "not_in_query_with_nulls": """
+        SELECT id FROM orders WHERE id NOT IN (SELECT NULLIF(id, 2)
+        FROM customers)""",
+    "not_exists": """
+        SELECT id FROM orders o
+        WHERE NOT EXISTS (SELECT * FROM clicks c WHERE c.who = o.customer)""",
+    "value_of_query": "SELECT id, (SELECT MAX(id) FROM customers) FROM orders WHERE id < 3",
+    "grouping_sets": """
+        SELECT customer, id, SUM(amount), GROUPING(customer), GROUPING_ID(customer, id)
+        FROM orders GROUP BY GROUPING SETS ((customer), (customer, id), ())""",
+    "rollup": "SELECT customer, id, COUNT(*) FROM orders GROUP BY ROLLUP (customer, id)",
+    "cube": "SELECT customer, id, COUNT(*) FROM orders GROUP BY CUBE (customer, id)",
+    "top_n": """
+        SELECT id FROM (
+            SELECT id, ROW_NUMBER() OVER (PARTITION BY customer ORDER BY amount DESC) AS n
+            FROM orders
+        ) WHERE n = 1""",
+    "ranks": """
+        SELECT id, RANK() OVER (ORDER BY customer), DENSE_RANK() OVER (ORDER BY customer),
+               LAG(id, 1) OVER (ORDER BY id), LEAD(amount, 2, 0) OVER (ORDER BY id),
+               FIRST_VALUE(id) OVER (PARTITION BY customer ORDER BY id)
+        FROM orders""",
+    "over_groups": """
+        SELECT customer, SUM(amount), SUM(SUM(amount)) OVER (ORDER BY customer)
+        FROM orders GROUP BY customer""",
+    "over_all": """
+        SELECT id, SUM(amount) OVER (), amount * 100 / SUM(amount) OVER (PARTITION BY customer)
+        FROM orders""",
+}
+
+# Flink has these in streaming mode only.
+STREAMING = {
+    "session_group_window": """
+        SELECT SESSION_START(ts, INTERVAL '1' MINUTE), SESSION_END(ts, INTERVAL '1' MINUTE),
+            COUNT(*)
+        FROM clicks GROUP BY SESSION(ts, INTERVAL '1' MINUTE)""",
+    "session": """
+        SELECT who, window_start, window_end, COUNT(*)
+        FROM TABLE(SESSION(TABLE clicks PARTITION BY who, DESCRIPTOR(ts), INTERVAL '2' MINUTES))
+        GROUP BY who, window_start, window_end""",
+    "over_range": """
+        SELECT id, SUM(amount) OVER (
+            ORDER BY ts RANGE BETWEEN INTERVAL '1' MINUTE PRECEDING AND CURRENT ROW)
+        FROM clicks""",
+}
+
+QUERIES = {
+    "batch": {**BOTH, **BATCH},
+    "streaming": {**BOTH, **STREAMING},
+}
+
+
+# Changes of rows that change, and of the first rows of an order, come at once: the same is left.
+SETTLED = {"aggregate_of_aggregate", "limit_of_order"}
+
+
+def ordered(query: str) -> bool:
+    """Whether the rows of a query come in an order of their own."""
+    return "ORDER BY" in query.split("OVER")[0].split("FROM (")[0] and "OVER (" not in query
+
+
+def outcome(t_env, query, schema_of):
+    """Return columns and rows of a query as texts, or its error."""
+    try:
+        table = t_env.sql_query(query)
+        schema = schema_of(table)
+        with table.execute().collect() as rows:
+            found = [[str(row.get_row_kind()), *map(repr, row)] for row in rows]
+    except Exception as error:
+        return {"error": str(error)}
+    return {"schema": schema, "rows": found}
