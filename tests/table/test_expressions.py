@@ -21,7 +21,7 @@ from pyflow.util.exceptions import TableException
 
 RECORDED = ["flags", "numbers"]
 # Of these the values alone are compared: texts of expressions differ in the names of functions.
-VALUES = [*RECORDED, "groups"]
+VALUES = [*RECORDED, "groups", "texts"]
 # Cases of which one in so many is compared unless all are.
 ONE_IN = 5
 AT_ONCE = 60
@@ -32,6 +32,26 @@ DIFFERENCES = {
     ("numbers", "f - d"): "Flink computes as FLOAT where that is on the left of DOUBLE",
     ("numbers", "f * d"): "Flink computes as FLOAT where that is on the left of DOUBLE",
     ("numbers", "'x' + m.cast(DataTypes.STRING())"): "Flink gives an empty text where one is null",
+    ("texts", "'<' + s + '>'"): "Flink gives an empty text where one is null",
+    ("texts", "s.regexp_extract('l(x)?', 1)"): "an empty text for a group that takes no part",
+    ("texts", "x.decode('UTF-8')"): "malformed bytes fail the query",
+    ("texts", "lit('ABC').unhex"): "Flink loses the first of an odd number of digits",
+    ("texts", "s.json_quote()"): "Flink writes characters beyond U+FFFF wrongly",
+    ("texts", "s.split('')"): "Flink divides characters beyond U+FFFF",
+    ("texts", "s.similar('_*')"): "Flink's . does not match the end of a line here",
+    **{
+        ("texts", case): "Flink counts characters beyond U+FFFF as two"
+        for case in (
+            "s.lpad(5, 'xy')",
+            "s.lpad(n, '*')",
+            "s.rpad(14, 'xy')",
+            "s.rpad(n, p)",
+            "s.overlay('XX', 2)",
+            "s.overlay('XX', 2, 4)",
+            "s.overlay('XX', 2, n)",
+            "s.overlay('', 1, 2)",
+        )
+    },
 }
 
 

@@ -218,7 +218,8 @@ def _collection_text(column: Column, source: DataType) -> Column:
 
 
 def _parsed(column: Column, target: DataType, tolerant: bool) -> Column | None:
-    value = _try_parse(F.trim(column), target)
+    # Spaces around a value are no part of it, but of a text's bytes they are.
+    value = _try_parse(column if isinstance(target, BYTES) else F.trim(column), target)
     if value is None or tolerant:
         return value
     message = F.concat(F.lit("cannot cast '"), column, F.lit(f"' to {target.nullable()}"))
@@ -230,16 +231,25 @@ def _try_parse(text: Column, target: DataType) -> Column | None:
         # A fraction is dropped.
         whole = F.regexp_extract(text, r"^([+-]?[0-9]+)\.[0-9]*$", 1)
         return F.coalesce(text.try_cast(to_spark(target)), whole.try_cast(to_spark(target)))
-    if isinstance(target, (BooleanType, NumericType, DateType)):
+    if isinstance(target, (BooleanType, NumericType)):
         return text.try_cast(to_spark(target))
+    if isinstance(target, DateType):
+        return _without_letters(text).try_cast(to_spark(target))
     if isinstance(target, TimeType):
         return _try_parse_time(text, target)
-    if isinstance(target, TIMESTAMPS):
+    if isinstance(target, LocalZonedTimestampType):
         return of_precision(text.try_cast(to_spark(target)), target)
+    if isinstance(target, TIMESTAMPS):
+        return of_precision(_without_letters(text).try_cast(to_spark(target)), target)
     if isinstance(target, BYTES):
         encoded = text.cast("binary")
         return _of_bytes(encoded, target.length, isinstance(target, BinaryType))
     return None
+
+
+def _without_letters(text: Column) -> Column:
+    """Null for a text with letters, such as the T that Spark takes between a date and a time."""
+    return F.when(~F.rlike(text, F.lit("[A-Za-z]")), text)
 
 
 def _try_parse_time(text: Column, target: TimeType) -> Column:

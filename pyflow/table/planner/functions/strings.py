@@ -51,9 +51,12 @@ def _init_cap(text: Column) -> Column:
     return F.array_join(
         F.transform(
             parts,
-            lambda part: F.concat(
-                F.upper(F.substring(part, 1, 1)), F.lower(F.substring(part, 2, 0x7FFFFFFF))
-            ),
+            lambda part: F.when(
+                F.rlike(part, F.lit("^[A-Za-z0-9]")),
+                F.concat(
+                    F.upper(F.substring(part, 1, 1)), F.lower(F.substring(part, 2, 0x7FFFFFFF))
+                ),
+            ).otherwise(part),
         ),
         "",
     )
@@ -176,9 +179,9 @@ define(
 )  # fmt: skip
 define(
     "TRANSLATE TRANSLATE", "string, string, string", STRING,
-    lambda a: F.call_function("translate", *a.columns),
-    "The text with each character of a second replaced by that of a third at the same place, "
-    "or left out where there is none.",
+    lambda a: F.when(a[1].isNull(), a[0]).otherwise(F.call_function("translate", *a.columns)),
+    "The text with each character of a second, which may be null, replaced by that of a third at "
+    "the same place, or left out where there is none.",
 )  # fmt: skip
 
 # --- Searching --------------------------------------------------------------------------------
@@ -204,7 +207,8 @@ define(
 def _locate(a: Arguments) -> Column:
     if len(a) == 2:
         return F.position(a[0], a[1])
-    return F.when(a[2] <= 0, 0).otherwise(F.position(*a.columns))
+    found = F.when(a[2] <= 0, F.position(a[0], a[1])).otherwise(F.position(*a.columns))
+    return F.when(a[2].isNotNull(), found)
 
 
 define(
@@ -300,21 +304,32 @@ def _split(text: Column, separator: Column) -> Column:
     return F.split(text, literal, -1)
 
 
+def _split_all(a: Arguments) -> Column:
+    characters = F.regexp_extract_all(a[0], F.lit("(?s)."), F.lit(0))
+    empty = F.array().cast("array<string>")
+    return (
+        F.when((a[0] == "") & a[1].isNotNull(), empty)
+        .when(a[1] == "", characters)
+        .otherwise(_split(a[0], a[1]))
+    )
+
+
 def _split_index(a: Arguments) -> Column:
     separator = a[1] if isinstance(a.types[1], STRINGS) else F.char(a[1])
-    found = F.get(_split(a[0], separator), a[2])
+    # Flink looks for spaces where there is no separator.
+    parts = F.when(separator == "", F.split(a[0], r"\s", -1)).otherwise(_split(a[0], separator))
+    found = F.get(parts, a[2])
     return F.when((a[0] != "") & (a[2] >= 0), found)
 
 
 define(
     "splitIndex SPLIT_INDEX", "string, string|int, int", STRING, _split_index,
-    "The part of a text, counted from 0, between separators.", nulls="always",
+    "The part of a text, counted from 0, between separators, or between spaces where the separator "
+    "is empty.", nulls="always",
 )  # fmt: skip
 define(
     "SPLIT SPLIT", "string, string", DataTypes.ARRAY(DataTypes.STRING()),
-    lambda a: F.when(a[1] == "", F.regexp_extract_all(a[0], F.lit("(?s)."), F.lit(0))).otherwise(
-        _split(a[0], a[1])
-    ),
+    _split_all,
     "The parts of a text between separators; its characters where the separator is empty.",
 )  # fmt: skip
 
