@@ -71,9 +71,9 @@ def _local_frame(session: SparkSession, rows: list[Any], row_type: RowType) -> D
     """
     schema = _struct(row_type)
     try:
-        from pyspark.sql.conversion import LocalDataToArrowConversion
+        from pyflow.thread_mode.pyspark_worker import arrow_table
 
-        table = LocalDataToArrowConversion.convert(rows, schema, False)
+        table = arrow_table(rows, schema)
     except (ImportError, PySparkTypeError):
         # No Arrow, or a type that it does not have.
         return session.createDataFrame(rows, schema, verifySchema=False)

@@ -33,6 +33,7 @@ __all__ = [
     "ByValuePickler",
     "Run",
     "accumulator_updates",
+    "arrow_table",
     "arrow_type",
     "batch_function",
     "data_type_of",
@@ -308,6 +309,11 @@ def arrow_type(data_type: DataType, large_var_types: bool) -> pa.DataType:
     from pyspark.sql.pandas.types import to_arrow_type
 
     return to_arrow_type(data_type, timezone="UTC", prefers_large_types=large_var_types)
+
+
+def arrow_table(rows: list[Any], schema: StructType) -> pa.Table:
+    """Rows of the driver, at least one, as PySpark's Connect client sends them."""
+    return LocalDataToArrowConversion.convert(rows, schema, False)
 
 
 def accumulator_updates(of_task: dict[int, accumulators.Accumulator[Any]]) -> list[bytes]:

@@ -2,7 +2,7 @@
 
 Each table has columns of a name, a type in SQL, and values; each case is the text of an expression
 in which a column is a variable of its name. `record_expressions.py` evaluates them with PyFlink,
-`test_expressions.py` with PyFlow. The texts therefore use what both packages have.
+`test_table_expressions.py` with PyFlow. The texts therefore use what both packages have.
 """
 
 from __future__ import annotations
