@@ -70,6 +70,8 @@ def _local_frame(session: SparkSession, rows: list[Any], row_type: RowType) -> D
     Arrow takes them straight to the JVM. Without it PySpark starts worker processes for that.
     """
     schema = _struct(row_type)
+    if not rows:
+        return session.createDataFrame([], schema)
     try:
         from pyflow.thread_mode.pyspark_worker import arrow_table
 

@@ -20,6 +20,7 @@ def environment(spark):
     def make(mode="streaming", **settings):
         t_env = TableEnvironment.create(getattr(EnvironmentSettings, f"in_{mode}_mode")())
         t_env.get_config().set("parallelism.default", "1")
+        t_env.get_config().set("python.execution-mode", "thread")
         t_env.get_config().set("table.local-time-zone", "UTC")
         for key, value in settings.items():
             t_env.get_config().set(key.replace("_", "."), value)

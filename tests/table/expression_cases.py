@@ -473,3 +473,25 @@ CASES: dict[str, list[str]] = {
     "json": JSON,
     "groups": GROUPS,
 }
+
+
+def plain(value: Any) -> Any:
+    """Return a value of a result as JSON can keep it; rows of PyFlink are no tuples."""
+    if isinstance(value, bool) or value is None or isinstance(value, (int, str)):
+        return value
+    if isinstance(value, float):
+        return {"float": repr(value)}
+    if isinstance(value, Decimal):
+        return {"decimal": str(value)}
+    if isinstance(value, (bytes, bytearray)):
+        return {"bytes": value.hex()}
+    if isinstance(value, (dt.date, dt.time)):
+        return {"time": str(value)}
+    if isinstance(value, dt.timedelta):
+        return {"seconds": value.total_seconds()}
+    if isinstance(value, dict):
+        entries = [[plain(key), plain(inner)] for key, inner in value.items()]
+        return {"map": sorted(entries, key=repr)}
+    if isinstance(value, (list, tuple)) or type(value).__name__ == "Row":
+        return [plain(inner) for inner in value]
+    return {"unknown": str(value)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import decimal
 import json
 from functools import cache
@@ -70,32 +69,14 @@ def run(scope: Scope, name: str, resolved: list[Resolved]) -> list[list[Any]]:
     rows = results.collect()
     if name != "groups":
         rows.sort(key=lambda row: row[-1])
-    return [[plain(row[index + keys]) for row in rows] for index in range(len(resolved))]
+    return [
+        [expression_cases.plain(row[index + keys]) for row in rows]
+        for index in range(len(resolved))
+    ]
 
 
 def _bare(spark_type: Any) -> str:
     return str(spark_type.simpleString())
-
-
-def plain(value: Any) -> Any:
-    if isinstance(value, bool) or value is None or isinstance(value, (int, str)):
-        return value
-    if isinstance(value, float):
-        return {"float": repr(value)}
-    if isinstance(value, decimal.Decimal):
-        return {"decimal": str(value)}
-    if isinstance(value, (bytes, bytearray)):
-        return {"bytes": value.hex()}
-    if isinstance(value, (datetime.date, datetime.time)):
-        return {"time": str(value)}
-    if isinstance(value, datetime.timedelta):
-        return {"seconds": value.total_seconds()}
-    if isinstance(value, dict):
-        entries = [[plain(key), plain(inner)] for key, inner in value.items()]
-        return {"map": sorted(entries, key=repr)}
-    if isinstance(value, (list, tuple)):
-        return [plain(inner) for inner in value]
-    return {"unknown": str(value)}
 
 
 def alike(expected: Any, actual: Any, tolerance: float = 1e-12) -> bool:

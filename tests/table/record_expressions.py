@@ -5,8 +5,6 @@ Run with a Python that has ``apache-flink``: ``python tests/table/record_express
 
 from __future__ import annotations
 
-import datetime
-import decimal
 import json
 import sys
 from pathlib import Path
@@ -34,27 +32,6 @@ def namespace(columns: Any) -> dict[str, Any]:
     names.pop("abs", None)
     names["abs"] = abs
     return {**names, **{name: expressions_module.col(name) for name in columns}}
-
-
-def plain(value: Any) -> Any:
-    if isinstance(value, bool) or value is None or isinstance(value, (int, str)):
-        return value
-    if isinstance(value, float):
-        return {"float": repr(value)}
-    if isinstance(value, decimal.Decimal):
-        return {"decimal": str(value)}
-    if isinstance(value, (bytes, bytearray)):
-        return {"bytes": value.hex()}
-    if isinstance(value, (datetime.date, datetime.time)):
-        return {"time": str(value)}
-    if isinstance(value, datetime.timedelta):
-        return {"seconds": value.total_seconds()}
-    if isinstance(value, dict):
-        entries = [[plain(key), plain(inner)] for key, inner in value.items()]
-        return {"map": sorted(entries, key=repr)}
-    if isinstance(value, (list, tuple, Row)):
-        return [plain(inner) for inner in value]
-    return {"unknown": str(value)}
 
 
 def schema(columns: dict[str, tuple[str, list[Any]]]) -> Any:
@@ -110,7 +87,7 @@ def run(table: Any, grouped: bool, found: list[Any]) -> list[list[Any]]:
         with selected.execute().collect() as results:
             rows = [list(row) for row in results]
         rows.sort(key=lambda row: row[-1])
-    return [[plain(row[index]) for row in rows] for index in range(len(found))]
+    return [[expression_cases.plain(row[index]) for row in rows] for index in range(len(found))]
 
 
 def first_line(error: Exception) -> str:

@@ -348,3 +348,10 @@ def test_watermarks_that_are_not_carried(streaming, watermark, message):
     )
     with pytest.raises(TableException, match=message):
         streaming.from_descriptor(descriptor)
+
+
+def test_no_elements_are_an_empty_table(t_env):
+    row_type = DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT())])
+
+    assert list(t_env.from_elements([], row_type).execute().collect()) == []
+    assert len(t_env.from_elements([], row_type).to_pandas()) == 0
