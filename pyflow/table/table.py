@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflow.common.unsupported import unsupported
 from pyflow.table.expression import Expression
-from pyflow.table.planner import joins, projection, sorting
+from pyflow.table.planner import joins, projection, sorting, stream_groups
 from pyflow.table.planner.changelog import first_of_each, settled
 from pyflow.table.planner.grouping import (
     aggregate_rows,
@@ -152,6 +152,8 @@ class Table:
         relation = self._rows
         if not self._t_env._is_streaming:
             return self._of(Relation(relation.rows().distinct(), relation.fields))
+        if relation.frame.isStreaming:
+            return self._of(stream_groups.aggregate(relation, relation.names, {}, self._t_env))
         return self._of(first_of_each(settled(relation)))
 
     def join(self, right: Table, join_predicate: Expression[bool] | None = None) -> Table:

@@ -324,6 +324,7 @@ class _Processor:
 def _results_of(output_type: StructType) -> Callable[[Iterable[Row]], list[Any]]:
     """How rows are read by their names, as PySpark does before it gives them to Arrow."""
     names = output_type.names
+    known = (names, tuple(names))  # as Row(**values) and Row(*names) have them
     parts = (ArrayType, MapType, StructType)
     simple = not any(isinstance(field.dataType, parts) for field in output_type.fields)
     utc = [naive_as_utc(field.dataType) for field in output_type.fields]
@@ -333,7 +334,7 @@ def _results_of(output_type: StructType) -> Callable[[Iterable[Row]], list[Any]]
         return tuple(map(values.get, names))
 
     def of_row(row: Any) -> tuple[Any, ...]:
-        if simple and type(row) is Row and getattr(row, "__fields__", None) == names:
+        if simple and type(row) is Row and getattr(row, "__fields__", None) in known:
             return row
         return by_name(row)
 

@@ -33,6 +33,7 @@ from pyflow.table.planner.relation import (
     column,
 )
 from pyflow.table.types import MapType, MultisetType
+from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -48,16 +49,30 @@ def numbered(relation: Relation) -> Relation:
     """Return the relation as one that changes: rows that do not change are insertions, in order."""
     if relation.updating:
         return relation
-    frame = relation.rows(
-        F.lit(INSERT).cast("tinyint").alias(KIND), F.monotonically_increasing_id().alias(SEQUENCE)
-    )
+    place = _clock() if relation.frame.isStreaming else F.monotonically_increasing_id()
+    frame = relation.rows(F.lit(INSERT).cast("tinyint").alias(KIND), place.alias(SEQUENCE))
     return replace(relation, frame=frame, updating=True, order=None)
+
+
+def _clock() -> Column:
+    """Return a number that grows from row to row: nanoseconds of the executor's clock.
+
+    Spark refuses numbers by position on streams. Rows of a task are further apart than the clock's
+    resolution.
+    """
+    clock = F.call_function("java_method", F.lit("java.lang.System"), F.lit("nanoTime"))
+    return clock.cast("bigint")
 
 
 def settled(relation: Relation) -> Relation:
     """Return the rows that are left when all changes have been applied, in order of their last."""
     if not relation.updating:
         return relation
+    if relation.frame.isStreaming:
+        raise TableException(
+            "this operation on the changes of an unbounded table is not carried: it would need all "
+            "of its rows. Run it over bounded input, or before what makes the rows change."
+        )
     frame = _last_of_key(relation) if relation.key else _left_of_all(relation)
     ordered = frame.orderBy(column(SEQUENCE)).select(*relation.columns)
     return replace(relation, frame=ordered, updating=False)
@@ -162,8 +177,9 @@ def appended(left: Relation, right: Relation) -> Relation:
         return replace(left, frame=frame, key=None, order=None)
     sides = []
     for place, side in enumerate((numbered(left), numbered(right))):
-        order = (column(SEQUENCE) * 2 + place).alias(SEQUENCE)
-        sides.append(side.rows(column(KIND), order))
+        # Streams are numbered by a clock.
+        order = column(SEQUENCE) if side.frame.isStreaming else column(SEQUENCE) * 2 + place
+        sides.append(side.rows(column(KIND), order.alias(SEQUENCE)))
     frame = sides[0].union(sides[1])
     return replace(left, frame=frame, key=None, updating=True, order=None, time_attributes={})
 

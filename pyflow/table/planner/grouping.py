@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
+from pyflow.table.planner import stream_groups
 from pyflow.table.planner.changelog import (
     changes_of_values,
     first_of_each,
@@ -127,6 +128,8 @@ def aggregate(
     prepared, keys = with_keys(relation, groupings, environment)
     if not environment._is_streaming:
         return aggregate_once(prepared, keys, aggregates, environment)
+    if prepared.frame.isStreaming:
+        return stream_groups.aggregate(prepared, keys, aggregates, environment)
     if not aggregates:
         return first_of_each(_only(settled(prepared), keys))
     if prepared.updating or any(_is_python(node) for node in aggregates.values()):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pyspark.sql import functions as F
 
+from pyflow.table.planner import stream_groups, stream_sides
 from pyflow.table.planner.changelog import appended, inserted_once, settled
 from pyflow.table.planner.conversion import convert
 from pyflow.table.planner.nodes import Alias, Call, Field, FunctionCall, Node
@@ -46,9 +47,7 @@ def join(
     if common:
         raise TableException(f"join relations with ambiguous names: [{', '.join(common)}]")
     updating = left.updating or right.updating
-    one, other = settled(left), settled(right)
-    fields = (*_padded(one, kind in ("right", "full")), *_padded(other, kind in ("left", "full")))
-    both = Relation(one.rows().crossJoin(other.rows()), (*one.fields, *other.fields))
+    both = Relation(left.rows().crossJoin(right.rows()), (*left.fields, *right.fields))
     condition = F.lit(True)
     if predicate is not None:
         resolved = scope_of(both, environment).resolve(predicate)
@@ -58,12 +57,17 @@ def join(
                 f"but the join condition is of type {resolved.data_type}"
             )
         free = every_condition or _is_true(predicate)
-        if not free and not _has_equality(predicate, one, other):
+        if not free and not _has_equality(predicate, left, right):
             raise TableException(
                 f"Invalid join condition: {predicate}. "
                 "At least one equi-join predicate is required."
             )
         condition = resolved.column
+    if left.frame.isStreaming or right.frame.isStreaming:
+        conditions = [] if predicate is None else [predicate]
+        return stream_sides.join(left, right, conditions, kind, environment)
+    one, other = settled(left), settled(right)
+    fields = (*_padded(one, kind in ("right", "full")), *_padded(other, kind in ("left", "full")))
     frame = one.rows().join(other.rows(), condition, kind)
     times = {**one.time_attributes, **other.time_attributes} if kind == "inner" else {}
     result = Relation(frame, fields, time_attributes=times)
@@ -214,7 +218,8 @@ def combine(
     environment: TableEnvironment,
 ) -> Relation:
     """Return the union, intersection or difference of two tables, by the place of columns."""
-    if environment._is_streaming and not (operation == "union" and every):
+    streams = left.frame.isStreaming or right.frame.isStreaming
+    if environment._is_streaming and not streams and not (operation == "union" and every):
         raise TableException(
             f"The {operation.upper()} operation on two unbounded tables is currently not "
             "supported. Use batch mode, or union_all()."
@@ -222,6 +227,8 @@ def combine(
     types = _common_types(left, right, operation)
     one = _as_types(left, left.names, types)
     other = _as_types(right, left.names, types)
+    if streams:
+        return _combined_streams(one, other, operation, every, environment)
     if operation == "union":
         combined = appended(one, other)
         return combined if every else Relation(combined.rows().distinct(), combined.fields)
@@ -231,6 +238,26 @@ def combine(
     else:
         frame = rows.exceptAll(others) if every else rows.subtract(others)
     return Relation(frame, one.fields)
+
+
+def _combined_streams(
+    left: Relation,
+    right: Relation,
+    operation: SetOperation,
+    every: bool,
+    environment: TableEnvironment,
+) -> Relation:
+    if left.frame.isStreaming != right.frame.isStreaming:
+        raise TableException(
+            f"the {operation} of a bounded and an unbounded table is not carried: Spark has none. "
+            "Read the bounded table as an unbounded one."
+        )
+    if operation != "union":
+        return stream_sides.set_operation(left, right, operation, every, environment)
+    combined = appended(left, right)
+    if every:
+        return combined
+    return stream_groups.aggregate(combined, combined.names, {}, environment)
 
 
 def _common_types(left: Relation, right: Relation, operation: str) -> list[DataType]:

@@ -89,6 +89,30 @@ class Scope:
         """Return the columns and types of expressions."""
         return [self.resolve(node) for node in found]
 
+    def arguments_of(self, node: nodes.Call, distinct: bool = False) -> Arguments:
+        """Return the call of a built-in function with its arguments as columns, checked."""
+        columns: list[Column] = []
+        types: list[DataType] = []
+        expanded = tuple(self.expand(node.arguments))
+        for argument in expanded:
+            if isinstance(argument, nodes.Symbol):
+                columns.append(F.lit(None))
+                types.append(DataTypes.NULL())
+            else:
+                value = self.resolve(argument)
+                columns.append(value.column)
+                types.append(value.data_type)
+        return checked(
+            Arguments(node.function, expanded, tuple(columns), tuple(types), self, distinct)
+        )
+
+    def arguments_of_function(
+        self, wrapper: Any, found: Sequence[Node]
+    ) -> list[tuple[Column, DataType]]:
+        """Return the arguments of a function of the program, of the types it is declared for."""
+        columns, types = _as_declared(wrapper, self.resolve_all(self.expand(found)))
+        return list(zip(columns, types))
+
     def aggregated(self, distinct: bool) -> Aggregated:
         """Return how the aggregates here take their values."""
         return Aggregated(distinct, self.over)
@@ -238,20 +262,7 @@ def _literal(scope: Scope, node: nodes.Literal) -> Resolved:
 
 
 def _call(scope: Scope, node: nodes.Call, distinct: bool = False) -> Resolved:
-    columns: list[Column] = []
-    types: list[DataType] = []
-    expanded = tuple(scope.expand(node.arguments))
-    for argument in expanded:
-        if isinstance(argument, nodes.Symbol):
-            columns.append(F.lit(None))
-            types.append(DataTypes.NULL())
-        else:
-            value = scope.resolve(argument)
-            columns.append(value.column)
-            types.append(value.data_type)
-    arguments = checked(
-        Arguments(node.function, expanded, tuple(columns), tuple(types), scope, distinct)
-    )
+    arguments = scope.arguments_of(node, distinct)
     data_type = arguments.result
     return Resolved(node.function.build(arguments), data_type)
 
@@ -268,8 +279,8 @@ def _function_call(scope: Scope, node: nodes.FunctionCall, distinct: bool = Fals
                     "create_temporary_system_function registers one"
                 )
             return _call(scope, nodes.Call(built_in, node.arguments), distinct)
-    arguments = scope.resolve_all(scope.expand(node.arguments))
-    columns, types = _as_declared(wrapper, arguments)
+    arguments = scope.arguments_of_function(wrapper, node.arguments)
+    columns, types = [value for value, _ in arguments], [each for _, each in arguments]
     settings = scope.environment._function_settings()
     if wrapper.kind in ("scalar", "async"):
         return Resolved(wrapper.column(columns, types, settings), wrapper.result_type)

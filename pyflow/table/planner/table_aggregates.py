@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
+from pyflow.table.planner import stream_groups
 from pyflow.table.planner.changelog import inserted_once, settled
 from pyflow.table.planner.grouping import flattened, with_keys
 from pyflow.table.planner.nodes import Alias, FunctionCall, Node
@@ -32,6 +33,13 @@ def flat_aggregate(
             f"that might be followed by some alias, got: {call}"
         )
     function = environment._function_of(inner, "table_aggregate")
+    if relation.frame.isStreaming:
+        keyed, keys = with_keys(relation, groupings, environment)
+        result = stream_groups.flat_aggregate(keyed, keys, inner, environment)
+        if names:
+            result = _renamed(result, len(keys), names)
+        check_unique(result.names)
+        return result
     prepared, keys = with_keys(settled(relation), groupings, environment)
     scope = scope_of(prepared, environment)
     resolved = [scope.resolve(node) for node in scope.expand(inner.arguments)]
@@ -47,3 +55,13 @@ def flat_aggregate(
     result = flattened(Relation(rows, fields), _ROWS, names)
     check_unique(result.names)
     return inserted_once(result) if environment._is_streaming else result
+
+
+def _renamed(relation: Relation, keys: int, names: Sequence[str]) -> Relation:
+    """Return the relation with other names for the columns behind the keys."""
+    if len(names) != len(relation.names) - keys:
+        raise TableException(
+            "List of column aliases must have same degree as table; the function returns "
+            f"{len(relation.names) - keys} columns, whereas alias list has {len(names)} columns"
+        )
+    return relation.renamed([*relation.names[:keys], *names])

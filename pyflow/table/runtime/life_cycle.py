@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pyflow.table.udf import FunctionContext, UserDefinedFunction
 
-__all__ = ["SUBTASKS_PROPERTY", "OpenFunction", "TaskSettings"]
+__all__ = ["SUBTASKS_PROPERTY", "OpenFunction", "TaskSettings", "in_thread_mode"]
 
 #: Local property of a task, with the number of its stage behind it, that says how many tasks the
 #: stage has: org.apache.spark.sql.pyflow.RunningTask sets it.
@@ -144,6 +144,11 @@ def _task_in_thread_mode() -> Any:
     """The task that thread mode runs on this thread, None in a worker process."""
     current_task = sys.modules.get("pyflow.thread_mode.current_task")
     return None if current_task is None else current_task.current()
+
+
+def in_thread_mode() -> bool:
+    """Whether thread mode runs the task on this thread."""
+    return _task_in_thread_mode() is not None
 
 
 def _context(

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 from sqlglot import exp
 
-from pyflow.table.planner import projection
+from pyflow.table.planner import projection, stream_sides
 from pyflow.table.planner.changelog import inserted_once, settled
 from pyflow.table.planner.nodes import Field, Node
 from pyflow.table.planner.relation import Relation
 from pyflow.table.sql.names import Rows, of_relation
 from pyflow.table.sql.scalar import NameNotFound, Translator
+from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyflow.table.sql.queries import _Query
@@ -62,6 +63,14 @@ def semi_join(query: _Query, rows: Rows, condition: exp.Expr, anti: bool) -> Row
             condition, f"IN with {len(values)} values and a query of {len(inner_values)} columns"
         )
     translator = query.translator(rows)
+    if rows.relation.frame.isStreaming or inner.frame.isStreaming:
+        with translator.at(condition):
+            pairs = [
+                translator._call("equals", translator.node(value), other)
+                for value, other in zip(values, inner_values)
+            ]
+            relation = _semi_join_of_streams(query, rows.relation, inner, pairs, where, anti)
+        return replace(rows, relation=relation)
     left, right = settled(rows.relation), settled(inner)
     both = Relation(left.rows().crossJoin(right.rows()), (*left.fields, *right.fields))
     scope = projection.scope_of(both, query.environment)
@@ -79,6 +88,32 @@ def semi_join(query: _Query, rows: Rows, condition: exp.Expr, anti: bool) -> Row
     if query.environment._is_streaming and (anti or rows.relation.updating or inner.updating):
         relation = inserted_once(relation)
     return replace(rows, relation=relation)
+
+
+def _semi_join_of_streams(
+    query: _Query,
+    left: Relation,
+    right: Relation,
+    pairs: list[Node],
+    where: list[Node],
+    anti: bool,
+) -> Relation:
+    """Return the semi or anti join of unbounded tables.
+
+    Raises
+    ------
+    TableException
+        For NOT IN of values that may be null: one null on the right leaves no row.
+    """
+    both = Relation(left.frame, (*left.fields, *right.fields))
+    scope = projection.scope_of(both, query.environment)
+    if anti and any(scope.resolve(node).data_type._nullable for node in pairs):
+        raise TableException(
+            "NOT IN of values that may be null is not carried for unbounded tables: use NOT "
+            "EXISTS, for which null equals nothing"
+        )
+    conditions = [*pairs, *where]
+    return stream_sides.join(left, right, conditions, "anti" if anti else "semi", query.environment)
 
 
 def _inner(

@@ -1,0 +1,108 @@
+"""Operators that keep state over unbounded rows, as steps of a plan.
+
+They run in Spark's operator for arbitrary state, without a time mode and in append mode: what they
+emit are changes, rows like others to Spark, so that they may follow each other. State lies in
+RocksDB, the only store that Spark has for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import types as spark
+
+from pyflow.table.logical_types import DataType
+from pyflow.table.planner.executors import provide
+from pyflow.table.planner.relation import KIND, SEQUENCE, column
+from pyflow.table.planner.transport import carried, carried_type, restored
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from pyflow.table.table_environment import TableEnvironment
+
+__all__ = ["Columns", "changes_of", "per_record", "time_to_live"]
+
+_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns that travel through an operator, under names of their own.
+
+    Parameters
+    ----------
+    prefix
+        What their names begin with; numbers follow.
+    types
+        Their types.
+    """
+
+    prefix: str
+    types: tuple[DataType, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names in which they travel."""
+        return [f"{self.prefix}{place}" for place in range(len(self.types))]
+
+    def carried(self, columns: Sequence[Column]) -> list[Column]:
+        """Return columns as they travel."""
+        found = zip(columns, self.types, self.names)
+        return [carried(each, data_type).alias(name) for each, data_type, name in found]
+
+    def restored(self, names: Sequence[str]) -> list[Column]:
+        """Return the columns as they were, under other names."""
+        found = zip(self.names, self.types, names)
+        return [restored(column(own), data_type).alias(name) for own, data_type, name in found]
+
+    @property
+    def schema(self) -> list[spark.StructField]:
+        """Return the fields in which they travel."""
+        return [
+            spark.StructField(name, carried_type(data_type))
+            for name, data_type in zip(self.names, self.types)
+        ]
+
+
+def changes_of(
+    frame: DataFrame,
+    keys: Sequence[str],
+    processor: Any,
+    emitted: Sequence[spark.StructField],
+    environment: TableEnvironment,
+) -> DataFrame:
+    """Return the changes that an operator emits.
+
+    Parameters
+    ----------
+    frame
+        The columns of the keys first, and KIND and SEQUENCE last.
+    keys
+        By which columns rows belong together.
+    processor
+        What `transformWithState` takes.
+    emitted
+        The columns that it emits, before KIND and SEQUENCE.
+    """
+    provide(environment._spark)
+    if environment._spark.conf.get(_PROVIDER, None) != _ROCKSDB:
+        environment._spark.conf.set(_PROVIDER, _ROCKSDB)
+    kind = spark.StructField(KIND, spark.ByteType())
+    output = spark.StructType([*emitted, kind, spark.StructField(SEQUENCE, spark.LongType())])
+    grouped: Any = frame.groupBy(*map(column, keys))
+    changes: DataFrame = grouped.transformWithState(processor, output, "Append", "None")
+    return changes
+
+
+def per_record(environment: TableEnvironment) -> bool:
+    """Return whether each row emits its change, rather than all of a micro-batch together."""
+    return environment.get_config().get("table.exec.mini-batch.enabled", "false") != "true"
+
+
+def time_to_live(environment: TableEnvironment) -> float:
+    """Return after how many seconds state is forgotten; 0 for never."""
+    return environment.get_config().get_idle_state_retention().total_seconds()

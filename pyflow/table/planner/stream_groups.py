@@ -1,0 +1,290 @@
+"""Aggregates per key over unbounded rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+
+from pyflow.table.logical_types import (
+    ArrayType,
+    DataType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegralType,
+    MapType,
+    MultisetType,
+    RowField,
+    RowType,
+)
+from pyflow.table.planner.changelog import numbered
+from pyflow.table.planner.functions import built_in_of_sql
+from pyflow.table.planner.nodes import Call, Distinct, FunctionCall, Node
+from pyflow.table.planner.nodes import Literal as LiteralNode
+from pyflow.table.planner.operators import Columns, changes_of, per_record, time_to_live
+from pyflow.table.planner.projection import scope_of
+from pyflow.table.planner.relation import KIND, SEQUENCE, Relation, column
+from pyflow.table.planner.shapes import shape_of
+from pyflow.table.planner.transport import carried_type
+from pyflow.table.runtime.streams import aggregates as built_in
+from pyflow.table.runtime.streams.functions import PythonAggregate
+from pyflow.table.runtime.streams.groups import GroupAggregate, TableAggregate
+from pyflow.table.types import DataTypes
+from pyflow.table.udf import ImperativeAggregateFunction
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from pyflow.table.planner.functions.definition import Arguments
+    from pyflow.table.planner.resolution import Scope
+    from pyflow.table.table_environment import TableEnvironment
+
+__all__ = ["aggregate", "flat_aggregate"]
+
+_NOT_CARRIED = ("PERCENTILE", "LAG", "LEAD")
+_SPREADS = ("stddevPop", "stddevSamp", "varPop", "varSamp")
+
+
+@dataclass(frozen=True)
+class _Aggregate:
+    """An aggregate, what it takes of each row, and the type of its result.
+
+    Parameters
+    ----------
+    together
+        Whether it takes its arguments as a tuple, whatever their number.
+    """
+
+    function: Any
+    arguments: tuple[tuple[Column, DataType], ...]
+    result: DataType
+    together: bool = False
+
+    def places(self, first: int) -> Any:
+        """Return where its arguments stand in a row, the first of them there."""
+        if self.together:
+            return tuple(range(first, first + len(self.arguments)))
+        return first if self.arguments else None
+
+
+def aggregate(
+    relation: Relation,
+    keys: Sequence[str],
+    aggregates: dict[str, Node],
+    environment: TableEnvironment,
+) -> Relation:
+    """Return the changes of each key's aggregates as the rows come.
+
+    Without aggregates, each key once. With a function of the program among them, once per key and
+    micro-batch, as PyFlink does per bundle.
+    """
+    scope = scope_of(relation, environment)
+    found = [_resolved(node, scope, relation.updating) for node in aggregates.values()]
+    each_record = per_record(environment) and not any(each.together for each in found)
+    seconds = time_to_live(environment)
+
+    def operator(places: list[Any], names: list[str]) -> GroupAggregate:
+        return GroupAggregate(
+            [(each.function, place) for each, place in zip(found, places)],
+            names,
+            changes=relation.updating,
+            per_record=each_record,
+            repeats=seconds > 0 and (each_record or any(each.together for each in found)),
+            time_to_live=seconds,
+        )
+
+    results = [(name, each.result) for name, each in zip(aggregates, found)]
+    only_new = not aggregates and not relation.updating
+    return _grouped(relation, keys, found, results, operator, only_new, environment)
+
+
+def flat_aggregate(
+    relation: Relation, keys: Sequence[str], call: FunctionCall, environment: TableEnvironment
+) -> Relation:
+    """Return keys and the rows that a table aggregate function of the program emits for each."""
+    wrapper = environment._function_of(call, "table_aggregate")
+    scope = scope_of(relation, environment)
+    arguments = scope.arguments_of_function(wrapper, call.arguments)
+    found = _of_program(wrapper, arguments, False, relation.updating, environment)
+    seconds = time_to_live(environment)
+
+    def operator(places: list[Any], names: list[str]) -> GroupAggregate:
+        return TableAggregate(
+            [(found.function, places[0])],
+            names,
+            changes=relation.updating,
+            per_record=False,
+            repeats=False,
+            time_to_live=seconds,
+        )
+
+    results = [(part.name, part.data_type) for part in wrapper.result_type.fields]
+    return _grouped(relation, keys, [found], results, operator, False, environment)
+
+
+def _grouped(
+    relation: Relation,
+    keys: Sequence[str],
+    found: Sequence[_Aggregate],
+    results: Sequence[tuple[str, DataType]],
+    operator: Callable[[list[Any], list[str]], GroupAggregate],
+    only_new: bool,
+    environment: TableEnvironment,
+) -> Relation:
+    """Return what an operator emits for each key.
+
+    Parameters
+    ----------
+    results
+        The columns behind the keys.
+    operator
+        Makes it of the places of arguments, and of the names of what it emits.
+    only_new
+        Whether it emits insertions only.
+    """
+    rows = numbered(relation)
+    types = dict(relation.fields)
+    # Without keys all rows are one group, of a key that says so.
+    by = Columns("k", tuple(types[key] for key in keys) or (DataTypes.BOOLEAN(),))
+    taken = [pair for each in found for pair in each.arguments]
+    arguments = Columns("a", tuple(data_type for _, data_type in taken))
+    values = Columns("v", tuple(data_type for _, data_type in results))
+    frame = rows.frame.select(
+        *by.carried([column(key) for key in keys] or [F.lit(True)]),
+        *arguments.carried([value for value, _ in taken]),
+        *rows.changes,
+    )
+    places, place = [], len(by.names)
+    for each in found:
+        places.append(each.places(place))
+        place += len(each.arguments)
+    processor = operator(places, [*by.names, *values.names, KIND, SEQUENCE])
+    emitted = [*by.schema, *values.schema]
+    changes = changes_of(frame, by.names, processor, emitted, environment)
+    restored = changes.select(
+        *(by.restored(keys) if keys else []),
+        *values.restored([name for name, _ in results]),
+        *([] if only_new else [column(KIND), column(SEQUENCE)]),
+    )
+    fields = (*((key, types[key]) for key in keys), *results)
+    return Relation(restored, fields, key=tuple(keys), updating=not only_new)
+
+
+def _resolved(node: Node, scope: Scope, changes: bool) -> _Aggregate:
+    call = node.child if isinstance(node, Distinct) else node
+    distinct = isinstance(node, Distinct)
+    if isinstance(call, FunctionCall):
+        wrapper: Any = call.function
+        function = None
+        if isinstance(wrapper, str):
+            function = built_in_of_sql(wrapper)
+            wrapper = scope.function(wrapper)
+        if wrapper is not None:
+            arguments = scope.arguments_of_function(wrapper, call.arguments)
+            return _of_program(wrapper, arguments, distinct, changes, scope.environment)
+        assert function is not None
+        call = Call(function, call.arguments)
+    assert isinstance(call, Call)
+    return _built_in(call, scope, distinct, changes)
+
+
+def _of_program(
+    wrapper: Any,
+    arguments: Sequence[tuple[Column, DataType]],
+    distinct: bool,
+    changes: bool,
+    environment: TableEnvironment,
+) -> _Aggregate:
+    if wrapper.func_type == "pandas":
+        raise TableException(
+            f"Pandas UDAFs are not supported in streaming mode currently: {wrapper.name}. Use it "
+            "in a window, or write it with func_type='general'."
+        )
+    if changes and type(wrapper.function).retract is ImperativeAggregateFunction.retract:
+        raise TableException(
+            f"aggregate function {wrapper.name} has no method retract(), which takes back a row: "
+            "its input changes"
+        )
+    settings = environment._function_settings()
+    emits_rows = wrapper.kind == "table_aggregate"
+    result = ArrayType(wrapper.result_type) if emits_rows else wrapper.result_type
+    function: built_in.Aggregate = PythonAggregate(
+        wrapper.function,
+        wrapper.name,
+        [shape_of(data_type, settings.time_zone) for _, data_type in arguments],
+        shape_of(result, settings.time_zone),
+        settings.for_tasks(),
+        emits_rows,
+    )
+    if not distinct:
+        return _Aggregate(function, tuple(arguments), wrapper.result_type, together=True)
+    value, row_type = _row_of(arguments)
+    function = built_in.Distinct(function, carried_type(row_type).simpleString(), with_nulls=True)
+    return _Aggregate(function, ((value, row_type),), wrapper.result_type, together=True)
+
+
+def _row_of(arguments: Sequence[tuple[Column, DataType]]) -> tuple[Column, RowType]:
+    """Return values as one."""
+    row_type = RowType([RowField(f"f{place}", t) for place, (_, t) in enumerate(arguments)])
+    parts = [value.alias(f"f{place}") for place, (value, _) in enumerate(arguments)]
+    return F.struct(*parts), row_type
+
+
+def _built_in(call: Call, scope: Scope, distinct: bool, changes: bool) -> _Aggregate:
+    arguments = scope.arguments_of(call, distinct)
+    kind = call.function.name
+    if kind in _NOT_CARRIED or (distinct and kind in _SPREADS):
+        raise arguments.fail("it is not carried over unbounded rows without a window")
+    taken = _argument(kind, arguments)
+    data_type = taken[0][1] if taken else DataTypes.BOOLEAN()
+    if _has_keys_without_order(data_type) and (distinct or kind == "collect"):
+        raise arguments.fail("arrays and maps cannot be told apart in the state of a stream")
+    about = [arguments.constant(1) if len(arguments) > 1 else ","] if kind == "listAgg" else []
+    schema = carried_type(data_type).simpleString()
+    # Of distinct values each is added and taken back once, by the same aggregate.
+    function = built_in.make(kind, changes, _number(arguments.result), schema, *about)
+    if distinct and kind not in ("min", "max"):
+        function = built_in.Distinct(function, schema, with_nulls=kind == "ARRAY_AGG")
+    return _Aggregate(function, taken, arguments.result)
+
+
+def _argument(kind: str, arguments: Arguments) -> tuple[tuple[Column, DataType], ...]:
+    """Return the one value that an aggregate takes of a row; nothing where each row counts."""
+    columns, types, nodes = arguments.columns, arguments.types, arguments.nodes
+    if kind == "count":
+        if not columns or (len(nodes) == 1 and _is_there(nodes[0]) and not arguments.distinct):
+            return ()
+        if len(columns) > 1:
+            value, row_type = _row_of(list(zip(columns, types)))
+            for each in columns:
+                value = F.when(each.isNotNull(), value)
+            return ((value, row_type),)
+    if kind in _SPREADS:
+        return ((columns[0].cast("double"), DoubleType()),)
+    return ((columns[0], types[0]),)
+
+
+def _is_there(node: Node) -> bool:
+    return isinstance(node, LiteralNode) and node.value is not None
+
+
+def _has_keys_without_order(data_type: DataType) -> bool:
+    if isinstance(data_type, RowType):
+        return any(_has_keys_without_order(each.data_type) for each in data_type.fields)
+    return isinstance(data_type, (ArrayType, MapType, MultisetType))
+
+
+def _number(data_type: DataType) -> built_in.Number:
+    """Return how the operator is told of the type of a number."""
+    if isinstance(data_type, DecimalType):
+        return "DECIMAL", data_type.precision, data_type.scale
+    if isinstance(data_type, IntegralType):
+        bits = {8: "TINYINT", 16: "SMALLINT", 32: "INT", 64: "BIGINT"}
+        return (bits[data_type.BITS],)
+    if isinstance(data_type, FloatType):
+        return ("FLOAT",)
+    return ("DOUBLE",) if isinstance(data_type, DoubleType) else ("ANY",)

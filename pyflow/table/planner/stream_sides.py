@@ -1,0 +1,348 @@
+"""Joins and set operations of two unbounded tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from pyflow.table.logical_types import DataType
+from pyflow.table.planner.changelog import numbered
+from pyflow.table.planner.conversion import convert
+from pyflow.table.planner.nodes import Call, Field, Node
+from pyflow.table.planner.nodes import Literal as LiteralNode
+from pyflow.table.planner.operators import Columns, changes_of, time_to_live
+from pyflow.table.planner.projection import scope_of
+from pyflow.table.planner.relation import KIND, SEQUENCE, Relation, column
+from pyflow.table.planner.transport import carried_type
+from pyflow.table.planner.type_rules import common
+from pyflow.table.runtime.streams.sides import Comparison, Join, JoinKind, SetOperation, Side
+from pyflow.table.types import DataTypes
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from pyflow.table.table_environment import TableEnvironment
+
+__all__ = ["conjuncts", "join", "set_operation"]
+
+_SIDE = "side"
+_OPERATORS = {
+    "equals": "==",
+    "notEquals": "!=",
+    "lessThan": "<",
+    "lessThanOrEqual": "<=",
+    "greaterThan": ">",
+    "greaterThanOrEqual": ">=",
+}
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def join(
+    left: Relation,
+    right: Relation,
+    conditions: Sequence[Node],
+    kind: JoinKind,
+    environment: TableEnvironment,
+) -> Relation:
+    """Return the changes of a join as the rows of both sides come.
+
+    Parameters
+    ----------
+    conditions
+        All of which hold for partners.
+    kind
+        Of a ``semi`` or ``anti`` join the result has the columns of the left side only.
+    """
+    if not (left.frame.isStreaming and right.frame.isStreaming):
+        return _with_bounded(left, right, conditions, kind, environment)
+    parts = _Conditions(left, right, environment)
+    for condition in conditions:
+        parts.take(condition, kind == "inner")
+    fields = _fields(left, right, kind)
+    one = _Input(numbered(left), tuple(parts.left), tuple(parts.left_filters), environment)
+    other = _Input(numbered(right), tuple(parts.right), tuple(parts.right_filters), environment)
+    keys = Columns("k", tuple(parts.key_types) or (DataTypes.BOOLEAN(),))
+    first = len(keys.names) + 1
+    middle = first + len(one.types)
+    names = Columns("o", tuple(data_type for _, data_type in fields))
+    processor = Join(
+        kind,
+        Side(first, middle, len(left.fields), one.schema),
+        Side(middle, middle + len(other.types), len(right.fields), other.schema),
+        parts.comparisons,
+        [*names.names, KIND, SEQUENCE],
+        len(keys.names),
+        time_to_live(environment),
+    )
+    preserved = {"left": (True, False), "right": (False, True), "full": (True, True)}.get(
+        kind, (kind == "anti", False)
+    )
+    frame = one.frame(keys, parts.left_keys, True, other.types, preserved[0]).union(
+        other.frame(keys, parts.right_keys, False, one.types, preserved[1])
+    )
+    changes = changes_of(frame, keys.names, processor, names.schema, environment)
+    updating = kind not in ("inner", "semi") or left.updating or right.updating
+    restored = changes.select(
+        *names.restored([name for name, _ in fields]), column(KIND), column(SEQUENCE)
+    )
+    result = Relation(restored, fields, updating=True)
+    for residue in parts.residue:
+        result = replace(
+            result, frame=result.frame.filter(scope_of(result, environment).resolve(residue).column)
+        )
+    if not updating:
+        return replace(result, frame=result.rows(), updating=False)
+    return replace(result, key=_key(left, right, kind))
+
+
+def _fields(left: Relation, right: Relation, kind: JoinKind) -> tuple[tuple[str, DataType], ...]:
+    if kind in ("semi", "anti"):
+        return left.fields
+    of_left = [(n, t.nullable() if kind in ("right", "full") else t) for n, t in left.fields]
+    of_right = [(n, t.nullable() if kind in ("left", "full") else t) for n, t in right.fields]
+    return (*of_left, *of_right)
+
+
+def _key(left: Relation, right: Relation, kind: JoinKind) -> tuple[str, ...] | None:
+    if kind in ("semi", "anti"):
+        return left.key
+    if kind == "inner" and left.key and right.key:
+        return (*left.key, *right.key)
+    return None
+
+
+def _with_bounded(
+    left: Relation,
+    right: Relation,
+    conditions: Sequence[Node],
+    kind: JoinKind,
+    environment: TableEnvironment,
+) -> Relation:
+    """Return the join of changes with rows that all are there: each change is joined by itself."""
+    outer = {"left": left, "right": right, "semi": left, "anti": left}.get(kind)
+    if kind == "full" or (outer is not None and not outer.frame.isStreaming):
+        raise TableException(
+            f"a {kind} join that keeps rows of a bounded table without a partner in an unbounded "
+            "one is not carried: whether there is one is never known. Read the bounded table as "
+            "an unbounded one."
+        )
+    bounded = right if left.frame.isStreaming else left
+    if bounded.updating:
+        raise TableException("a bounded table that changes cannot be joined with an unbounded one")
+    stream = left if left.frame.isStreaming else right
+    both = Relation(left.frame, (*left.fields, *right.fields))
+    scope = scope_of(both, environment)
+    condition = F.lit(True)
+    for node in conditions:
+        condition = condition & scope.resolve(node).column
+    spark_kind = {"semi": "left_semi", "anti": "left_anti"}.get(kind, kind)
+    sides = [
+        each.frame.select(*each.columns, *each.changes) if each is stream else each.rows()
+        for each in (left, right)
+    ]
+    fields = _fields(left, right, kind)
+    joined = sides[0].join(sides[1], condition, spark_kind)
+    times = stream.time_attributes if kind in ("inner", "semi", "anti") else {}
+    return Relation(
+        joined.select(*(column(name) for name, _ in fields), *stream.changes),
+        fields,
+        time_attributes=times,
+        updating=stream.updating,
+    )
+
+
+class _Conditions:
+    """Conditions on pairs, taken apart into what an operator can check.
+
+    Equalities of a value of each side are its key. Conditions on one side are part of the key, too:
+    where they are not true it is null. Comparisons of a value of each side are checked on pairs.
+    """
+
+    def __init__(self, left: Relation, right: Relation, environment: TableEnvironment) -> None:
+        self._names = (set(left.names), set(right.names))
+        self._scopes = (scope_of(left, environment), scope_of(right, environment))
+        self._widths = (len(left.fields), len(right.fields))
+        self.left_keys: list[Column] = []
+        self.right_keys: list[Column] = []
+        self.key_types: list[DataType] = []
+        self.left_filters: list[Column] = []
+        self.right_filters: list[Column] = []
+        self.left: list[tuple[Column, DataType]] = []
+        self.right: list[tuple[Column, DataType]] = []
+        self.comparisons: list[Comparison] = []
+        self.residue: list[Node] = []
+
+    def take(self, condition: Node, later: bool) -> None:
+        """Take a condition; one that is none of these is left for `later`, if it can be."""
+        for node in conjuncts(condition):
+            side = self._side(node)
+            if side is not None:
+                filters = self.right_filters if side else self.left_filters
+                filters.append(self._scopes[side].resolve(node).column)
+            elif self._compare(node):
+                continue
+            elif later:
+                self.residue.append(node)
+            else:
+                raise TableException(
+                    f"the condition {node} of a join of unbounded tables that keeps rows without "
+                    "a partner is not carried: write it as comparisons, each of an expression "
+                    "over one table with an expression over the other, tied by AND"
+                )
+
+    def _side(self, node: Node) -> Literal[0, 1] | None:
+        """Return whose columns a node has: 0 for the left side, or for none, 1 for the right."""
+        names = set(_names(node))
+        if names <= self._names[0]:
+            return 0
+        return 1 if names <= self._names[1] else None
+
+    def _compare(self, node: Node) -> bool:
+        if not (isinstance(node, Call) and node.function.name in _OPERATORS):
+            return False
+        one, other = node.arguments
+        sides = self._side(one), self._side(other)
+        if None in sides or sides[0] == sides[1]:
+            return False
+        name = _OPERATORS[node.function.name]
+        if sides[0] == 1:
+            one, other, name = other, one, _TURNED.get(name, name)
+        left, right = self._scopes[0].resolve(one), self._scopes[1].resolve(other)
+        shared = common([left.data_type, right.data_type])
+        if shared is None:
+            return False
+        columns = (
+            convert(left.column, left.data_type, shared),
+            convert(right.column, right.data_type, shared),
+        )
+        if name == "==":
+            self.left_keys.append(columns[0])
+            self.right_keys.append(columns[1])
+            self.key_types.append(shared)
+            return True
+        places = (self._widths[0] + len(self.left), self._widths[1] + len(self.right))
+        self.comparisons.append(Comparison(name, *places))
+        self.left.append((columns[0], shared))
+        self.right.append((columns[1], shared))
+        return True
+
+
+@dataclass(frozen=True)
+class _Input:
+    """One side of a join, and what is compared of its rows.
+
+    Parameters
+    ----------
+    relation
+        Its changes.
+    compared
+        Values that comparisons take, with their types.
+    filters
+        What must be true of a row that has partners.
+    """
+
+    relation: Relation
+    compared: tuple[tuple[Column, DataType], ...]
+    filters: tuple[Column, ...]
+    environment: TableEnvironment
+
+    @property
+    def types(self) -> tuple[DataType, ...]:
+        return (*self.relation.types, *(data_type for _, data_type in self.compared))
+
+    @property
+    def schema(self) -> str:
+        """Return the type of its rows in the state."""
+        return _struct(self.types)
+
+    def frame(
+        self,
+        keys: Columns,
+        values: Sequence[Column],
+        is_left: bool,
+        others: Sequence[DataType],
+        preserved: bool,
+    ) -> DataFrame:
+        """Return its rows as the operator takes them: nulls in place of the other side's.
+
+        Parameters
+        ----------
+        keys, values
+            What its rows are joined by; without any all are partners.
+        preserved
+            Whether rows without a partner are in the result.
+        """
+        relation = self.relation
+        found = list(values) or [F.lit(True)]
+        if self.filters:
+            holds = self.filters[0]
+            for each in self.filters[1:]:
+                holds = holds & each
+            found = [F.when(holds, value) for value in found]
+        columns = [*relation.columns, *(each for each, _ in self.compared)]
+        own = Columns("l" if is_left else "r", self.types)
+        nothing = Columns("r" if is_left else "l", tuple(others))
+        absent = [F.lit(None).cast(part.dataType).alias(part.name) for part in nothing.schema]
+        carried = own.carried(columns)
+        frame = relation.frame.select(
+            *keys.carried(found),
+            F.lit(is_left).alias(_SIDE),
+            *((*carried, *absent) if is_left else (*absent, *carried)),
+            *relation.changes,
+        )
+        if preserved:
+            return frame
+        for name in keys.names:
+            frame = frame.filter(column(name).isNotNull())
+        return frame
+
+
+def _struct(types: Sequence[DataType]) -> str:
+    parts = [spark.StructField(f"f{place}", carried_type(each)) for place, each in enumerate(types)]
+    return spark.StructType(parts).simpleString()
+
+
+def conjuncts(node: Node) -> list[Node]:
+    """Return the conditions that a condition ties by AND; none for one that is always true."""
+    if isinstance(node, LiteralNode) and node.value is True:
+        return []
+    if isinstance(node, Call) and node.function.name == "and":
+        return [part for argument in node.arguments for part in conjuncts(argument)]
+    return [node]
+
+
+def _names(node: Node) -> list[str]:
+    if isinstance(node, Field):
+        return [node.name]
+    return [name for child in node.children for name in _names(child)]
+
+
+def set_operation(
+    left: Relation,
+    right: Relation,
+    operation: Literal["intersect", "minus"],
+    every: bool,
+    environment: TableEnvironment,
+) -> Relation:
+    """Return the changes of an intersection or a difference of tables with the same columns."""
+    keys = Columns("k", tuple(left.types))
+    sides = []
+    for is_left, relation in ((True, numbered(left)), (False, numbered(right))):
+        sides.append(
+            relation.frame.select(
+                *keys.carried(relation.columns), F.lit(is_left).alias(_SIDE), *relation.changes
+            )
+        )
+    processor = SetOperation(
+        operation, every, [*keys.names, KIND, SEQUENCE], time_to_live(environment)
+    )
+    frame = sides[0].union(sides[1])
+    changes = changes_of(frame, keys.names, processor, keys.schema, environment)
+    restored = changes.select(*keys.restored(left.names), column(KIND), column(SEQUENCE))
+    key = None if every else tuple(left.names)
+    return Relation(restored, left.fields, key=key, updating=True)

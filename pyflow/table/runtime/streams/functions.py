@@ -1,0 +1,257 @@
+"""Aggregate functions of programs, whose accumulators are kept in state.
+
+An accumulator is pickled, with its lists and maps apart: a ``ListView`` or ``MapView`` that is the
+accumulator itself or a field of it lies in state of its own, of which only what is used is read and
+only what has changed is written.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from pyflow.common.types import Row
+from pyflow.table.data_view import ListView, MapView
+from pyflow.table.runtime.life_cycle import OpenFunction, TaskSettings, in_thread_mode
+from pyflow.table.runtime.scalar import fields_of
+from pyflow.table.runtime.streams.aggregates import Aggregate
+from pyflow.table.runtime.streams.stores import ListStore, MapStore, Store
+from pyflow.table.runtime.streams.values import packer, unpacker
+from pyflow.table.runtime.values import Shape, encoder
+
+__all__ = ["PythonAggregate"]
+
+
+class PythonAggregate(Aggregate):
+    """A function of a program.
+
+    Parameters
+    ----------
+    function : AggregateFunction or TableAggregateFunction
+    name : str
+    arguments : sequence of tuple
+        The shapes of what it takes.
+    result : tuple
+        The shape of what it returns, of a table aggregate that of an array of rows.
+    settings : TaskSettings
+    emits_rows : bool
+        Whether it is a table aggregate.
+    """
+
+    in_order = True
+
+    def __init__(
+        self,
+        function: Any,
+        name: str,
+        arguments: Sequence[Shape],
+        result: Shape,
+        settings: TaskSettings,
+        emits_rows: bool,
+    ) -> None:
+        self._sent = (function, name, list(arguments), result, settings, emits_rows)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded, self._sent
+
+    def load(self) -> PythonAggregate:
+        """Prepare for a task, which opens the function before its first row."""
+        function, name, arguments, result, settings, emits_rows = self._sent
+        opened = OpenFunction(function, name, settings)
+        watch: Callable[[Any], Any] = _same if in_thread_mode() else opened.watch
+        self._create = watch(function.create_accumulator)
+        self._accumulate = watch(function.accumulate)
+        self._retract = watch(function.retract)
+        result_of = function.get_value
+        if emits_rows:
+
+            def result_of(accumulator: Any) -> list[Any]:
+                return [fields_of(row) for row in function.emit_value(accumulator)]
+
+        self._result = watch(result_of)
+        self._encode = encoder(result, f"the result of {name}")
+        self._pack = packer(result) or _same
+        self._unpack = [unpacker(shape) for shape in arguments]
+        self._converts = any(self._unpack)
+        return self
+
+    def open(self, handle: Any, name: str) -> None:
+        """Open the views of its accumulators."""
+        self._views = _Views(self._create(), handle, name)
+        self.stores = self._views.stores
+
+    def create(self) -> Any:
+        """A new accumulator of the function."""
+        return self._views.attached(self._create(), is_new=True)
+
+    def add(self, state: Any, value: Any) -> None:
+        """Call the function's accumulate()."""
+        self._accumulate(state, *(self._unpacked(value) if self._converts else value))
+
+    def take(self, state: Any, value: Any) -> None:
+        """Call the function's retract()."""
+        self._retract(state, *(self._unpacked(value) if self._converts else value))
+
+    def value(self, state: Any) -> Any:
+        """What the function returns, of the type it is declared for."""
+        return self._pack(self._encode(self._result(state)))
+
+    def stored(self, state: Any) -> Any:
+        """The accumulator without its views."""
+        return self._views.detached(state)
+
+    def restored(self, stored: Any) -> Any:
+        """The accumulator with its views."""
+        return self._views.attached(stored, is_new=False)
+
+    def _unpacked(self, values: Iterable[Any]) -> list[Any]:
+        return [
+            value if unpack is None else unpack(value)
+            for unpack, value in zip(self._unpack, values)
+        ]
+
+
+def _loaded(*sent: Any) -> PythonAggregate:
+    return PythonAggregate(*sent).load()
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+class _Views:
+    """The views of an accumulator: which of its fields they are, and where their contents lie.
+
+    Parameters
+    ----------
+    example : object
+        An accumulator, as the function makes them.
+    handle : StatefulProcessorHandle
+    name : str
+        What the names of state begin with.
+    """
+
+    def __init__(self, example: Any, handle: Any, name: str) -> None:
+        self._whole = isinstance(example, (ListView, MapView))
+        self._views: dict[int, Any] = {}
+        fields = [example] if self._whole else example
+        if isinstance(fields, (Row, list, tuple)):
+            for place, field in enumerate(fields):
+                if isinstance(field, ListView):
+                    self._views[place] = _StateList(ListStore(handle, f"{name}_list{place}"))
+                elif isinstance(field, MapView):
+                    store = MapStore(handle, f"{name}_map{place}", "BINARY")
+                    self._views[place] = _StateMap(store)
+        self.stores: tuple[Store, ...] = tuple(view.store for view in self._views.values())
+
+    def attached(self, accumulator: Any, is_new: bool) -> Any:
+        """An accumulator with the views of state; a new one's contents are put there."""
+        if not self._views:
+            return accumulator
+        fields = [accumulator] if self._whole else list(accumulator)
+        for place, view in self._views.items():
+            if is_new:
+                view.take(fields[place])
+            fields[place] = view
+        return fields[0] if self._whole else _like(accumulator, fields)
+
+    def detached(self, accumulator: Any) -> Any:
+        """An accumulator without its views, to be pickled."""
+        if not self._views:
+            return accumulator
+        fields = [accumulator] if self._whole else list(accumulator)
+        for place, view in self._views.items():
+            if fields[place] is not view:  # the function has put another one there
+                view.clear()
+                view.take(fields[place])
+            fields[place] = None
+        return None if self._whole else _like(accumulator, fields)
+
+
+def _like(accumulator: Any, fields: list[Any]) -> Any:
+    if not isinstance(accumulator, Row):
+        return type(accumulator)(fields)
+    for place, field in enumerate(fields):
+        accumulator[place] = field
+    return accumulator
+
+
+class _StateList(ListView[Any]):
+    """A list in state."""
+
+    def __init__(self, store: ListStore) -> None:
+        self.store = store
+
+    def take(self, other: ListView[Any]) -> None:
+        """Append what another list has."""
+        self.add_all(list(other.get()))
+
+    def get(self) -> Iterable[Any]:
+        return list(self.store.get())
+
+    def add(self, value: Any) -> None:
+        self.store.add(value)
+
+    def add_all(self, values: Iterable[Any]) -> None:
+        for value in values:
+            self.store.add(value)
+
+    def clear(self) -> None:
+        self.store.clear()
+
+
+class _StateMap(MapView[Any, Any]):
+    """A map in state; its keys are pickled."""
+
+    def __init__(self, store: MapStore) -> None:
+        self.store = store
+
+    def take(self, other: MapView[Any, Any]) -> None:
+        """Put what another map has."""
+        self.put_all(dict(other.items()))
+
+    def get(self, key: Any) -> Any:
+        found = self.store.get(_pickled(key))
+        if found is None:
+            raise KeyError(key)
+        return found[0]
+
+    def put(self, key: Any, value: Any) -> None:
+        self.store.put(_pickled(key), (value,))
+
+    def put_all(self, dict_value: dict[Any, Any]) -> None:
+        for key, value in dict_value.items():
+            self.put(key, value)
+
+    def remove(self, key: Any) -> None:
+        self.get(key)
+        self.store.remove(_pickled(key))
+
+    def contains(self, key: Any) -> bool:
+        return self.store.get(_pickled(key)) is not None
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        return [(pickle.loads(key), value) for key, (value,) in self.store.items()]
+
+    def keys(self) -> Iterable[Any]:
+        return [key for key, _ in self.items()]
+
+    def values(self) -> Iterable[Any]:
+        return [value for _, value in self.items()]
+
+    def is_empty(self) -> bool:
+        return not any(True for _ in self.store.items())
+
+    def clear(self) -> None:
+        self.store.clear()
+
+
+def _pickled(key: Any) -> bytes:
+    """The same bytes for equal keys: nothing in them refers to what came before."""
+    written = io.BytesIO()
+    pickler = pickle.Pickler(written, 4)
+    pickler.fast = True
+    pickler.dump(key)
+    return written.getvalue()

@@ -1,0 +1,216 @@
+"""Aggregates per key, without windows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from pyflow.table.runtime.streams.aggregates import Aggregate
+from pyflow.table.runtime.streams.rows import (
+    DELETE,
+    INSERT,
+    UPDATE_AFTER,
+    UPDATE_BEFORE,
+    Changes,
+    adds,
+    in_sequence,
+    row_maker,
+)
+from pyflow.table.runtime.streams.stores import Store, ValueStore
+
+__all__ = ["Argument", "GroupAggregate", "TableAggregate"]
+
+#: Which column of a row an aggregate takes, or which columns, as a tuple; None if it takes none.
+Argument = Any
+
+_Values = tuple[Any, ...]
+
+
+class GroupAggregate:
+    """Emits the changes of each key's aggregates, as Flink does.
+
+    A key's first row gives ``+I``, later ones ``-U`` and ``+U`` where a value differs; when as many
+    rows have been taken back as were added, ``-D``.
+
+    Parameters
+    ----------
+    aggregates : sequence
+        Each with the column that it takes.
+    names : sequence of str
+        Of the columns of emitted rows.
+    changes : bool
+        Whether rows of the input are taken back.
+    per_record : bool
+        Whether changes are emitted for each row; otherwise once for all rows of a micro-batch.
+    repeats : bool
+        Whether values that stay the same are emitted, too: where keys are forgotten, operators
+        behind this one must see that theirs are still used.
+    time_to_live : float
+        After how many seconds without a row a key is forgotten; 0 for never.
+    """
+
+    def __init__(
+        self,
+        aggregates: Sequence[tuple[Aggregate, Argument]],
+        names: Sequence[str],
+        changes: bool,
+        per_record: bool,
+        repeats: bool,
+        time_to_live: float,
+    ) -> None:
+        self._aggregates = tuple(aggregates)
+        self._names = list(names)
+        self._changes = changes
+        self._per_record = per_record
+        self._repeats = repeats
+        self._time_to_live = time_to_live
+
+    def init(self, handle: Any) -> None:
+        """Open the state of a task."""
+        self._make = row_maker(self._names)
+        self._state = ValueStore(handle, "accumulators")
+        stores: list[Store] = []
+        for number, (aggregate, _) in enumerate(self._aggregates):
+            aggregate.open(handle, f"aggregate{number}")
+            stores += aggregate.stores
+        self._stores = tuple(stores)
+        in_order = self._per_record or self._changes
+        self._in_order = in_order or any(each.in_order for each, _ in self._aggregates)
+
+    def handleInputRows(  # noqa: N802
+        self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
+    ) -> Iterator[Any]:
+        """The changes that the rows of a key make."""
+        changes = Changes(self._make, key)
+        group = self._read()
+        known = group.rows > 0
+        before = self._values(group) if known else None
+        ordered = in_sequence(rows) if self._in_order else rows
+        if self._per_record:
+            for row in ordered:
+                if self._apply(group, row):
+                    before = self._emit(group, before, row[-1], changes)
+        else:
+            place = None
+            for row in ordered:
+                if self._apply(group, row):
+                    place = row[-1]
+            if place is not None:
+                self._emit(group, before, place, changes)
+        self._write(group, known)
+        return iter(changes.rows)
+
+    def close(self) -> None:
+        """Nothing is left to be closed."""
+
+    def handleInitialState(self, key: Any, row: Any, timer_values: Any) -> None:  # noqa: N802
+        """There is none."""
+
+    def _apply(self, group: _Group, row: Any) -> bool:
+        """Add a row or take it back; False if there is nothing that it could be taken back from."""
+        if not self._changes or adds(row):
+            if group.accumulators is None:
+                group.accumulators = [each.create() for each, _ in self._aggregates]
+            group.rows += 1
+            for (aggregate, argument), state in zip(self._aggregates, group.accumulators):
+                aggregate.add(state, _argument(row, argument))
+            return True
+        if group.accumulators is None:
+            return False
+        group.rows -= 1
+        for (aggregate, argument), state in zip(self._aggregates, group.accumulators):
+            aggregate.take(state, _argument(row, argument))
+        return True
+
+    def _emit(
+        self, group: _Group, before: _Values | None, place: int, changes: Changes
+    ) -> _Values | None:
+        """Emit what has changed since the values before; the values now, None if no row is left."""
+        if group.rows <= 0:
+            if before is not None:
+                changes.add(DELETE, before, place)
+            if self._per_record:
+                self._forget(group)
+            return None
+        after = self._values(group)
+        if before is None:
+            changes.add(INSERT, after, place)
+        elif after != before or self._repeats:
+            changes.add(UPDATE_BEFORE, before, place)
+            changes.add(UPDATE_AFTER, after, place)
+        return after
+
+    def _values(self, group: _Group) -> _Values:
+        assert group.accumulators is not None
+        return tuple(
+            aggregate.value(state)
+            for (aggregate, _), state in zip(self._aggregates, group.accumulators)
+        )
+
+    def _read(self) -> _Group:
+        found = self._state.get()
+        if found is None:
+            return _Group(0, None)
+        rows, expiry, stored = found
+        kept = zip(self._aggregates, stored)
+        group = _Group(rows, [aggregate.restored(state) for (aggregate, _), state in kept])
+        if expiry and time.time() >= expiry:
+            self._forget(group)
+            self._state.clear()
+        return group
+
+    def _write(self, group: _Group, known: bool) -> None:
+        if group.rows > 0:
+            expiry = time.time() + self._time_to_live if self._time_to_live else 0
+            assert group.accumulators is not None
+            kept = zip(self._aggregates, group.accumulators)
+            stored = [aggregate.stored(state) for (aggregate, _), state in kept]
+            self._state.put((group.rows, expiry, stored))
+        elif known:
+            self._forget(group)
+            self._state.clear()
+        for store in self._stores:
+            store.flush()
+
+    def _forget(self, group: _Group) -> None:
+        group.rows, group.accumulators = 0, None
+        for store in self._stores:
+            store.clear()
+
+
+class TableAggregate(GroupAggregate):
+    """Emits what a function returns for each key, once for all rows of a micro-batch.
+
+    The rows that were emitted before are deleted and those of now inserted, as PyFlink does.
+    """
+
+    def _emit(
+        self, group: _Group, before: _Values | None, place: int, changes: Changes
+    ) -> _Values | None:
+        for row in before[0] if before is not None else ():
+            changes.add(DELETE, row, place)
+        if group.rows <= 0:
+            return None
+        after = self._values(group)
+        for row in after[0]:
+            changes.add(INSERT, row, place)
+        return after
+
+
+class _Group:
+    """What is known of a key: how many rows it has, and the accumulators of its aggregates."""
+
+    __slots__ = ("accumulators", "rows")
+
+    def __init__(self, rows: int, accumulators: list[Any] | None) -> None:
+        self.rows = rows
+        self.accumulators = accumulators
+
+
+def _argument(row: Any, argument: Argument) -> Any:
+    if argument is None:
+        return True
+    if type(argument) is tuple:
+        return [row[place] for place in argument]
+    return row[argument]

@@ -1,0 +1,237 @@
+"""The first rows of each key in an order: Top-N, deduplication, LIMIT."""
+
+from __future__ import annotations
+
+import time
+from bisect import insort
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from pyflow.table.runtime.streams.rows import (
+    DELETE,
+    INSERT,
+    UPDATE_AFTER,
+    UPDATE_BEFORE,
+    Changes,
+    adds,
+    in_sequence,
+    row_maker,
+)
+from pyflow.table.runtime.streams.stores import MapStore, ValueStore, identity_of
+
+__all__ = ["FirstRows", "SortColumn"]
+
+
+class SortColumn(NamedTuple):
+    """A column that rows are ordered by.
+
+    Attributes
+    ----------
+    place : int
+        In a row of the operator's input.
+    ascending, nulls_first : bool
+    """
+
+    place: int
+    ascending: bool
+    nulls_first: bool
+
+
+class FirstRows:
+    """Emits the changes of the first rows of each key.
+
+    Parameters
+    ----------
+    order : sequence of SortColumn
+    start, end : int
+        The first and the last place that is emitted, from 1 on.
+    values : tuple of int
+        The first column that is emitted, and the one behind the last.
+    width : int
+        How many columns a row has, without kind and SEQUENCE.
+    numbered : bool
+        Whether the place is emitted, as the last column.
+    replaces : bool
+        Whether another row at a place is an update of it; otherwise the row that leaves is deleted
+        and the one that comes is inserted.
+    names : sequence of str
+        Of the columns of emitted rows.
+    changes : bool
+        Whether rows of the input are taken back. All have to be kept then, otherwise those up to
+        the last place.
+    latest : bool
+        Whether of rows that are equal in the order the one that came last is the first.
+    time_to_live : float
+        After how many seconds without a row a key is forgotten; 0 for never.
+    """
+
+    def __init__(
+        self,
+        order: Sequence[SortColumn],
+        start: int,
+        end: int,
+        values: tuple[int, int],
+        width: int,
+        numbered: bool,
+        replaces: bool,
+        names: Sequence[str],
+        changes: bool,
+        latest: bool,
+        time_to_live: float,
+    ) -> None:
+        self._order = tuple(order)
+        self._range = (start, end)
+        self._values = values
+        self._width = width
+        self._numbered = numbered
+        self._replaces = replaces or numbered
+        self._names = list(names)
+        self._changes = changes
+        self._latest = latest
+        self._time_to_live = time_to_live
+
+    def init(self, handle: Any) -> None:
+        """Open the state of a task."""
+        self._make = row_maker(self._names)
+        self._state = ValueStore(handle, "next")
+        self._rows = MapStore(handle, "rows", "BIGINT")
+
+    def handleInputRows(  # noqa: N802
+        self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
+    ) -> Iterator[Any]:
+        """The changes that the rows of a key make."""
+        changes = Changes(self._make)
+        ranked, number = self._read()
+        shown = self._shown(ranked)
+        for row in in_sequence(rows):
+            values = tuple(row[: self._width])
+            if not self._changes or adds(row):
+                number = self._add(ranked, number, values)
+            else:
+                self._take(ranked, values)
+            now = self._shown(ranked)
+            if now != shown:
+                self._emit(shown, now, row[-1], changes)
+                shown = now
+        expiry = time.time() + self._time_to_live if self._time_to_live else 0
+        if ranked:
+            self._state.put((number, expiry))
+        else:
+            self._state.clear()
+        self._rows.flush()
+        return iter(changes.rows)
+
+    def close(self) -> None:
+        """Nothing is left to be closed."""
+
+    def handleInitialState(self, key: Any, row: Any, timer_values: Any) -> None:  # noqa: N802
+        """There is none."""
+
+    def _read(self) -> tuple[list[_Ranked], int]:
+        """The rows that are kept, in their order, and the number of the next."""
+        found = self._state.get()
+        if found is None:
+            return [], 0
+        number, expiry = found
+        if expiry and time.time() >= expiry:
+            self._rows.clear()
+            return [], 0
+        kept = [self._ranked(values, place) for place, values in self._rows.items()]
+        kept.sort(key=_by_order)
+        return kept, number
+
+    def _add(self, ranked: list[_Ranked], number: int, values: tuple[Any, ...]) -> int:
+        last = self._range[1]
+        row = self._ranked(values, number)
+        if not self._changes and len(ranked) >= last:
+            if not row.order < ranked[-1].order:
+                return number
+            self._rows.remove(ranked.pop().number)
+        insort(ranked, row, key=_by_order)
+        self._rows.put(number, values)
+        return number + 1
+
+    def _take(self, ranked: list[_Ranked], values: tuple[Any, ...]) -> None:
+        wanted = identity_of(values)
+        for place, row in enumerate(ranked):
+            if identity_of(row.values) == wanted:
+                del ranked[place]
+                self._rows.remove(row.number)
+                return
+
+    def _ranked(self, values: tuple[Any, ...], number: int) -> _Ranked:
+        order = tuple(
+            _sortable(values[place], ascending, first) for place, ascending, first in self._order
+        )
+        return _Ranked((*order, -number if self._latest else number), number, values)
+
+    def _shown(self, ranked: list[_Ranked]) -> list[_Ranked]:
+        start, end = self._range
+        return ranked[start - 1 : end]
+
+    def _emit(
+        self, before: list[_Ranked], after: list[_Ranked], near: int, changes: Changes
+    ) -> None:
+        if self._replaces:
+            self._emit_places(before, after, near, changes)
+            return
+        old, new = {row.number for row in before}, {row.number for row in after}
+        for row in before:
+            if row.number not in new:
+                changes.add(DELETE, self._emitted(row), near)
+        for row in after:
+            if row.number not in old:
+                changes.add(INSERT, self._emitted(row), near)
+
+    def _emit_places(
+        self, before: list[_Ranked], after: list[_Ranked], near: int, changes: Changes
+    ) -> None:
+        for place in range(max(len(before), len(after))):
+            rank = (self._range[0] + place,) if self._numbered else ()
+            old = before[place] if place < len(before) else None
+            new = after[place] if place < len(after) else None
+            if old is None and new is not None:
+                changes.add(INSERT, (*self._emitted(new), *rank), near)
+            elif new is None and old is not None:
+                changes.add(DELETE, (*self._emitted(old), *rank), near)
+            elif old is not None and new is not None and old.number != new.number:
+                changes.add(UPDATE_BEFORE, (*self._emitted(old), *rank), near)
+                changes.add(UPDATE_AFTER, (*self._emitted(new), *rank), near)
+
+    def _emitted(self, row: _Ranked) -> tuple[Any, ...]:
+        first, end = self._values
+        return row.values[first:end]
+
+
+class _Ranked(NamedTuple):
+    order: tuple[Any, ...]
+    number: int
+    values: tuple[Any, ...]
+
+
+_by_order = itemgetter(0)
+
+
+def _sortable(value: Any, ascending: bool, nulls_first: bool) -> tuple[Any, ...]:
+    """What compares as Spark orders the values of a column."""
+    if value is None:
+        return (-1 if nulls_first else 1,)
+    comparable = (value != value, value) if isinstance(value, float) else value
+    return (0, comparable if ascending else _Descending(comparable))
+
+
+class _Descending:
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __lt__(self, other: _Descending) -> bool:
+        return bool(other.value < self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Descending) and bool(self.value == other.value)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
