@@ -345,18 +345,18 @@ class _Modules:
     def _find(self, name: str) -> ModuleSpec | None:
         parent = name.rpartition(".")[0]
         path = None
-        if parent:
-            package = self._spec(parent)
-            if package is None or package.submodule_search_locations is None:
-                return None
-            try:
+        try:
+            if parent:
+                package = self._spec(parent)
+                if package is None or package.submodule_search_locations is None:
+                    return None
                 path = list(package.submodule_search_locations)
-            except KeyError:  # a namespace within one that has not been imported
-                return None
-        for finder in sys.meta_path:
-            spec = finder.find_spec(name, path)
-            if spec is not None:
-                return spec
+            for finder in sys.meta_path:
+                spec = finder.find_spec(name, path)
+                if spec is not None:
+                    return spec
+        except KeyError:  # a namespace within a package that has not been imported
+            pass
         return None
 
     @staticmethod
