@@ -238,3 +238,9 @@ def test_modules_are_searched_as_they_would_be_imported(tmp_path, monkeypatch):
 def test_functions_are_searched_once():
     imports.refuse_early("once", [plain], may_fail_late=False)
     imports.refuse_early("once", [body], may_fail_late=False)
+
+
+def test_answers_are_kept_for_so_many_functions():
+    for _ in range(2 * imports._MOST_FUNCTIONS):
+        assert reason(len) is None
+        assert len(imports._Answers.functions) <= imports._MOST_FUNCTIONS

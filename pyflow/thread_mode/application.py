@@ -7,7 +7,7 @@ an application must not see anything of the one before.
 
 from __future__ import annotations
 
-import importlib
+import gc
 import os
 import sys
 import threading
@@ -18,7 +18,7 @@ from typing import Any
 
 from pyspark import Broadcast
 
-from pyflow.thread_mode import pyspark_worker
+from pyflow.thread_mode import imports, pyspark_worker
 
 __all__ = ["Application", "current", "end"]
 
@@ -104,10 +104,11 @@ class Application:
             added = [directory, *(os.path.join(directory, name) for name in python_includes)]
             added = [path for path in added if path not in sys.path]
             for path in added:
+                # The only place whose contents are new. To invalidate all caches would have every
+                # directory on the path listed again.
+                sys.path_importer_cache.pop(path, None)
                 sys.path.insert(1, path)
                 self._paths.append(path)
-            if added:
-                importlib.invalidate_caches()
 
     def end(self) -> list[Any]:
         """Forget the application's files and variables; return what the caller has to destroy."""
@@ -156,7 +157,8 @@ def current(identifier: str) -> Application:
         ended = [] if _current is None else _current.end()
         _current = Application(identifier)
         begun = _current
-    del ended
+    if ended:
+        _release(ended)
     return begun
 
 
@@ -172,10 +174,22 @@ def end(identifier: str) -> None:
         if _current is None or _current.identifier != identifier:
             return
         ended, _current = _current.end(), None
-    del ended
+    _release(ended)
 
 
 _current: Application | None = None
+
+
+def _release(ended: list[Any]) -> None:
+    """Destroy what an application had, and give its memory back.
+
+    A block that is in use keeps a whole arena of the allocator from being given back. Cycles of
+    objects and the interpreter's lists of free objects have blocks in arenas that are otherwise
+    free by now; a full collection releases both.
+    """
+    ended.clear()
+    imports.forget()
+    gc.collect()
 
 
 def _forget(paths: list[str]) -> list[Any]:
@@ -200,7 +214,6 @@ def _forget(paths: list[str]) -> list[Any]:
         for path in list(cache):
             if _below(path, places):
                 cache.pop(path, None)
-    importlib.invalidate_caches()
     return forgotten
 
 

@@ -21,7 +21,7 @@ from pyspark import Broadcast
 
 from pyflow.thread_mode import bootstrap
 
-__all__ = ["refuse_early"]
+__all__ = ["forget", "refuse_early"]
 
 #: What can import any module: which, only shows when it runs.
 _DYNAMIC = {
@@ -67,6 +67,9 @@ _ATOMS = {bool, bytes, complex, float, int, str, type(None), types.BuiltinFuncti
 #: So many modules are searched.
 _MOST_MODULES = 2000
 
+#: Of so many functions the answers are kept; an application may have new ones all the time.
+_MOST_FUNCTIONS = 1000
+
 _IMPORT = dis.opmap["IMPORT_NAME"]
 _EXTENDED = dis.opmap["EXTENDED_ARG"]
 _CONSTANT = dis.opmap["LOAD_CONST"]
@@ -109,6 +112,11 @@ def refuse_early(key: str, roots: Iterable[Any], *, may_fail_late: bool) -> None
         raise ImportError(refused)
 
 
+def forget() -> None:
+    """Forget what is known of functions and modules: the application that had them has ended."""
+    _Answers.forget()
+
+
 class _Answers:
     """What is known of functions and modules, while modules are found in the same places."""
 
@@ -120,11 +128,18 @@ class _Answers:
     def of(cls, key: str, roots: Iterable[Any]) -> tuple[str | None, str | None]:
         """What functions certainly and possibly need the shared interpreter for."""
         if cls.path != (path := tuple(sys.path)):
-            cls.path, cls.functions, cls.modules = path, {}, _Modules()
+            cls.forget()
+            cls.path = path
         answer = cls.functions.get(key)
         if answer is None:
+            if len(cls.functions) >= _MOST_FUNCTIONS:
+                cls.functions.clear()
             answer = cls.functions[key] = _Search(cls.modules).answer(roots)
         return answer
+
+    @classmethod
+    def forget(cls) -> None:
+        cls.path, cls.functions, cls.modules = (), {}, _Modules()
 
 
 class _Search:

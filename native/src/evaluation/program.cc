@@ -36,15 +36,18 @@ int64_t clock_cost() {
   return cost;
 }
 
-// What refused the interpreter after the first `known` that did.
-std::string refused_imports(const InterpreterState& state, Py_ssize_t known) {
+// What refused the interpreter after the first `known` that did. The list ends empty: it would grow
+// for as long as functions are tried here.
+std::string take_refused_imports(const InterpreterState& state, Py_ssize_t known) {
+  PyObject* const list = state.refused_imports.get();
   std::string names;
-  for (Py_ssize_t i = known; i < PyList_GET_SIZE(state.refused_imports.get()); ++i) {
-    const char* name = PyUnicode_AsUTF8(PyList_GET_ITEM(state.refused_imports.get(), i));
+  for (Py_ssize_t i = known; i < PyList_GET_SIZE(list); ++i) {
+    const char* name = PyUnicode_AsUTF8(PyList_GET_ITEM(list, i));
     if (name == nullptr) PyErr_Clear();
     if (!names.empty()) names += ", ";
     names += name != nullptr ? name : "?";
   }
+  if (PyList_SetSlice(list, 0, PyList_GET_SIZE(list), nullptr) != 0) PyErr_Clear();
   return names;
 }
 
@@ -75,7 +78,7 @@ std::unique_ptr<Program> Program::load(Slot& slot, const std::string& specificat
     slot.end_python();
     if (PyList_GET_SIZE(state.refused_imports.get()) != refused_before) {
       PyErr_Clear();
-      error = refused_imports(state, refused_before);
+      error = take_refused_imports(state, refused_before);
       needs_shared = true;
       return;
     }
@@ -220,7 +223,7 @@ Outcome Program::evaluate_attached(const uint8_t* input, int row_count, bool end
     const RowOutcome row_outcome = evaluate_row(input_row, evaluation.conversion_nanos);
     if (row_outcome == RowOutcome::kRefusedImport) {
       PyErr_Clear();
-      error_ = refused_imports(state, refused_before);
+      error_ = take_refused_imports(state, refused_before);
       outcome = Outcome::kMoveToShared;
       break;
     }
