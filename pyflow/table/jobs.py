@@ -31,15 +31,27 @@ class Job:
         The session that the work's queries belong to.
     work
         What to do.
+    stop
+        Ends work that has no end of its own; without it the work's queries are interrupted.
+    daemon
+        Whether the program may end before the work has.
     """
 
-    def __init__(self, session: SparkSession, work: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        session: SparkSession,
+        work: Callable[[], None],
+        stop: Callable[[], None] | None = None,
+        daemon: bool = False,
+    ) -> None:
         self._session = session
         self._work = work
+        self._stop = stop
         self._id = uuid.uuid4().hex
         self._cancelled = threading.Event()
         self._result: Future[JobExecutionResult] = Future()
-        threading.Thread(target=self._run, name=f"pyflow-job-{self._id}").start()
+        name = f"pyflow-job-{self._id}"
+        threading.Thread(target=self._run, name=name, daemon=daemon).start()
 
     def _run(self) -> None:
         begun = time.monotonic()
@@ -48,13 +60,20 @@ class Job:
             self._work()
         except BaseException as error:
             if self._cancelled.is_set():
-                self._result.cancel()
-                self._result.set_running_or_notify_cancel()
+                self._set_cancelled()
             else:
                 self._result.set_exception(error)
             return
+        if self._stop is not None:
+            # It ended because it was stopped, here or through Spark.
+            self._set_cancelled()
+            return
         milliseconds = int((time.monotonic() - begun) * 1000)
         self._result.set_result(JobExecutionResult(JobID(self._id), milliseconds))
+
+    def _set_cancelled(self) -> None:
+        self._result.cancel()
+        self._result.set_running_or_notify_cancel()
 
     def wait(self, timeout_ms: int | None) -> None:
         """Return when the work has ended.
@@ -87,9 +106,11 @@ class Job:
             self._session.addTag(self._id)
 
     def cancel(self) -> None:
-        """Interrupt the work's queries."""
+        """Stop the work, or interrupt its queries."""
         self._cancelled.set()
-        if hasattr(self._session, "_jsparkSession"):
+        if self._stop is not None:
+            self._stop()
+        elif hasattr(self._session, "_jsparkSession"):
             self._session.sparkContext.cancelJobGroup(self._id)
         else:
             self._session.interruptTag(self._id)

@@ -10,7 +10,13 @@ from pyspark.sql import functions as F
 
 from pyflow.table.expression import Expression
 from pyflow.table.planner.projection import node_of, scope_of
-from pyflow.table.planner.relation import Relation, check_unique, column
+from pyflow.table.planner.relation import (
+    WATERMARK,
+    Relation,
+    TimeAttribute,
+    check_unique,
+    column,
+)
 from pyflow.table.types import (
     DataType,
     LocalZonedTimestampType,
@@ -18,6 +24,7 @@ from pyflow.table.types import (
     RowType,
     create_arrow_schema,
     from_arrow_type,
+    from_spark,
     infer_rows,
     to_spark,
     verifier,
@@ -178,10 +185,22 @@ def _type_of_pandas(pdf: pandas.DataFrame, schema: Any) -> RowType:
     )
 
 
+def of_spark(frame: DataFrame) -> Relation:
+    """Return the relation of a frame of Spark, with the time attribute that it has."""
+    fields = tuple((part.name, from_spark(part.dataType, part.nullable)) for part in frame.schema)
+    times = {
+        part.name: TimeAttribute("rowtime", part.metadata[WATERMARK])
+        for part in frame.schema
+        if WATERMARK in part.metadata
+    }
+    return Relation(frame, fields, time_attributes=times)
+
+
 def to_pandas(relation: Relation, environment: TableEnvironment) -> pandas.DataFrame:
     """Return the rows of a relation as a data frame of pandas."""
     import pandas as pd
 
+    relation.refuse_unbounded("to_pandas()")
     table = relation.rows().toArrow()
     if table.num_rows == 0:
         return pd.DataFrame.from_records([], columns=relation.names)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflow.common.unsupported import unsupported
 from pyflow.table.jobs import Job
+from pyflow.table.streams import job_of, queries_text, start_insertions
 from pyflow.table.table_result import TableResult
 from pyflow.util.exceptions import TableException
 
@@ -20,7 +21,11 @@ __all__ = ["StatementSet"]
 
 
 class StatementSet:
-    """Insertions that are started by one call, one after the other."""
+    """Insertions that are started by one call.
+
+    Bounded rows are written one table after the other. Rows without end are written by one query,
+    which goes on from its checkpoint as a whole.
+    """
 
     def __init__(self, t_env: TableEnvironment) -> None:
         self._t_env = t_env
@@ -79,7 +84,8 @@ class StatementSet:
         """Return how the rows of all insertions are computed, in Spark's words."""
         from pyflow.table.planner.explanation import explain
 
-        return explain([(each.name, each.rows) for each in self._insertions], extra_details)
+        plans = explain([(each.name, each.rows) for each in self._insertions], extra_details)
+        return queries_text(self._insertions) + plans
 
     def print_explain(self, *extra_details: int) -> None:
         """Print what :meth:`explain` returns."""
@@ -110,10 +116,17 @@ class StatementSet:
 
 def executed(insertions: list[Insertion], environment: TableEnvironment) -> TableResult:
     """Start insertions as one job, and return what tells of its end."""
+    unbounded = [insertion for insertion in insertions if insertion.rows.unbounded]
+    bounded = [insertion for insertion in insertions if insertion not in unbounded]
 
     def work() -> None:
-        for insertion in insertions:
+        for insertion in bounded:
             insertion.run(environment)
 
+    if unbounded:
+        queries = start_insertions(unbounded, environment)
+        job = job_of(queries, environment._spark, before=work)
+    else:
+        job = Job(environment._spark, work)
     names = [insertion.name for insertion in insertions]
-    return TableResult.of_insertions(names, Job(environment._spark, work), environment)
+    return TableResult.of_insertions(names, job, environment)

@@ -17,12 +17,11 @@ from pyflow.table.planner.configuration import start_settings
 from pyflow.table.planner.described import insertion_of, relation_of
 from pyflow.table.planner.function_settings import FunctionMetrics, FunctionSettings
 from pyflow.table.planner.nodes import FunctionCall, Node
-from pyflow.table.planner.relation import Relation
 from pyflow.table.runtime.values import time_zone
 from pyflow.table.statement_set import StatementSet
 from pyflow.table.table import Table
 from pyflow.table.table_config import TableConfig
-from pyflow.table.types import DataType, RowType, from_spark
+from pyflow.table.types import DataType, RowType
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -70,6 +69,8 @@ class TableEnvironment:
         )
         self._metrics = FunctionMetrics(session)
         self._unnamed = 0
+        # Frames of tables without end, beside the descriptors that their numbers stand for.
+        self._streams: dict[int, tuple[TableDescriptor, DataFrame]] = {}
         session.conf.set("spark.sql.caseSensitive", "true")
         self._config = TableConfig(settings.get_configuration(), session)
 
@@ -307,14 +308,14 @@ class TableEnvironment:
         Parameters
         ----------
         frame : pyspark.sql.DataFrame
-            A frame with bounded rows and columns of different names.
+            A frame with columns of different names. In streaming mode it may be a streaming one,
+            whose column with a watermark is a time attribute.
         """
-        if frame.isStreaming:
-            raise TableException("a streaming data frame of Spark is not carried yet")
-        fields = tuple(
-            (part.name, from_spark(part.dataType, part.nullable)) for part in frame.schema
-        )
-        return Table(Relation(frame, fields), self)
+        if frame.isStreaming and not self._is_streaming:
+            raise TableException(
+                "A streaming data frame of Spark has no end, which is not allowed in batch mode."
+            )
+        return Table(sources.of_spark(frame), self)
 
     def list_catalogs(self) -> list[str]:
         """Return the names of the catalogs."""

@@ -11,6 +11,7 @@ from pyflow.table import tableau
 from pyflow.table.planner.changelog import in_order
 from pyflow.table.planner.relation import Relation
 from pyflow.table.result_kind import ResultKind
+from pyflow.table.streams import CollectedRows
 from pyflow.table.types import DataType, DataTypes
 from pyflow.table.value_text import cast_text
 from pyflow.table.values import from_spark_value
@@ -42,6 +43,7 @@ class TableResult:
         kind: int = ResultKind.SUCCESS_WITH_CONTENT,
         job: Job | None = None,
         shows_kinds: bool = False,
+        query: Job | None = None,
     ) -> None:
         self._fields = tuple(fields)
         self._environment = environment
@@ -49,16 +51,27 @@ class TableResult:
         self._kind = kind
         self._job = job
         self._shows_kinds = shows_kinds
+        self._query = query
         self._iterator: CloseableIterator | None = None
 
     @classmethod
     def of_rows(cls, relation: Relation, environment: TableEnvironment) -> TableResult:
-        """Return the result of a query."""
+        """Return the result of a query; one of rows without end starts now."""
+        streaming = environment._is_streaming
+        if streaming and relation.unbounded:
+            collected = CollectedRows(relation, rows_of, environment)
+            return cls(
+                relation.fields,
+                environment,
+                lambda: collected,
+                shows_kinds=True,
+                query=collected.job,
+            )
 
         def rows() -> Iterator[Row]:
             return rows_of(relation)
 
-        return cls(relation.fields, environment, rows, shows_kinds=environment._is_streaming)
+        return cls(relation.fields, environment, rows, shows_kinds=streaming)
 
     @classmethod
     def of_insertions(
@@ -80,8 +93,12 @@ class TableResult:
         return cls(fields, environment, lambda: iter([Row("OK")]), kind=ResultKind.SUCCESS)
 
     def get_job_client(self) -> JobClient | None:
-        """Return the client of the job that inserts; None for other statements."""
-        return None if self._job is None else self._job.client()
+        """Return the client of the job that inserts, or that runs a query without end.
+
+        None for other statements.
+        """
+        job = self._job or self._query
+        return None if job is None else job.client()
 
     def wait(self, timeout_ms: int | None = None) -> None:
         """Wait until an insertion has ended, or the first row of a query is there.
@@ -154,7 +171,7 @@ class TableResult:
                 for row in rows
             )
             for line in tableau.lines_of(names, texts, widths):
-                print(line)
+                print(line, flush=self._query is not None)
 
     def _rows(self) -> CloseableIterator:
         if self._iterator is None:

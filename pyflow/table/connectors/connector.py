@@ -12,6 +12,7 @@ from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from pyflow.table.planner.relation import Relation
     from pyflow.table.table_environment import TableEnvironment
@@ -130,6 +131,8 @@ class Connector(ABC):
     options: ClassVar[tuple[Option, ...]] = ()
     #: Whether a table of the kind takes updates and deletions.
     takes_changes: bool = False
+    #: Whether it applies them by its primary key, whatever order they come in within a batch.
+    applies_by_key: bool = False
 
     def __init__(self, table: DescribedTable) -> None:
         self.table = table
@@ -148,6 +151,9 @@ class Connector(ABC):
     def read(self, environment: TableEnvironment) -> DataFrame:
         """Return the rows of the table, with its stored columns.
 
+        A streaming frame says that they have no end. It is asked for once for each table, so that
+        all that a query reads of the table comes from one source with one offset.
+
         Raises
         ------
         TableException
@@ -159,7 +165,7 @@ class Connector(ABC):
         )
 
     def write(self, rows: Relation, overwrite: bool, environment: TableEnvironment) -> None:
-        """Write rows, whose columns are those of the table.
+        """Write bounded rows, whose columns are those of the table.
 
         Raises
         ------
@@ -170,6 +176,50 @@ class Connector(ABC):
             f"Table {self.table.identifier} cannot be written: the connector "
             f"{self.identifier!r} is a source."
         )
+
+    def write_batch(self, rows: Relation, batch: int, environment: TableEnvironment) -> None:
+        """Write a micro-batch of rows without end.
+
+        Parameters
+        ----------
+        rows
+            The batch: bounded rows, kept by Spark while they are written. A batch that changes is
+            not in order.
+        batch
+            Its number. After a failure a batch may come again, with the same number and rows.
+        environment
+            Where the table belongs.
+        """
+        self.write(rows, False, environment)
+
+    def stream_writer(
+        self, rows: Relation, environment: TableEnvironment
+    ) -> DataStreamWriter | None:
+        """Return Spark's own writer of rows without end, which then is not given any batches.
+
+        Returns
+        -------
+        DataStreamWriter or None
+            With format and options, without checkpoint, name and trigger; None where there is none.
+        """
+        return None
+
+    def checkpoint(self, chosen: str | None, environment: TableEnvironment) -> str | None:
+        """Return the directory of the checkpoint of the query of :meth:`stream_writer`.
+
+        Parameters
+        ----------
+        chosen
+            The directory by the job's settings, which may not be there yet; None without any.
+        environment
+            Where the table belongs.
+
+        Returns
+        -------
+        str or None
+            None for one that is forgotten when the program ends.
+        """
+        return chosen
 
     def check_sink(self, overwrite: bool) -> None:
         """Raise if the table cannot be written so; called before anything runs."""

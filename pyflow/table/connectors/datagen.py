@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import random
+import zlib
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
 from pyflow.table.connectors.connector import (
     Connector,
+    DescribedTable,
     Option,
     boolean,
     duration,
@@ -52,7 +56,8 @@ _INTEGERS: dict[type[DataType], int] = {
     IntType: 32,
     BigIntType: 64,
 }
-_ID = "id"
+# The number of a row, and when it was made.
+_ID, _NOW = "id", "now"
 
 
 def _kind(text: str) -> str:
@@ -80,16 +85,38 @@ class DataGen(Connector):
         Option("fields.#.null-rate", fraction, "a number from 0 to 1"),
     )
 
+    def __init__(self, table: DescribedTable) -> None:
+        super().__init__(table)
+        self._draws = itertools.count()
+        self._seed = 0
+
     def read(self, environment: TableEnvironment) -> DataFrame:
-        """Return the rows; they are others each time they are computed."""
+        """Return the rows: without a number of rows those of Spark's source ``rate``.
+
+        Bounded rows have other random values each time that they are read; those of a stream have
+        the same ones, so that they stay the same when the query goes on after a failure.
+        """
         self._check_paths()
         count = self._count()
-        frame = environment._spark.range(0, count, 1, self["scan.parallelism"])
+        if count is None:
+            self._seed = zlib.crc32(self.table.identifier.encode())
+            frame = self._stream(environment)
+        else:
+            self._seed = random.getrandbits(63)
+            frame = environment._spark.range(0, count, 1, self["scan.parallelism"])
+            frame = frame.withColumn(_NOW, F.current_timestamp())
         columns = [
             self._column(name, data_type).cast(to_spark(data_type)).alias(name)
             for name, data_type in self.table.columns
         ]
         return frame.select(*columns)
+
+    def _stream(self, environment: TableEnvironment) -> DataFrame:
+        reader = environment._spark.readStream.format("rate")
+        reader = reader.option("rowsPerSecond", self["rows-per-second"])
+        if self["scan.parallelism"] is not None:
+            reader = reader.option("numPartitions", self["scan.parallelism"])
+        return reader.load().select(F.col("value").alias(_ID), F.col("timestamp").alias(_NOW))
 
     def _option(self, path: str, name: str) -> Any:
         return self.values.get(f"fields.{path}.{name}")
@@ -103,19 +130,14 @@ class DataGen(Connector):
                     f"{key.split('.')[1]!r}, which the table does not have."
                 )
 
-    def _count(self) -> int:
-        """Return how many rows there are: as many as the shortest sequence has, if any."""
+    def _count(self) -> int | None:
+        """Return how many rows there are: as many as the shortest sequence has; None for no end."""
         counts = [self["number-of-rows"]] if self["number-of-rows"] is not None else []
         for name, data_type in self.table.columns:
             if self._option(name, "kind") == "sequence":
                 start, end = self._bounds_of_sequence(name, data_type)
                 counts.append(max(end - start + 1, 0))
-        if not counts:
-            raise TableException(
-                f"Table {self.table.identifier}: rows without end are not carried yet. Set the "
-                "option 'number-of-rows', or let a column be a sequence."
-            )
-        return int(min(counts))
+        return int(min(counts)) if counts else None
 
     def _bounds_of_sequence(self, path: str, data_type: DataType) -> tuple[int, int]:
         bounds = []
@@ -143,7 +165,7 @@ class DataGen(Connector):
             return F.col(_ID) + F.lit(start)
         value = self._random(path, data_type)
         rate = self._option(path, "null-rate")
-        return F.when(F.rand() >= rate, value) if rate else value
+        return F.when(self._share() >= rate, value) if rate else value
 
     def _random(self, path: str, data_type: DataType) -> Column:
         if type(data_type) in _INTEGERS:
@@ -156,20 +178,20 @@ class DataGen(Connector):
             )
             least, most = self._limits(path, -top, top, float)
             # least + rand * (most - least) would overflow for the whole range.
-            share = F.rand()
+            share = self._share()
             return share * F.lit(most) + (F.lit(1.0) - share) * F.lit(least)
         if isinstance(data_type, DecimalType):
             whole = 10 ** (data_type.precision - data_type.scale)
             least, most = self._limits(path, -whole + 1, whole - 1, float)
-            share = F.lit(least) + F.rand() * F.lit(float(most) - float(least))
+            share = F.lit(least) + self._share() * F.lit(float(most) - float(least))
             return F.round(share.cast(f"decimal(38,{min(data_type.scale, 18)})"), data_type.scale)
         if isinstance(data_type, (CharType, VarCharType)):
             return self._random_text(path, data_type)
         if isinstance(data_type, (BinaryType, VarBinaryType)):
             length = self._length(path, data_type, 100)
-            return F.unhex(_hex(2 * length)).cast("binary")
+            return F.unhex(self._hex(2 * length)).cast("binary")
         if isinstance(data_type, BooleanType):
-            return F.rand() < 0.5
+            return self._share() < 0.5
         time = self._random_time(path, data_type)
         return self._random_nested(path, data_type) if time is None else time
 
@@ -188,11 +210,11 @@ class DataGen(Connector):
     def _random_integer(self, path: str, bits: int) -> Column:
         bound = 1 << (bits - 1)
         least, most = self._limits(path, -bound, bound - 1, int)
-        random = F.xxhash64(F.rand(), F.col(_ID))
+        number = self._hash()
         span = most - least + 1
         if span >= 1 << 63:
-            return random
-        return F.pmod(random, F.lit(span)) + F.lit(least)
+            return number
+        return F.pmod(number, F.lit(span)) + F.lit(least)
 
     def _length(self, path: str, data_type: DataType, otherwise: int) -> int:
         length = self._option(path, "length")
@@ -205,25 +227,25 @@ class DataGen(Connector):
 
     def _random_text(self, path: str, data_type: DataType) -> Column:
         length = self._length(path, data_type, 100)
-        text = _hex(length)
+        text = self._hex(length)
         if not self._option(path, "var-len"):
             return text
         if not isinstance(data_type, VarCharType):
             raise self.wrong(f"fields.{path}.var-len", "true", f"false for {data_type}")
-        taken = F.floor(F.rand() * F.lit(length)).cast("int") + 1
+        taken = F.floor(self._share() * F.lit(length)).cast("int") + 1
         return text.substr(F.lit(1), taken)
 
     def _random_time(self, path: str, data_type: DataType) -> Column | None:
         past = self._option(path, "max-past") or 0
-        now = F.current_timestamp() - F.make_dt_interval(
-            secs=(F.rand() * F.lit(past / 1000.0)).cast("decimal(18,6)")
+        now = F.col(_NOW) - F.make_dt_interval(
+            secs=(self._share() * F.lit(past / 1000.0)).cast("decimal(18,6)")
         )
         if isinstance(data_type, (TimestampType, LocalZonedTimestampType)):
             return now
         if isinstance(data_type, DateType):
-            return F.current_date()
+            return F.col(_NOW).cast("date")
         if isinstance(data_type, TimeType):
-            return F.current_time()
+            return F.col(_NOW).cast("time")
         if isinstance(data_type, DayTimeIntervalType):
             milliseconds = self._random_integer(path, 32)
             return F.make_dt_interval(secs=(milliseconds / 1000).cast("decimal(18,6)"))
@@ -271,8 +293,19 @@ class DataGen(Connector):
             f"{data_type} for column {path.split('.')[0]!r}."
         )
 
+    def _hex(self, length: int) -> Column:
+        """Return a random text of so many hexadecimal digits."""
+        parts = [F.md5(self._hash().cast("string")) for _ in range(-(-length // 32))]
+        return F.concat(F.lit(""), *parts).substr(1, length)
 
-def _hex(length: int) -> Column:
-    """Return a random text of so many hexadecimal digits."""
-    parts = [F.md5(F.rand().cast("string")) for _ in range(-(-length // 32))]
-    return F.concat(F.lit(""), *parts).substr(1, length)
+    def _hash(self) -> Column:
+        """Return a random whole number of 64 bits, another one for each call and row.
+
+        It is made of the row's number: Spark may compute a row more than once, for several sinks
+        or after a failure, and must find the same values.
+        """
+        return F.xxhash64(F.col(_ID), F.lit(self._seed), F.lit(next(self._draws)))
+
+    def _share(self) -> Column:
+        """Return a random number from 0 to 1, without 1."""
+        return F.shiftrightunsigned(self._hash(), 11) * F.lit(2.0**-53)

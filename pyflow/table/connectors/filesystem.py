@@ -15,15 +15,18 @@ from pyflow.table.connectors.connector import (
     Option,
     boolean,
     character,
+    duration,
     integer,
 )
+from pyflow.table.files import holds_files, matches
 from pyflow.table.planner.changelog import in_order, numbered
-from pyflow.table.planner.relation import DELETE, KIND, UPDATE_BEFORE, column
+from pyflow.table.planner.relation import DELETE, INSERT, KIND, UPDATE_BEFORE, column
 from pyflow.table.types import to_spark
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from pyflow.table.planner.relation import Relation
     from pyflow.table.table_environment import TableEnvironment
@@ -154,6 +157,7 @@ class FileSystem(Connector):
     options = (
         Option("path", required=True),
         Option("format", required=True),
+        Option("source.monitor-interval", duration, "a duration such as 10 s"),
         Option("sink.parallelism", integer, "an integer"),
     )
 
@@ -179,7 +183,7 @@ class FileSystem(Connector):
         return [*self.options, *self.format.options]
 
     def read(self, environment: TableEnvironment) -> DataFrame:
-        """Return the rows in the files."""
+        """Return the rows in the files; with ``source.monitor-interval`` also of files to come."""
         if self.format.changes is not None:
             raise TableException(
                 f"Table {self.table.identifier} cannot be read: files of the format "
@@ -193,7 +197,10 @@ class FileSystem(Connector):
         schema = StructType(
             [StructField(name, to_spark(data_type)) for name, data_type in self.table.columns]
         )
-        reader = environment._spark.read.format(self.format.source).schema(schema)
+        session = environment._spark
+        monitored = self["source.monitor-interval"] is not None
+        reader = session.readStream if monitored else session.read
+        reader = reader.format(self.format.source).schema(schema)
         reader = reader.options(**self.format.reading(self.values))
         return reader.load(self["path"]).select(*(column(name) for name, _ in self.table.columns))
 
@@ -202,18 +209,73 @@ class FileSystem(Connector):
 
     def write(self, rows: Relation, overwrite: bool, environment: TableEnvironment) -> None:
         """Write the rows into new files."""
-        if self.format.changes is not None:
-            relation = numbered(rows)
-            frame = in_order(relation).select(self.format.changes(relation).alias("value"))
-        else:
-            frame = rows.rows()
-        parallelism = self["sink.parallelism"]
-        if parallelism is not None:
-            frame = frame.coalesce(parallelism)
-        writer = frame.write.format(self.format.source)
+        if self._has_log(environment):
+            raise self._mixed("rows without end")
+        frame = self._texts(numbered(rows)) if self.format.changes is not None else rows.rows()
+        writer = self._fewer(frame).write.format(self.format.source)
         writer = writer.mode("overwrite" if overwrite else "append")
         if self.table.partition_keys:
             writer = writer.partitionBy(*self.table.partition_keys)
             if overwrite:
                 writer = writer.option("partitionOverwriteMode", "dynamic")
         writer.options(**self.format.writing(self.values)).save(self["path"])
+
+    def stream_writer(self, rows: Relation, environment: TableEnvironment) -> DataStreamWriter:
+        """Return Spark's writer of files, each of which is seen with all of its batch, once."""
+        if rows.updating:
+            raise TableException(
+                f"Table {self.table.identifier}: changes without end cannot be written into files "
+                "yet. Bound the input, or write into a table of another connector."
+            )
+        frame = rows.rows()
+        if self.format.changes is not None:
+            kind = F.lit(INSERT).cast("tinyint").alias(KIND)
+            frame = frame.select("*", kind).select(self.format.changes(rows).alias("value"))
+        writer = self._fewer(frame).writeStream.format(self.format.source)
+        if self.table.partition_keys:
+            writer = writer.partitionBy(*self.table.partition_keys)
+        options = self.format.writing(self.values)
+        return writer.options(**options).option("path", self["path"])
+
+    def _texts(self, changes: Relation) -> DataFrame:
+        assert self.format.changes is not None
+        return in_order(changes).select(self.format.changes(changes).alias("value"))
+
+    def _fewer(self, frame: DataFrame) -> DataFrame:
+        parallelism = self["sink.parallelism"]
+        return frame if parallelism is None else frame.coalesce(parallelism)
+
+    def checkpoint(self, chosen: str | None, environment: TableEnvironment) -> str:
+        """Return the directory, or raise where batches would be taken for those of another job.
+
+        The log of files in the directory counts batches as the checkpoint does.
+        """
+        path = self["path"].rstrip("/")
+        if chosen is None:
+            raise TableException(
+                f"Table {self.table.identifier}: files of rows without end are finished with "
+                "checkpoints. Set 'execution.checkpointing.dir'."
+            )
+        has_log = self._has_log(environment)
+        if has_log and not matches(environment._spark, f"{chosen}/metadata"):
+            raise TableException(
+                f"Table {self.table.identifier}: files of another job are in {path!r}, and the "
+                f"checkpoint {chosen!r} of this one is new. Set 'execution.checkpointing.dir' "
+                "and 'pipeline.name' as they were, or write into another directory."
+            )
+        if not has_log and holds_files(environment._spark, path):
+            raise self._mixed("bounded rows")
+        return chosen
+
+    def _has_log(self, environment: TableEnvironment) -> bool:
+        """Return whether Spark keeps a log of the files that a stream has written.
+
+        Readers see no others in the directory.
+        """
+        return matches(environment._spark, f"{self['path'].rstrip('/')}/_spark_metadata/[0-9]*")
+
+    def _mixed(self, other: str) -> TableException:
+        return TableException(
+            f"Table {self.table.identifier}: files of {other} are in {self['path']!r}. Bounded "
+            "rows and rows without end cannot be written into one directory; use two."
+        )

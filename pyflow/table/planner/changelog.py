@@ -24,12 +24,14 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from pyflow.table.planner.relation import (
+    DELETE,
     INSERT,
     KIND,
     SEQUENCE,
     UPDATE_AFTER,
     UPDATE_BEFORE,
     Relation,
+    TimeAttribute,
     column,
 )
 from pyflow.table.types import MapType, MultisetType
@@ -80,9 +82,42 @@ def settled(relation: Relation) -> Relation:
 
 def _last_of_key(relation: Relation) -> DataFrame:
     assert relation.key is not None
-    order = Window.partitionBy(*map(column, relation.key)).orderBy(column(SEQUENCE).desc())
-    last = relation.frame.withColumn(_POSITION, F.row_number().over(order))
-    return last.filter((column(_POSITION) == 1) & column(KIND).isin(INSERT, UPDATE_AFTER))
+    last = _last_changes(relation, relation.key)
+    return last.filter(column(KIND).isin(INSERT, UPDATE_AFTER))
+
+
+def _last_changes(relation: Relation, key: Sequence[str]) -> DataFrame:
+    """Return the last change of each key."""
+    order = Window.partitionBy(*map(column, key)).orderBy(column(SEQUENCE).desc())
+    numbered_changes = relation.frame.withColumn(_POSITION, F.row_number().over(order))
+    return numbered_changes.filter(column(_POSITION) == 1).drop(_POSITION)
+
+
+def net_changes(relation: Relation, key: Sequence[str]) -> Relation:
+    """Return what a batch of changes makes of the rows of a table that has a key.
+
+    The result tells absolute values, not steps: applied twice it gives the same table, so that a
+    batch may be replayed.
+
+    Parameters
+    ----------
+    relation
+        Bounded rows; where they do not change, each replaces the one of its key before it.
+    key
+        The key of the table that the changes are applied to. Changes of different rows must not
+        meet under one key.
+
+    Returns
+    -------
+    Relation
+        One row per key, partitioned by it. KIND is UPDATE_AFTER for the row that the key has after
+        the batch, and DELETE, with the last values, where it has none.
+    """
+    changes = numbered(relation)
+    left = column(KIND).isin(INSERT, UPDATE_AFTER)
+    kind = F.when(left, UPDATE_AFTER).otherwise(DELETE).cast("tinyint")
+    frame = _last_changes(changes, key).withColumn(KIND, kind)
+    return replace(changes, frame=frame, key=tuple(key))
 
 
 def _left_of_all(relation: Relation) -> DataFrame:
@@ -158,6 +193,7 @@ def _comparable(value: Column, data_type: DataType) -> Column:
 
 def first_of_each(relation: Relation) -> Relation:
     """Return the first of all equal rows, as DISTINCT does over rows that do not change."""
+    relation.refuse_unbounded("DISTINCT")
     rows = numbered(relation)
     order = Window.partitionBy(*rows.columns).orderBy(column(SEQUENCE))
     frame = rows.frame.withColumn(_POSITION, F.row_number().over(order))
@@ -174,7 +210,12 @@ def appended(left: Relation, right: Relation) -> Relation:
     """Return the rows, or the changes, of both relations; those of each stay in their order."""
     if not (left.updating or right.updating):
         frame = left.rows().union(right.rows())
-        return replace(left, frame=frame, key=None, order=None)
+        times = {
+            name: time
+            for (name, time), other in zip(_times(left), _times(right))
+            if time is not None and other[1] is not None and time.kind == other[1].kind
+        }
+        return replace(left, frame=frame, time_attributes=times, key=None, order=None)
     sides = []
     for place, side in enumerate((numbered(left), numbered(right))):
         # Streams are numbered by a clock.
@@ -182,6 +223,10 @@ def appended(left: Relation, right: Relation) -> Relation:
         sides.append(side.rows(column(KIND), order.alias(SEQUENCE)))
     frame = sides[0].union(sides[1])
     return replace(left, frame=frame, key=None, updating=True, order=None, time_attributes={})
+
+
+def _times(relation: Relation) -> list[tuple[str, TimeAttribute | None]]:
+    return [(name, relation.time_attributes.get(name)) for name in relation.names]
 
 
 def in_order(relation: Relation) -> DataFrame:

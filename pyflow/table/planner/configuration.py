@@ -315,10 +315,39 @@ _TYPED = (
     ),
     Setting(
         "table.exec.mini-batch.enabled",
-        Effect.NONE,
-        "each row emits the change that it makes",
+        Effect.READ,
+        "whether rows without end wait for more as long as `table.exec.mini-batch.allow-latency`",
         _boolean,
         "false",
+    ),
+    Setting(
+        "table.exec.mini-batch.allow-latency",
+        Effect.READ,
+        "the time between two batches of rows without end, where mini-batches are enabled",
+        Duration.parse,
+        "0 ms",
+    ),
+    Setting(
+        "execution.checkpointing.dir",
+        Effect.READ,
+        "where queries over rows without end keep, by the job's name, what they go on from",
+    ),
+    Setting(
+        "state.checkpoints.dir",
+        Effect.READ,
+        "as `execution.checkpointing.dir`",
+    ),
+    Setting(
+        "execution.checkpointing.interval",
+        Effect.READ,
+        "the time between two batches that a stream writes into files; others write progress with "
+        "every batch",
+        Duration.parse,
+    ),
+    Setting(
+        "pipeline.name",
+        Effect.READ,
+        "the name of the job that is started next: its query, and its directory of checkpoints",
     ),
     Setting(
         "table.display.max-column-width",
@@ -353,7 +382,6 @@ _SPILLING = "Spark spills as it needs to"
 _OPTIMIZER = "Spark's optimizer plans queries"
 _CHECKPOINTS = "Spark writes state and progress with every batch"
 _JVM_OBJECTS = "rows travel in Spark's form"
-_BOUNDED = "a query over bounded input keeps nothing"
 _RESTART = "Spark repeats tasks `spark.task.maxFailures` times"
 _STATE = "state is kept in Spark's state store"
 _PROCESSES = "it is of Flink's processes; `spark.*` are those of Spark's"
@@ -383,7 +411,6 @@ _NONE = {
     "table.plan.compile.catalog-objects": "there are no compiled plans",
     "table.plan.restore.catalog-objects": "there are no compiled plans",
     "table.resources.download-dir": "Spark keeps files itself",
-    "table.exec.mini-batch.allow-latency": "a batch is Spark's",
     "table.exec.mini-batch.size": "a batch is Spark's",
     "table.exec.source.idle-timeout": "a source without rows holds the watermark back",
     "table.exec.sink.keyed-shuffle": "rows of a key reach a sink in order",
@@ -422,8 +449,6 @@ _NONE = {
     "table.exec.deduplicate.insert-update-after-sensitive-enabled": "both kinds are told apart",
     "table.exec.deduplicate.mini-batch.compact-changes-enabled": "a batch is Spark's",
     "table.optimizer.*": _OPTIMIZER,
-    "execution.checkpointing.dir": _BOUNDED,
-    "execution.checkpointing.interval": _CHECKPOINTS,
     "execution.checkpointing.interval-during-backlog": _CHECKPOINTS,
     "execution.checkpointing.mode": _CHECKPOINTS,
     "execution.checkpointing.timeout": _CHECKPOINTS,
@@ -457,7 +482,6 @@ _NONE = {
     "execution.attached": "the program is the driver",
     "execution.shutdown-on-attached-exit": "the program is the driver",
     "execution.target": "`spark.master` says where",
-    "pipeline.name": "jobs have Spark's names",
     "pipeline.auto-watermark-interval": _WATERMARKS,
     "pipeline.auto-generate-uids": "operators have no identifiers",
     "pipeline.closure-cleaner-level": _JVM_OBJECTS,
@@ -476,7 +500,6 @@ _NONE = {
     "state.backend": _STATE,
     "state.backend.*": _STATE,
     "state.checkpoint-storage": _CHECKPOINTS,
-    "state.checkpoints.dir": _BOUNDED,
     "state.savepoints.dir": _CHECKPOINTS,
     "restart-strategy": _RESTART,
     "restart-strategy.*": _RESTART,

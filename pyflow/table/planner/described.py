@@ -15,7 +15,15 @@ from pyflow.table.connectors.connector import Connector, DescribedTable
 from pyflow.table.expression import Expression
 from pyflow.table.planner.nodes import Node, Sql
 from pyflow.table.planner.projection import node_of, scope_of
-from pyflow.table.planner.relation import Relation, TimeAttribute, check_unique, column
+from pyflow.table.planner.relation import (
+    Relation,
+    TimeAttribute,
+    check_unique,
+    column,
+    quoted,
+    with_watermark,
+)
+from pyflow.table.planner.windows import micros_of
 from pyflow.table.schema import (
     Schema,
     UnresolvedComputedColumn,
@@ -28,6 +36,7 @@ from pyflow.table.types import (
     BinaryType,
     CharType,
     DataType,
+    DataTypes,
     DateType,
     DecimalType,
     DoubleType,
@@ -48,10 +57,13 @@ from pyflow.table.types import (
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from pyspark.sql import Column, DataFrame
 
     from pyflow.table.table_descriptor import TableDescriptor
     from pyflow.table.table_environment import TableEnvironment
+
+
+_CLOCK = "$clock"
 
 
 def relation_of(
@@ -62,27 +74,73 @@ def relation_of(
     if schema is None:
         raise TableException(f"The descriptor of table {identifier} has no schema.")
     described = _described(descriptor, identifier, _physical(schema, identifier))
-    frame = connector_of(described).read(environment)
+    frame = _read(descriptor, described, environment)
     relation = Relation(frame, described.columns)
     check_unique([entry.name for entry in schema.columns])
     found: list[tuple[str, DataType]] = []
     columns: list[Column] = []
+    times: dict[str, TimeAttribute] = {}
     for entry in schema.columns:
         if isinstance(entry, UnresolvedPhysicalColumn):
             found.append((entry.name, entry.data_type))
             columns.append(column(entry.name))
         elif isinstance(entry, UnresolvedComputedColumn):
             if _is_proctime(entry.expression):
-                raise TableException(
-                    f"Table {identifier}: column {entry.name!r} is a processing time, which is "
-                    "not carried yet."
-                )
+                found.append((entry.name, DataTypes.TIMESTAMP_LTZ(3).not_null()))
+                columns.append(F.current_timestamp().alias(entry.name))
+                times[entry.name] = TimeAttribute("proctime")
+                continue
             node = _node_of(entry.expression)
             resolved = scope_of(relation, environment).resolve(node)
             found.append((entry.name, resolved.data_type))
             columns.append(resolved.column.alias(entry.name))
-    times = _watermark(schema, dict(found), identifier)
-    return Relation(frame.select(*columns), tuple(found), time_attributes=times)
+    times.update(_watermark(schema, dict(found), identifier))
+    frame = frame.select(*columns)
+    if relation.unbounded:
+        frame = _watched(frame, dict(found), times)
+    return Relation(frame, tuple(found), time_attributes=times)
+
+
+def _watched(
+    frame: DataFrame, types: dict[str, DataType], times: dict[str, TimeAttribute]
+) -> DataFrame:
+    """Return the rows of a stream with the watermark of their time.
+
+    Spark watches instants. The wall clock of a TIMESTAMP is watched as if it were one of UTC, whose
+    microseconds are those that Spark compares later.
+    """
+    for name, time in times.items():
+        if time.kind != "rowtime":
+            continue
+        delay = f"{time.delay_ms} milliseconds"
+        if isinstance(types[name], LocalZonedTimestampType):
+            frame = frame.withWatermark(quoted(name), delay)
+            continue
+        clock = F.timestamp_micros(micros_of(name, types[name]))
+        watched = frame.withColumn(_CLOCK, clock).withWatermark(quoted(_CLOCK), delay)
+        frame = watched.withColumn(name, with_watermark(column(name), name)).drop(_CLOCK)
+    return frame
+
+
+def _read(
+    descriptor: TableDescriptor, described: DescribedTable, environment: TableEnvironment
+) -> DataFrame:
+    """Return the rows of a table; those of a stream by the same frame each time.
+
+    Queries that read a table in two places then have one source of it, with one offset.
+    """
+    known = environment._streams.get(id(descriptor))
+    if known is not None:
+        return known[1]
+    frame = connector_of(described).read(environment)
+    if frame.isStreaming:
+        if not environment._is_streaming:
+            raise TableException(
+                f"Querying an unbounded table {described.identifier} in batch mode is not allowed. "
+                "The table source is unbounded."
+            )
+        environment._streams[id(descriptor)] = (descriptor, frame)
+    return frame
 
 
 def _physical(schema: Schema, identifier: str) -> tuple[tuple[str, DataType], ...]:
@@ -204,6 +262,8 @@ def insertion_of(
     described = _described(descriptor, identifier, columns or relation.fields)
     connector = connector_of(described)
     connector.check_sink(overwrite)
+    if connector.applies_by_key:
+        _check_key(relation, described)
     if relation.updating and not connector.takes_changes:
         raise TableException(
             f"Table sink {identifier} doesn't support consuming update and delete changes, which "
@@ -212,6 +272,22 @@ def insertion_of(
     rows = _converted(relation, described)
     name = "Unregistered_Sink" if path is None else ".".join(path)
     return Insertion(connector, rows, overwrite, name, path)
+
+
+def _check_key(relation: Relation, sink: DescribedTable) -> None:
+    """Raise where changes of two rows of the query may meet under one key of the table."""
+    if not (relation.updating and relation.unbounded):
+        return
+    names = dict(zip(relation.names, (name for name, _ in sink.columns)))
+    key = None if relation.key is None else [names.get(name) for name in relation.key]
+    if key is None or not set(key) <= set(sink.primary_key):
+        shown = "no key" if key is None else f"the key [{', '.join(map(str, key))}]"
+        raise TableException(
+            f"Table sink {sink.identifier} has the primary key [{', '.join(sink.primary_key)}], "
+            f"and the query has {shown}: of several rows under one primary key the last would have "
+            "to be kept, which is not carried over rows without end. Let the query group by "
+            "columns of the primary key."
+        )
 
 
 def _converted(relation: Relation, sink: DescribedTable) -> Relation:

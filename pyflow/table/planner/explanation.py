@@ -37,7 +37,8 @@ def explain(queries: Sequence[tuple[str, Relation]], details: Sequence[int]) -> 
 
 
 def _plan(relation: Relation, mode: str) -> str:
+    frame = relation.frame if relation.unbounded else in_order(relation)
     text = io.StringIO()
     with redirect_stdout(text):
-        in_order(relation).explain(mode=mode)
+        frame.explain(mode=mode)
     return text.getvalue()

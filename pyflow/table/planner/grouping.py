@@ -26,6 +26,7 @@ from pyflow.table.planner.relation import (
     TimeAttribute,
     column,
     unused,
+    with_watermark,
 )
 from pyflow.table.types import DataType, RowType
 from pyflow.table.window import GroupWindow
@@ -306,18 +307,20 @@ def aggregate_windowed(
     rows = assigned(prepared, keys, window, environment)
     grouped = aggregate_once(rows.relation, [*keys, *rows.keys], aggregates, environment)
     frame = grouped.frame
-    if environment._is_streaming and rows.end is not None:
-        frame = frame.orderBy(column(rows.end))
+    if environment._is_streaming and rows.end is not None and not relation.unbounded:
+        frame = frame.orderBy(rows.end)
     found = [entry for entry in grouped.fields if entry[0] not in rows.keys]
     times: dict[str, TimeAttribute] = {}
     columns = [column(name) for name, _ in found]
     for name, node in properties.items():
         assert isinstance(node, WindowProperty)
         value, data_type, time = rows.property_of(node)
-        columns.append(value.alias(name))
         found.append((name, data_type))
-        if time is not None:
-            times[name] = time
+        if time is None:
+            columns.append(value.alias(name))
+            continue
+        times[name] = time
+        columns.append(with_watermark(value, name) if relation.unbounded else value.alias(name))
     return Relation(frame.select(*columns), tuple(found), time_attributes=times)
 
 

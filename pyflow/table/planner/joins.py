@@ -24,6 +24,15 @@ if TYPE_CHECKING:
 
 ROW = "$row"
 
+_COMPARISONS = (
+    "equals",
+    "lessThan",
+    "lessThanOrEqual",
+    "greaterThan",
+    "greaterThanOrEqual",
+    "between",
+)
+
 JoinType = Literal["inner", "left", "right", "full"]
 
 
@@ -63,7 +72,8 @@ def join(
                 "At least one equi-join predicate is required."
             )
         condition = resolved.column
-    if left.frame.isStreaming or right.frame.isStreaming:
+    unbounded = left.unbounded or right.unbounded
+    if unbounded and not _is_interval(left, right, predicate):
         conditions = [] if predicate is None else [predicate]
         return stream_sides.join(left, right, conditions, kind, environment)
     one, other = settled(left), settled(right)
@@ -71,9 +81,41 @@ def join(
     frame = one.rows().join(other.rows(), condition, kind)
     times = {**one.time_attributes, **other.time_attributes} if kind == "inner" else {}
     result = Relation(frame, fields, time_attributes=times)
-    if environment._is_streaming and (updating or kind != "inner"):
+    if environment._is_streaming and (updating or kind != "inner") and not unbounded:
         return inserted_once(result)
     return result
+
+
+def _is_interval(left: Relation, right: Relation, predicate: Node | None) -> bool:
+    """Return whether an interval of time limits the join of two streams, which Spark has."""
+    return (
+        predicate is not None
+        and left.unbounded
+        and right.unbounded
+        and not (left.updating or right.updating)
+        and _has_equality(predicate, left, right)
+        and _bounds_times(predicate, left, right)
+    )
+
+
+def _bounds_times(predicate: Node | None, left: Relation, right: Relation) -> bool:
+    """Return whether times of both sides are compared, so that old rows meet no new ones."""
+    if not isinstance(predicate, Call):
+        return False
+    if predicate.function.name == "and":
+        return any(_bounds_times(part, left, right) for part in predicate.arguments)
+    names = set(_field_names(predicate))
+    sides = [
+        {name for name, time in side.time_attributes.items() if time.kind == "rowtime"}
+        for side in (left, right)
+    ]
+    compares = predicate.function.name in _COMPARISONS
+    return compares and all(names & side for side in sides)
+
+
+def _field_names(node: Node) -> list[str]:
+    own = [node.name] if isinstance(node, Field) else []
+    return own + [name for child in node.children for name in _field_names(child)]
 
 
 def _padded(relation: Relation, nulls: bool) -> tuple[tuple[str, DataType], ...]:

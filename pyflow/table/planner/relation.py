@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 KIND = "$kind"
 SEQUENCE = "$sequence"
 
+# Where Spark keeps, in the metadata of a column, the delay of its watermark in milliseconds.
+WATERMARK = "spark.watermarkDelayMs"
+
 # Numbers of RowKind: what a KIND column holds.
 INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = 0, 1, 2, 3
 
@@ -79,6 +82,20 @@ class Relation:
     order: Order | None = None
 
     @property
+    def unbounded(self) -> bool:
+        """Whether its rows have no end: those of a stream."""
+        return self.frame.isStreaming
+
+    def refuse_unbounded(self, operation: str) -> None:
+        """Raise where the rows have no end, for an operation that is for bounded rows alone."""
+        if self.unbounded:
+            raise TableException(
+                f"{operation} over rows without end is not carried yet. Bound the input, as with "
+                "the option 'number-of-rows' of a datagen table or files without "
+                "'source.monitor-interval'."
+            )
+
+    @property
     def names(self) -> list[str]:
         """Return the names of the columns."""
         return [name for name, _ in self.fields]
@@ -119,6 +136,17 @@ class Relation:
 def column(name: str) -> Column:
     """Return the column of a name, whatever characters are in it."""
     return F.col(quoted(name))
+
+
+def with_watermark(time: Column, name: str) -> Column:
+    """Return a time that Spark's watermark holds for, as the one that it was computed from."""
+    return time.alias(name, metadata={WATERMARK: 0})
+
+
+def without_watermark(name: str) -> Column:
+    """Return a column as one that Spark's watermark does not hold for."""
+    # Empty metadata would give way to those of the column.
+    return column(name).alias(name, metadata={"pyflow.watermark": "none"})
 
 
 def quoted(name: str) -> str:

@@ -26,6 +26,7 @@ def sort(
 
     In SQL it is the other way round: ``nulls_first`` says it for each of the nodes.
     """
+    relation.refuse_unbounded("ORDER BY")
     scope = scope_of(relation, environment)
     columns = []
     expanded = scope.expand(nodes)
@@ -56,6 +57,7 @@ def offset(relation: Relation, rows: int) -> Relation:
     """Return the rows without the first ones."""
     if rows < 0:
         raise TableException("Offset should be greater or equal 0")
+    relation.refuse_unbounded("OFFSET")
     order = relation.order or Order(sorted=False, updating=relation.updating)
     if order.offset is not None:
         raise TableException("OFFSET already defined")

@@ -1,12 +1,17 @@
-"""Windows over bounded rows: which rows belong to which window, and aggregates around each row.
+"""Windows: which rows belong to which window, and aggregates around each row.
 
 Times are computed as Flink computes them: a TIMESTAMP_LTZ as the wall clock of the table's time
 zone shows it, a BIGINT as milliseconds since 1970. Windows start at multiples of their slide since
 1970-01-01 00:00.
+
+Over rows without end Spark closes a window when the watermark passes its end. It finds the end by
+the watermark in the column's metadata, and compares instants: the bounds of windows of a
+TIMESTAMP_LTZ then are instants, too, until the window is closed.
 """
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -17,7 +22,14 @@ from pyspark.sql import functions as F
 from pyflow.table.planner.changelog import numbered, settled
 from pyflow.table.planner.nodes import Bound, Field, Node, RowInterval, WindowProperty
 from pyflow.table.planner.projection import node_of, nodes_of, project, scope_of
-from pyflow.table.planner.relation import SEQUENCE, Relation, TimeAttribute, column, quoted
+from pyflow.table.planner.relation import (
+    SEQUENCE,
+    Relation,
+    TimeAttribute,
+    column,
+    quoted,
+    with_watermark,
+)
 from pyflow.table.planner.resolution import interval_ms
 from pyflow.table.types import (
     BigIntType,
@@ -37,6 +49,8 @@ if TYPE_CHECKING:
 _START = "$start"
 _END = "$end"
 _TIME = "$time"
+_WINDOW = "$window"
+_ONE = "$one"
 _EPOCH = "timestamp_ntz'1970-01-01 00:00:00'"
 
 
@@ -49,15 +63,15 @@ class Assigned:
     relation
         The rows, with the columns of ``keys`` that tell the window apart.
     start, end
-        Names of the columns with its bounds; None for windows of so many rows.
+        The columns with its bounds; None for windows of so many rows.
     time
         The type of the time attribute.
     """
 
     relation: Relation
     keys: tuple[str, ...]
-    start: str | None
-    end: str | None
+    start: Column | None
+    end: Column | None
     time: DataType
 
     def property_of(self, node: WindowProperty) -> tuple[Column, DataType, TimeAttribute | None]:
@@ -68,18 +82,18 @@ class Assigned:
             )
         wall_clock = DataTypes.TIMESTAMP(3)
         if node.kind == "start":
-            return column(self.start), wall_clock, None
+            return self.start.cast("timestamp_ntz"), wall_clock, None
         if node.kind == "end":
-            return column(self.end), wall_clock, None
+            return self.end.cast("timestamp_ntz"), wall_clock, None
         if node.kind == "rowtime":
-            last = F.expr(f"timestampadd(MILLISECOND, -1, {quoted(self.end)})")
+            last = last_moment(self.end)
             if isinstance(self.time, LocalZonedTimestampType):
                 zoned = DataTypes.TIMESTAMP_LTZ(3)
                 return last.cast("timestamp_ltz"), zoned, TimeAttribute("rowtime")
             return last, wall_clock, TimeAttribute("rowtime")
         raise TableException(
-            "the processing time of a window is not carried: over bounded input windows end by "
-            "the time of their rows. Select .start, .end or .rowtime."
+            "the processing time of a window is not carried: windows end by the time of their "
+            "rows. Select .start, .end or .rowtime."
         )
 
 
@@ -99,16 +113,17 @@ def assigned(
     size = node_of(window.size)
     if isinstance(size, RowInterval):
         return _by_rows(relation, keys, window, name, size.rows)
-    frame = relation.frame.withColumn(_TIME, wall_clock_of(name, data_type))
-    frame = frame.filter(column(_TIME).isNotNull())
     if window.kind == "session":
-        frame = sessions(frame, keys, interval_ms(size))
+        if relation.unbounded:
+            return _merged_sessions(relation, keys, name, interval_ms(size))
+        frame = relation.frame.withColumn(_TIME, wall_clock_of(name, data_type))
+        frame = sessions(frame.filter(column(_TIME).isNotNull()), keys, interval_ms(size))
     else:
         slide = interval_ms(size if window.slide is None else node_of(window.slide))
-        bounds = F.window(column(_TIME), _text(interval_ms(size)), _text(slide))
-        frame = frame.withColumn(_START, bounds)
-        frame = frame.withColumn(_END, column(_START).getField("end"))
-        frame = frame.withColumn(_START, column(_START).getField("start"))
+        frame, start, end = fixed_windows(
+            relation, name, interval_ms(size), slide, 0, environment._time_zone()
+        )
+        frame = frame.withColumns({_START: start, _END: end})
     rows = replace(
         relation,
         frame=frame,
@@ -118,7 +133,86 @@ def assigned(
             (_END, DataTypes.TIMESTAMP(3)),
         ),
     )
-    return Assigned(rows, (_START, _END), _START, _END, data_type)
+    return Assigned(rows, (_START, _END), column(_START), column(_END), data_type)
+
+
+def last_moment(end: Column) -> Column:
+    """Return the last time in a window, to the millisecond: its time as that of a row."""
+    return end - F.expr("INTERVAL '0.001' SECOND")
+
+
+def fixed_windows(
+    relation: Relation, name: str, size: int, slide: int, offset: int, zone: datetime.tzinfo
+) -> tuple[DataFrame, Column, Column]:
+    """Return the rows with their windows of a size, and the bounds of these.
+
+    Parameters
+    ----------
+    name
+        The time attribute; rows where it is null are in no window.
+    size, slide, offset
+        In milliseconds.
+    zone
+        The zone whose wall clock the windows follow.
+
+    Returns
+    -------
+    tuple
+        A frame with a row for each row and window, and columns of it. Over rows without end the
+        second one has the watermark, and both are instants for a TIMESTAMP_LTZ.
+    """
+    data_type = dict(relation.fields)[name]
+    time = wall_clock_of(name, data_type)
+    if relation.unbounded:
+        time = column(name)
+        if isinstance(data_type, LocalZonedTimestampType):
+            offset -= _zone_offset(zone, slide)
+    frame = relation.frame.filter(column(name).isNotNull()).withColumn(_TIME, time)
+    bounds = F.window(column(_TIME), _text(size), _text(slide), f"{offset % slide} milliseconds")
+    frame = frame.withColumn(_WINDOW, bounds)
+    end = column(_WINDOW).getField("end")
+    if relation.unbounded:
+        end = with_watermark(end, _END)
+    return frame, column(_WINDOW).getField("start"), end
+
+
+def _zone_offset(zone: datetime.tzinfo, slide: int) -> int:
+    """Return how far the wall clock is before UTC, as far as windows that slide so can tell.
+
+    Raises
+    ------
+    TableException
+        If that changes in the course of time: windows of a day have 23 hours in spring.
+    """
+    days = (datetime.datetime(1970, 1, 1) + datetime.timedelta(days=n) for n in range(0, 36525, 5))
+    offsets = {
+        (zone.utcoffset(day) or datetime.timedelta()) // datetime.timedelta(milliseconds=1) % slide
+        for day in days
+    }
+    if len(offsets) > 1:
+        raise TableException(
+            f"Windows of {slide} ms by a TIMESTAMP_LTZ, over rows without end, need a time zone "
+            f"whose clock is not changed by parts of that: {zone} is none. Set "
+            "'table.local-time-zone' to another zone, or use a TIMESTAMP."
+        )
+    return offsets.pop()
+
+
+def _merged_sessions(relation: Relation, keys: Sequence[str], name: str, gap: int) -> Assigned:
+    """Return rows of a stream with sessions of their own, which grouping merges."""
+    data_type = dict(relation.fields)[name]
+    frame = relation.frame.filter(column(name).isNotNull())
+    frame = frame.withColumn(_WINDOW, F.session_window(column(name), _text(gap)))
+    bounds = [DataTypes.FIELD(part, data_type) for part in ("start", "end")]
+    fields = (*relation.fields, (_WINDOW, DataTypes.ROW(bounds)))
+    own: tuple[str, ...] = (_WINDOW,)
+    if not keys:
+        # Spark merges sessions of a key only, and takes no constant for one.
+        frame = frame.withColumn(_ONE, F.pmod(F.xxhash64(column(name)), F.lit(1)))
+        fields, own = (*fields, (_ONE, DataTypes.BIGINT())), (_ONE, _WINDOW)
+    rows = replace(relation, frame=frame, fields=fields)
+    start, end = (column(_WINDOW).getField(part) for part in ("start", "end"))
+    return Assigned(rows, own, start, end, data_type)
 
 
 def _text(milliseconds: int) -> str:
@@ -135,9 +229,9 @@ def _time_field(relation: Relation, window: GroupWindow, environment: TableEnvir
     attribute = relation.time_attributes.get(node.name)
     if attribute is not None and attribute.kind == "proctime":
         raise TableException(
-            f"the window {window.name!r} is on the processing time {node.name!r}: over bounded "
-            "input such windows would end with the input, and Flink drops the last of them. Use "
-            "a column with an event time and a watermark."
+            f"the window {window.name!r} is on the processing time {node.name!r}, which is not "
+            "carried: Spark closes windows by the time of rows alone, and over bounded input such "
+            "windows would end with the input. Use a column with an event time and a watermark."
         )
     if isinstance(node_of(window.size), RowInterval):
         return node.name
@@ -183,6 +277,7 @@ def _by_rows(
     relation: Relation, keys: Sequence[str], window: GroupWindow, name: str, size: int
 ) -> Assigned:
     """Assign rows to windows of so many rows of a key; a window that is not full has no result."""
+    relation.refuse_unbounded("A window of so many rows")
     if window.slide is not None:
         raise TableException(
             f"the sliding window {window.name!r} of so many rows is not carried; use one by time, "
@@ -213,6 +308,7 @@ def select_over(
     """
     if len(windows) != 1:
         raise TableException("Currently, only a single over window is supported.")
+    relation.refuse_unbounded("OVER")
     rows = numbered(settled(relation))
     specs = {window.name: _spec(rows, window, environment) for window in windows}
     order = _order_of(rows, windows[0], environment)

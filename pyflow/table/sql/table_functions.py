@@ -16,11 +16,17 @@ from pyflow.table.planner.relation import (
     Relation,
     TimeAttribute,
     column,
-    quoted,
     unused,
+    with_watermark,
+    without_watermark,
 )
 from pyflow.table.planner.resolution import interval_ms
-from pyflow.table.planner.windows import sessions, wall_clock_of
+from pyflow.table.planner.windows import (
+    fixed_windows,
+    last_moment,
+    sessions,
+    wall_clock_of,
+)
 from pyflow.table.sql import tree
 from pyflow.table.sql.names import Rows, Source
 from pyflow.table.types import (
@@ -33,6 +39,7 @@ from pyflow.table.types import (
     RowType,
     TimestampType,
 )
+from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -41,6 +48,8 @@ if TYPE_CHECKING:
     from pyflow.table.table_environment import TableEnvironment
 
 _START, _END, _TIME = "window_start", "window_end", "window_time"
+# The end of a window as Spark compares it with the watermark; beside the columns of a stream.
+_CLOSED = "$window_end"
 # Names that Spark's session window functions of the planner work with.
 _SESSION_START, _SESSION_END, _CLOCK = "$start", "$end", "$time"
 
@@ -92,9 +101,13 @@ def _windows(query: _Query, call: exp.Anonymous) -> Rows:
     for added in (_START, _END, _TIME):
         if added in taken:
             query.refuse(call, f"the table has a column '{added}' already")
-    frame = relation.frame.withColumn(_CLOCK, wall_clock_of(time, data_type))
-    frame = frame.filter(column(_CLOCK).isNotNull())
     if name == "SESSION":
+        relation.refuse_unbounded(
+            "The window function SESSION (the grouping function SESSION is carried, and "
+            "Session.with_gap of the Table API)"
+        )
+        frame = relation.frame.withColumn(_CLOCK, wall_clock_of(time, data_type))
+        frame = frame.filter(column(_CLOCK).isNotNull())
         keys = []
         for part in data.args.get("partitions") or ():
             node = translator.node(part)
@@ -107,20 +120,21 @@ def _windows(query: _Query, call: exp.Anonymous) -> Rows:
         if data.args.get("partitions"):
             query.refuse(data, f"PARTITION BY of a table in {name} is not carried")
         try:
-            frame, start, end = _fixed(name, frame, lengths)
+            frame, start, end = _fixed(relation, time, lengths, query.environment)
         except ValueError as error:
             query.refuse(call, str(error))
-    last = F.expr(f"timestampadd(MILLISECOND, -1, {quoted(_END)})")
     zoned = isinstance(data_type, LocalZonedTimestampType)
     clock = DataTypes.TIMESTAMP(3).not_null()
     kept = [column(field) for field in relation.names]
     new = {each: unused(each, relation.names) for each in (_START, _END, _TIME)}
-    frame = frame.select(*kept, start.alias(_START + "$"), end.alias(_END))
+    frame = frame.select(*kept, start.alias(_START + "$"), end.alias(_CLOSED))
+    last = last_moment(column(_CLOSED)).cast("timestamp_ltz" if zoned else "timestamp_ntz")
     frame = frame.select(
         *kept,
-        column(_START + "$").alias(new[_START]),
-        column(_END).alias(new[_END]),
-        (last.cast("timestamp_ltz") if zoned else last).alias(new[_TIME]),
+        column(_START + "$").cast("timestamp_ntz").alias(new[_START]),
+        column(_CLOSED).cast("timestamp_ntz").alias(new[_END]),
+        with_watermark(last, new[_TIME]) if relation.unbounded else last.alias(new[_TIME]),
+        *([with_watermark(column(_CLOSED), _CLOSED)] if relation.unbounded else []),
     )
     types = (clock, clock, DataTypes.TIMESTAMP_LTZ(3).not_null() if zoned else clock)
     fields = (*relation.fields, *zip(new.values(), types))
@@ -178,7 +192,7 @@ def _time_column(query: _Query, rows: Rows, descriptor: exp.Expr, name: str) -> 
 
 
 def _fixed(
-    name: str, frame: DataFrame, lengths: dict[str, int]
+    relation: Relation, time: str, lengths: dict[str, int], environment: TableEnvironment
 ) -> tuple[DataFrame, Column, Column]:
     size = lengths["SIZE"]
     slide = lengths.get("SLIDE", size)
@@ -187,22 +201,15 @@ def _fixed(
         raise ValueError("the size of CUMULATE must be a multiple of its step")
     if slide > size:
         raise ValueError("the slide of HOP must not be longer than its size")
-    offset = lengths.get("OFFSET", 0) % slide
-    bounds = F.window(column(_CLOCK), _text(size), _text(slide), _text(offset))
-    frame = frame.withColumn(_SESSION_START, bounds)
-    start = column(_SESSION_START).getField("start")
-    end = column(_SESSION_START).getField("end")
+    offset = lengths.get("OFFSET", 0)
+    frame, start, end = fixed_windows(relation, time, size, slide, offset, environment._time_zone())
     if step is None:
         return frame, start, end
     # The windows of a row end at each step after it, up to the end of the longest.
     steps = F.sequence(start, end, F.expr(f"INTERVAL '{step / 1000:.3f}' SECOND"))
-    frame = frame.withColumn(_SESSION_END, F.explode(steps))
+    frame = frame.withColumns({_SESSION_START: start, _SESSION_END: F.explode(steps)})
     frame = frame.filter(column(_SESSION_END) > column(_CLOCK))
-    return frame, start, column(_SESSION_END)
-
-
-def _text(milliseconds: int) -> str:
-    return f"{milliseconds} milliseconds"
+    return frame, column(_SESSION_START), column(_SESSION_END)
 
 
 def aggregate_windows(
@@ -214,10 +221,43 @@ def aggregate_windows(
 ) -> Relation:
     """Return the groups of windows, each once, when its window has ended."""
     prepared, keys = grouping.with_keys(relation, groupings, environment)
-    result = grouping.aggregate_once(prepared, keys, aggregates, environment)
-    ordered = replace(result, frame=result.frame.orderBy(column(end)), key=None)
     times = {k: v for k, v in relation.time_attributes.items() if k in keys}
-    return replace(ordered, time_attributes=times)
+    if relation.unbounded:
+        result = _aggregate_streams(prepared, keys, aggregates, environment)
+    else:
+        result = grouping.aggregate_once(prepared, keys, aggregates, environment)
+        result = replace(result, frame=result.frame.orderBy(column(end)))
+    return replace(result, key=None, time_attributes=times)
+
+
+def _aggregate_streams(
+    relation: Relation,
+    keys: Sequence[str],
+    aggregates: dict[str, Node],
+    environment: TableEnvironment,
+) -> Relation:
+    """Return the groups of windows that the watermark has passed.
+
+    Spark takes one key with a watermark: the end of the window, as the instant that it is.
+    """
+    if _CLOSED not in relation.frame.columns:
+        raise TableException(
+            "The windows of rows without end can only be grouped in the query that calls the "
+            "window function: SELECT ... FROM TABLE(TUMBLE(...)) GROUP BY window_start, window_end."
+        )
+    plain = {key: without_watermark(key) for key in keys}
+    rows = replace(
+        relation,
+        frame=relation.frame.withColumns(plain),
+        fields=(*relation.fields, (_CLOSED, DataTypes.TIMESTAMP(3))),
+    )
+    result = grouping.aggregate_once(rows, [*keys, _CLOSED], aggregates, environment)
+    fields = tuple(entry for entry in result.fields if entry[0] != _CLOSED)
+    columns = [
+        with_watermark(column(name), name) if name in relation.time_attributes else column(name)
+        for name, _ in fields
+    ]
+    return replace(result, frame=result.frame.select(*columns), fields=fields)
 
 
 # Table functions and UNNEST

@@ -1,0 +1,28 @@
+"""Files that only the executors, or the server of Spark Connect, may be able to see."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.errors import AnalysisException
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def matches(session: SparkSession, pattern: str) -> bool:
+    """Return whether there are files or directories of a path, which may be a pattern."""
+    try:
+        session.read.format("binaryFile").load(pattern).schema  # noqa: B018
+    except AnalysisException as error:
+        if error.getCondition() == "PATH_NOT_FOUND":
+            return False
+        raise
+    return True
+
+
+def holds_files(session: SparkSession, directory: str) -> bool:
+    """Return whether there are files in a directory that a reader sees."""
+    if not matches(session, directory):
+        return False
+    return bool(session.read.format("binaryFile").load(directory).inputFiles())
