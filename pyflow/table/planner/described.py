@@ -23,7 +23,7 @@ from pyflow.table.planner.relation import (
     quoted,
     with_watermark,
 )
-from pyflow.table.planner.windows import micros_of
+from pyflow.table.planner.windows import as_instant
 from pyflow.table.schema import (
     Schema,
     UnresolvedComputedColumn,
@@ -116,8 +116,7 @@ def _watched(
         if isinstance(types[name], LocalZonedTimestampType):
             frame = frame.withWatermark(quoted(name), delay)
             continue
-        clock = F.timestamp_micros(micros_of(name, types[name]))
-        watched = frame.withColumn(_CLOCK, clock).withWatermark(quoted(_CLOCK), delay)
+        watched = frame.withColumn(_CLOCK, as_instant(name)).withWatermark(quoted(_CLOCK), delay)
         frame = watched.withColumn(name, with_watermark(column(name), name)).drop(_CLOCK)
     return frame
 

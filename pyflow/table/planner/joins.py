@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Literal
 
 from pyspark.sql import functions as F
 
-from pyflow.table.planner import stream_groups, stream_sides
+from pyflow.table.planner import interval_joins, stream_groups, stream_sides
 from pyflow.table.planner.changelog import appended, inserted_once, settled
 from pyflow.table.planner.conversion import convert
-from pyflow.table.planner.nodes import Alias, Call, Field, FunctionCall, Node
+from pyflow.table.planner.interval_joins import JoinType as JoinType
+from pyflow.table.planner.interval_joins import has_equality, padded
+from pyflow.table.planner.nodes import Alias, Field, FunctionCall, Node
 from pyflow.table.planner.nodes import Literal as LiteralNode
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import Relation, column, unused
@@ -23,17 +25,6 @@ if TYPE_CHECKING:
     from pyflow.table.table_environment import TableEnvironment
 
 ROW = "$row"
-
-_COMPARISONS = (
-    "equals",
-    "lessThan",
-    "lessThanOrEqual",
-    "greaterThan",
-    "greaterThanOrEqual",
-    "between",
-)
-
-JoinType = Literal["inner", "left", "right", "full"]
 
 
 def join(
@@ -66,81 +57,29 @@ def join(
                 f"but the join condition is of type {resolved.data_type}"
             )
         free = every_condition or _is_true(predicate)
-        if not free and not _has_equality(predicate, left, right):
+        if not free and not has_equality(predicate, left, right):
             raise TableException(
                 f"Invalid join condition: {predicate}. "
                 "At least one equi-join predicate is required."
             )
         condition = resolved.column
-    unbounded = left.unbounded or right.unbounded
-    if unbounded and not _is_interval(left, right, predicate):
+    if left.unbounded or right.unbounded:
+        if predicate is not None and interval_joins.is_one(left, right, predicate):
+            return interval_joins.join(left, right, predicate, kind, environment)
         conditions = [] if predicate is None else [predicate]
         return stream_sides.join(left, right, conditions, kind, environment)
     one, other = settled(left), settled(right)
-    fields = (*_padded(one, kind in ("right", "full")), *_padded(other, kind in ("left", "full")))
+    fields = padded(one, other, kind)
     frame = one.rows().join(other.rows(), condition, kind)
     times = {**one.time_attributes, **other.time_attributes} if kind == "inner" else {}
     result = Relation(frame, fields, time_attributes=times)
-    if environment._is_streaming and (updating or kind != "inner") and not unbounded:
+    if environment._is_streaming and (updating or kind != "inner"):
         return inserted_once(result)
     return result
 
 
-def _is_interval(left: Relation, right: Relation, predicate: Node | None) -> bool:
-    """Return whether an interval of time limits the join of two streams, which Spark has."""
-    return (
-        predicate is not None
-        and left.unbounded
-        and right.unbounded
-        and not (left.updating or right.updating)
-        and _has_equality(predicate, left, right)
-        and _bounds_times(predicate, left, right)
-    )
-
-
-def _bounds_times(predicate: Node | None, left: Relation, right: Relation) -> bool:
-    """Return whether times of both sides are compared, so that old rows meet no new ones."""
-    if not isinstance(predicate, Call):
-        return False
-    if predicate.function.name == "and":
-        return any(_bounds_times(part, left, right) for part in predicate.arguments)
-    names = set(_field_names(predicate))
-    sides = [
-        {name for name, time in side.time_attributes.items() if time.kind == "rowtime"}
-        for side in (left, right)
-    ]
-    compares = predicate.function.name in _COMPARISONS
-    return compares and all(names & side for side in sides)
-
-
-def _field_names(node: Node) -> list[str]:
-    own = [node.name] if isinstance(node, Field) else []
-    return own + [name for child in node.children for name in _field_names(child)]
-
-
-def _padded(relation: Relation, nulls: bool) -> tuple[tuple[str, DataType], ...]:
-    if not nulls:
-        return relation.fields
-    return tuple((name, data_type.nullable()) for name, data_type in relation.fields)
-
-
 def _is_true(predicate: Node) -> bool:
     return isinstance(predicate, LiteralNode) and predicate.value is True
-
-
-def _has_equality(predicate: Node, left: Relation, right: Relation) -> bool:
-    """Return whether all pairs must have a column of each side in common."""
-    if not isinstance(predicate, Call):
-        return False
-    name, arguments = predicate.function.name, predicate.arguments
-    if name == "and":
-        return any(_has_equality(argument, left, right) for argument in arguments)
-    if name != "equals":
-        return False
-    one, other = arguments
-    if not (isinstance(one, Field) and isinstance(other, Field)):
-        return False
-    return (one.name in left.names) != (other.name in left.names)
 
 
 def join_lateral(

@@ -20,6 +20,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from pyflow.table.planner.changelog import numbered, settled
+from pyflow.table.planner.conversion import micros_of_interval
 from pyflow.table.planner.nodes import Bound, Field, Node, RowInterval, WindowProperty
 from pyflow.table.planner.projection import node_of, nodes_of, project, scope_of
 from pyflow.table.planner.relation import (
@@ -357,10 +358,20 @@ def micros_of(name: str, data_type: DataType) -> Column:
     """Return the time of a column as microseconds since 1970."""
     if isinstance(data_type, BigIntType):
         return column(name) * 1000
-    clock = f"CAST({quoted(name)} AS timestamp_ntz)"
     if isinstance(data_type, LocalZonedTimestampType):
         return F.unix_micros(column(name))
-    return F.expr(f"timestampdiff(MICROSECOND, {_EPOCH}, {clock})")
+    # As an interval between wall clocks: timestampdiff() would count hours of a time zone.
+    return micros_of_interval(column(name).cast("timestamp_ntz") - F.expr(_EPOCH))
+
+
+def as_instant(name: str) -> Column:
+    """Return the wall clock of a TIMESTAMP as the instant that it is in UTC."""
+    return F.timestamp_micros(micros_of(name, DataTypes.TIMESTAMP(3)))
+
+
+def as_wall_clock(name: str) -> Column:
+    """Return the TIMESTAMP that :func:`as_instant` was made of."""
+    return F.expr(f"timestampadd(MICROSECOND, unix_micros({quoted(name)}), {_EPOCH})")
 
 
 def _rows(node: Node | None, sign: int) -> int:
