@@ -188,11 +188,24 @@ class Objects:
         """Forget a function; return whether there was one."""
         return self._functions.pop(self._function_path(path), None) is not None
 
+    def has_function(self, path: str, system: bool) -> bool:
+        """Return whether a function is kept under a name that holds everywhere, or in a catalog."""
+        if system:
+            return path.lower() in self._system_functions
+        return self._function_path(path) in self._functions
+
     def function(self, path: str) -> Any:
-        """Return the function of a name; None if there is none."""
+        """Return the registered function that a name means; None if it means none.
+
+        A built-in function is meant before one of the catalog, unless the catalog is named.
+        """
+        from pyflow.table.planner.functions import built_in_of_sql
+
         system = self._system_functions.get(path.lower())
         if system is not None:
             return system
+        if built_in_of_sql(path) is not None:
+            return None
         return self._functions.get(self._function_path(path))
 
     def function_names(self) -> list[str]:

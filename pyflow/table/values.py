@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyflow.common.types import Row
-from pyflow.table.types import ArrayType, DataType, MapType, MultisetType, RowType
+from pyflow.table.types import (
+    ArrayType,
+    BinaryType,
+    DataType,
+    MapType,
+    MultisetType,
+    RowType,
+    VarBinaryType,
+)
 
 
 def from_spark_value(value: Any, data_type: DataType) -> Any:
@@ -17,10 +25,13 @@ def from_spark_value(value: Any, data_type: DataType) -> Any:
     value
         The value, or None.
     data_type
-        Its type; rows inside become :class:`Row`.
+        Its type; rows inside become :class:`Row`, and bytes ``bytearray``, as PyFlink has them,
+        except keys of maps, which must be hashable.
     """
     if value is None:
         return None
+    if isinstance(data_type, (BinaryType, VarBinaryType)):
+        return bytearray(value)
     if isinstance(data_type, RowType):
         types = data_type.field_types()
         return Row(*(from_spark_value(item, t) for item, t in zip(value, types)))
@@ -28,13 +39,17 @@ def from_spark_value(value: Any, data_type: DataType) -> Any:
         return [from_spark_value(item, data_type.element_type) for item in value]
     if isinstance(data_type, MapType):
         return {
-            from_spark_value(key, data_type.key_type): from_spark_value(item, data_type.value_type)
+            _key(key, data_type.key_type): from_spark_value(item, data_type.value_type)
             for key, item in value.items()
         }
     if isinstance(data_type, MultisetType):
-        element = data_type.element_type
-        return {from_spark_value(key, element): count for key, count in value.items()}
+        return {_key(key, data_type.element_type): count for key, count in value.items()}
     return value
+
+
+def _key(value: Any, data_type: DataType) -> Any:
+    key = from_spark_value(value, data_type)
+    return bytes(key) if isinstance(key, bytearray) else key
 
 
 def to_spark_value(value: Any, data_type: DataType) -> Any:

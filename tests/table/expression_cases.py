@@ -138,6 +138,23 @@ TABLES: dict[str, dict[str, tuple[str, list[Any]]]] = {
                 "abc",
                 "31.12.2020",
                 "2020-12-31 23:59",
+                " 2020-02-29 ",
+                "2021",
+                "2021-5",
+                "2020-13-01",
+                "2020-01-32",
+                "2020-01-01 24:00:00",
+                "2020-01-01 01:02:60",
+                "2020-06-30 11:22:33.1234567",
+                "2019-10-27 02:30:00",
+                "1969-12-31 23:59:59.9",
+                "20200229",
+                "20200230123456",
+                "30.2.2020 5:6:7",
+                "2020-01-01  01:02:03",
+                "12:34:56.789",
+                "25:00:00",
+                "12:34",
             ],
         ),
     },
@@ -186,6 +203,37 @@ TABLES: dict[str, dict[str, tuple[str, list[Any]]]] = {
         "y": ("DATE", [dt.date(2020, 1, 1), dt.date(2019, 1, 1), None] + [dt.date(2021, 1, 1)] * 2),
     },
 }
+
+TABLES["mixed"] = {
+    **TABLES["numbers"],
+    **{
+        name: (kind, values[:7])
+        for name, (kind, values) in TABLES["texts"].items()
+        if name in "spk"
+    },
+    **{
+        name: (kind, [*values, values[0]])
+        for name, (kind, values) in TABLES["times"].items()
+        if name in ("y", "ts", "us")
+    },
+    "o": ("BOOLEAN", [True, False, None, True, False, None, True]),
+    "c": ("BOOLEAN", [True, True, False, None, False, None, False]),
+    "a": ("ARRAY<INT>", [[3, 1, 2], [], None, [1, None, 1], [None], [5], [7, 7]]),
+}
+TABLES["mixed_groups"] = {"g": ("INT NOT NULL", [1, 2, 1, 1, 2, 1, 2]), **TABLES["mixed"]}
+
+_NUMBERS_OF_TYPES = {
+    "t": "TINYINT", "h": "SMALLINT", "i": "INT NOT NULL", "b": "BIGINT", "f": "FLOAT",
+    "d": "DOUBLE", "d1": "DECIMAL(10, 2)", "d2": "DECIMAL(5, 0)", "d3": "DECIMAL(38, 18)",
+    "d4": "DECIMAL(20, 10) NOT NULL", "d5": "DECIMAL(38, 0)", "d6": "DECIMAL(1, 1)",
+    "d7": "DECIMAL(38, 37)", "d8": "DECIMAL(19, 4)",
+}  # fmt: skip
+_OTHER_TYPES = {
+    "s": "STRING", "c": "CHAR(3)", "v": "VARCHAR(5)", "o": "BOOLEAN NOT NULL", "y": "DATE",
+    "q": "TIME(0)", "ts": "TIMESTAMP(3)", "us": "TIMESTAMP(6) NOT NULL", "tz": "TIMESTAMP_LTZ(3)",
+}  # fmt: skip
+TABLES["types"] = {name: (kind, []) for name, kind in (_NUMBERS_OF_TYPES | _OTHER_TYPES).items()}
+TABLES["types_groups"] = {"g": ("INT NOT NULL", []), **TABLES["types"]}
 
 # --- Cases ------------------------------------------------------------------------------------
 
@@ -375,14 +423,26 @@ TIMES = [
 
 DATES_IN_TEXTS = [
     "to_date(s)", "to_timestamp(s)", "to_timestamp_ltz(s).cast(DataTypes.STRING())",
-    *(f"to_date(s, '{pattern}')" for pattern in ("yyyy-MM-dd", "dd.MM.yyyy", "yyyy-MM-dd HH:mm:ss")),
+    # What is no date is one far away in Flink.
+    *(f"(to_date(s, '{pattern}') < lit('9999-12-31').to_date).then(to_date(s, '{pattern}'), "
+      "null_of(DataTypes.DATE()))" for pattern in (
+        "yyyy-MM-dd", "dd.MM.yyyy", "yyyy-MM-dd HH:mm:ss", "yyyyMMdd", "d.M.y")),
     *(f"to_timestamp(s, '{pattern}')" for pattern in (
-        "yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd", "dd.MM.yyyy", "yyyy-MM-dd HH:mm", "HH:mm:ss")),
-    *(f"unix_timestamp(s{pattern})" for pattern in ("", ", 'yyyy-MM-dd'", ", 'dd.MM.yyyy'")),
+        "yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd", "dd.MM.yyyy", "yyyy-MM-dd HH:mm", "HH:mm:ss",
+        "yyyyMMdd", "yyyyMMddHHmmss", "d.M.y H:m:s", "yyyy", "yyyy-M",
+        "yyyy-MM-dd HH:mm:ss.SSSSSSS", "yyyy-MM-dd HH:mm:ss.S", "HH:mm:ss.SSS")),
+    "to_timestamp(s, 'yyyy-MM-dd\\'T\\'HH:mm:ss')",
+    *(f"unix_timestamp(s{pattern})" for pattern in (
+        "", ", 'yyyy-MM-dd'", ", 'dd.MM.yyyy'", ", 'yyyyMMdd'", ", 'yyyyMMddHHmmss'",
+        ", 'd.M.yyyy H:m:s'", ", 'HH:mm:ss'", ", 'yyyy-MM-dd HH:mm'", ", 'yyyy'")),
+    *(f"to_timestamp_ltz(s, '{pattern}').cast(DataTypes.STRING())" for pattern in (
+        "yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd", "dd.MM.yyyy")),
+    "to_timestamp_ltz(s, 'yyyy-MM-dd HH:mm:ss', 'Asia/Tokyo').cast(DataTypes.STRING())",
     *(f"s.try_cast(DataTypes.{target})" for target in (
         "DATE()", "TIME()", "TIMESTAMP(3)", "TIMESTAMP(6)", "TIMESTAMP(0)")),
     "s.try_cast(DataTypes.TIMESTAMP_LTZ(3)).cast(DataTypes.STRING())",
-    "convert_tz(s, 'UTC', 'Asia/Tokyo')", "date_format(s, 'yyyy-MM')",
+    "convert_tz(s, 'UTC', 'Asia/Tokyo')", "convert_tz(s, 'Europe/Berlin', 'No/Where')",
+    "date_format(s, 'yyyy-MM')", "date_format(s, 'yyyy-MM-dd HH:mm:ss.SSS')",
 ]  # fmt: skip
 
 COLLECTIONS = [
@@ -463,6 +523,33 @@ GROUPS = [
     "json_array_agg(JsonOnNull.NULL, d)",
 ]  # fmt: skip
 
+_DECIMALS = [name for name in _NUMBERS_OF_TYPES if name.startswith("d")]
+TYPES = [
+    *(f"{left} {sign} {right}" for left in _NUMBERS_OF_TYPES for right in _NUMBERS_OF_TYPES
+      for sign in "+-*/%"),
+    *(f"{left} {sign} {right}" for left in _OTHER_TYPES for right in _OTHER_TYPES for sign in "+-"),
+    *(f"{each} {sign} {literal}" for each in _NUMBERS_OF_TYPES for sign in "+*/"
+      for literal in ("2", "2.5", "3000000000")),
+    *(f"{form}({left}, {right})" for form in ("coalesce", "o.then") for kinds in (
+        _NUMBERS_OF_TYPES, _OTHER_TYPES) for left in kinds for right in kinds),
+    *(f"{left} == {right}" for left in ("i", "d1", "s", "y", "ts", "o") for right in (
+        *_NUMBERS_OF_TYPES, *_OTHER_TYPES)),
+    *(f"array({left}, {right})" for left in ("i", "d1", "c") for right in (
+        *_NUMBERS_OF_TYPES, *_OTHER_TYPES)),
+    *(f"{each}.{name}({places})" for each in _NUMBERS_OF_TYPES for name in ("round", "truncate")
+      for places in ("", 0, 1, 2, 12, -1, -3, -40, "i") if name == "truncate" or places != ""),
+    *(f"{each}.{name}" for each in _NUMBERS_OF_TYPES for name in (
+        "floor()", "ceil()", "abs", "sign", "exp", "power(2)", "if_null(0)", "if_null(1.5)")),
+    *(f"-{each}" for each in _NUMBERS_OF_TYPES),
+]  # fmt: skip
+TYPES_GROUPS = [
+    *(f"{each}.{name}" for each in (*_NUMBERS_OF_TYPES, *_OTHER_TYPES) for name in (
+        "sum", "sum0", "avg", "min", "max", "count", "stddev_pop", "var_samp", "first_value",
+        "collect", "array_agg", "sum.distinct")),
+    *(f"{each}.sum {sign} 1" for each in _DECIMALS for sign in "+*/"),
+    *(f"{each}.avg {sign} {each}.max" for each in _DECIMALS for sign in "+-*/"),
+]  # fmt: skip
+
 CASES: dict[str, list[str]] = {
     "numbers": NUMBERS,
     "texts": TEXTS,
@@ -472,7 +559,36 @@ CASES: dict[str, list[str]] = {
     "collections": COLLECTIONS,
     "json": JSON,
     "groups": GROUPS,
+    "types": TYPES,
+    "types_groups": TYPES_GROUPS,
 }
+
+
+# Tables of which the types of results are recorded, without values.
+TYPES_ONLY = ("types", "types_groups")
+
+
+def is_grouped(name: str) -> bool:
+    """Return whether the cases of a table are aggregates, over the groups of its column ``g``."""
+    return name.endswith("groups")
+
+
+def count_of_results(name: str) -> int:
+    """Return how many rows the cases of a table give."""
+    _, values = next(iter(TABLES[name].values()))
+    if not is_grouped(name):
+        return len(values)
+    return len(set(TABLES[name]["g"][1]))
+
+
+# Tables whose results were recorded with timestamps and collections as they are.
+_AS_THEY_ARE = ("numbers", "texts", "flags", "groups", "json")
+
+
+def is_taken_as_text(name: str, data_type: str) -> bool:
+    """Return whether the results of a type are compared as texts."""
+    kinds = ("TIMESTAMP", "ARRAY", "MAP", "MULTISET", "ROW")
+    return name not in _AS_THEY_ARE and data_type.startswith(kinds)
 
 
 def plain(value: Any) -> Any:

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import expression_cases
 from pyflow.table import expression, expressions
+from pyflow.table.planner.conversion import convert
 from pyflow.table.planner.resolution import Resolved, Scope
 from pyflow.table.types import DataType, DataTypes, RowField, RowType, parse, to_spark
 
@@ -56,19 +57,25 @@ def build(name: str, text: str) -> expression.Expression[Any]:
 
 def run(scope: Scope, name: str, resolved: list[Resolved]) -> list[list[Any]]:
     """Return, for each expression, its values in the order of the rows."""
-    columns = [each.column.alias(f"e{index}") for index, each in enumerate(resolved)]
-    assert scope.frame is not None
-    if name == "groups":
-        results: DataFrame = scope.frame.groupBy("g").agg(*columns)
-    else:
-        results = scope.frame.select(*columns, ROW_NUMBER)
-    keys = 1 if name == "groups" else 0
+    grouped = expression_cases.is_grouped(name)
+    columns = []
     for index, each in enumerate(resolved):
-        expected, actual = to_spark(each.data_type), results.schema[index + keys].dataType
+        column, shown = each.column, each.data_type
+        if expression_cases.is_taken_as_text(name, str(shown)):
+            column = convert(column, shown, DataTypes.STRING())
+        columns.append(column.alias(f"e{index}"))
+    types = [each.column.alias(f"e{index}") for index, each in enumerate(resolved)]
+    assert scope.frame is not None
+    frame = scope.frame.groupBy("g") if grouped else scope.frame
+    select = frame.agg if grouped else frame.select
+    results: DataFrame = select(*columns) if grouped else select(*columns, ROW_NUMBER)
+    schema = select(*types).schema
+    keys = 1 if grouped else 0
+    for index, each in enumerate(resolved):
+        expected, actual = to_spark(each.data_type), schema[index + keys].dataType
         assert _bare(expected) == _bare(actual), f"{index}: {expected} is not {actual}"
     rows = results.collect()
-    if name != "groups":
-        rows.sort(key=lambda row: row[-1])
+    rows.sort(key=lambda row: row[0 if grouped else -1])
     return [
         [expression_cases.plain(row[index + keys]) for row in rows]
         for index in range(len(resolved))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from expression_differences import DIFFERENCES, cases_of
 from pyflow.table import expressions
 from pyflow.table.expression import Expression, name_of_built_in
 from pyflow.table.planner import functions
@@ -13,15 +14,8 @@ Expressions have PyFlink's operators, methods and functions, and are meant to ha
 This page is made from the table of functions in `pyflow/table/planner/functions`; a test keeps it
 so. What a function does not do as Flink does it stands in the last column.
 
-Numbers, conditions, texts and aggregates are compared with PyFlink's answers by tests, over unusual
-values, too. For dates, times and JSON that work is not finished. Known so far:
-
-- Characters beyond U+FFFF count as one, in Flink as two for `lpad`, `rpad` and `overlay`.
-- Before 1970 Flink rounds and extracts parts of times towards 1970, and it cuts intervals to
-  milliseconds; here they are exact.
-- A text with letters, or with less than the pattern asks for, is null as a date or time; Flink
-  reads some of them.
-- `json_exists` with `*`, `..` or a slash in its path is true for any JSON in Flink.
+Tests compare the results with PyFlink's answers, over unusual values and over random expressions
+of all types. The values that stay different stand at the end of the page.
 
 Families of arguments: `int` and `bigint` are whole numbers, `numeric` any numbers, `?` is an
 argument that may be missing, `...` one that may be there any number of times, and `symbol` a unit
@@ -35,6 +29,16 @@ Not carried, with an error that says so: functions of bitmaps, structured object
 | --- | --- | --- | --- | --- |
 """
 
+TAIL = """
+## Values that differ from Flink's
+
+What Flink refuses may be allowed here: an interval made of a column (`ts + n.days`), the comparison
+of a DATE with a TIMESTAMP. PyFlink's `collect()` cuts timestamps to milliseconds and moves some of
+those before 1970; here they are what the query gives. Else these differ, with examples:
+
+"""
+_EXAMPLES = 3
+
 
 def functions_page() -> str:
     """Return the page."""
@@ -45,7 +49,13 @@ def functions_page() -> str:
     for name in sorted(vars(expressions)):
         if getattr(getattr(expressions, name), "__module__", "") == expressions.__name__:
             _add(callers, name, f"`{name}()`")
-    return HEAD + "".join(_row(entry, callers.get(name, [])) for name, entry in table().items())
+    rows = "".join(_row(entry, callers.get(name, [])) for name, entry in table().items())
+    return HEAD + rows + TAIL + "".join(map(_difference, dict.fromkeys(DIFFERENCES.values())))
+
+
+def _difference(reason: str) -> str:
+    cases = ", ".join(f"`{case}`" for case in cases_of(reason)[:_EXAMPLES])
+    return f"- {reason[0].upper()}{reason[1:]}: {cases}.\n"
 
 
 def _add(callers: dict[str, list[str]], member: str, shown: str) -> None:

@@ -157,6 +157,34 @@ def test_functions_have_names(batch):
         batch.create_temporary_function("f", len)
 
 
+def test_a_name_means_a_system_function_then_a_built_in_one_then_one_of_the_catalog(batch):
+    mine = udf(lambda n: f"mine {n}", result_type=DataTypes.STRING())
+    batch.create_temporary_function("upper", mine)
+    batch.create_temporary_system_function("lower", mine)
+    place = f"{batch.get_current_catalog()}.{batch.get_current_database()}"
+    batch.create_temporary_view("words", batch.from_elements([("Ab",)], ["w"]))
+
+    table = batch.from_path("words").select(call("UPPER", col("w")), call("LOWER", col("w")))
+    by_path = batch.from_path("words").select(call(f"{place}.upper", col("w")))
+
+    assert rows(table) == [Row("AB", "mine Ab")]
+    assert rows(by_path) == [Row("mine Ab")]
+    assert rows(batch.sql_query("SELECT UPPER(w), LOWER(w) FROM words")) == [Row("AB", "mine Ab")]
+    batch.execute_sql("CREATE TEMPORARY FUNCTION IF NOT EXISTS upper AS 'os.sep' LANGUAGE PYTHON")
+
+
+def test_bytes_are_collected_as_a_bytearray(batch):
+    kinds = DataTypes.ROW(
+        [
+            DataTypes.FIELD("b", DataTypes.BYTES()),
+            DataTypes.FIELD("a", DataTypes.ARRAY(DataTypes.BYTES())),
+        ]
+    )
+    (row,) = rows(batch.from_elements([(b"x", [b"y", None])], kinds))
+    assert row == Row(bytearray(b"x"), [bytearray(b"y"), None])
+    assert type(row[0]) is bytearray
+
+
 def test_frames_of_spark_go_in_and_out(batch, spark):
     frame = spark.range(3).withColumnRenamed("id", "n")
     table = batch.from_spark(frame).select(col("n") * 2)

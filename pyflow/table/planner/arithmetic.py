@@ -48,6 +48,11 @@ def compute(
 ) -> Column:
     """Return ``plus``, ``minus``, ``times``, ``divide`` or ``mod`` of two numbers."""
     if isinstance(result, IntegralType):
+        if isinstance(left_type, DecimalType):
+            exact = decimal_of(result)
+            assert exact is not None
+            rest = _decimal(operator, left, left_type, right, right_type, exact)
+            return rest.cast(to_spark(result))
         return _whole(operator, left.cast("bigint"), right.cast("bigint"), result)
     if isinstance(result, DecimalType):
         return _decimal(operator, left, left_type, right, right_type, result)

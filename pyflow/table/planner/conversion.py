@@ -14,7 +14,14 @@ from pyflow.table.logical_types import (
     YearMonthIntervalType,
 )
 from pyflow.table.planner.arithmetic import is_floating, wrapped, wrapped_decimal
-from pyflow.table.planner.time_values import formatted, of_precision
+from pyflow.table.planner.time_texts import read_timestamp
+from pyflow.table.planner.time_values import (
+    date_of,
+    formatted,
+    local_of_micros,
+    of_precision,
+    shortened,
+)
 from pyflow.table.planner.type_rules import (
     BYTES,
     INTERVALS,
@@ -40,6 +47,7 @@ from pyflow.table.types import (
     NullType,
     NumericType,
     RowType,
+    TimestampType,
     TimeType,
     to_spark,
 )
@@ -237,10 +245,8 @@ def _try_parse(text: Column, target: DataType) -> Column | None:
         return _without_letters(text).try_cast(to_spark(target))
     if isinstance(target, TimeType):
         return _try_parse_time(text, target)
-    if isinstance(target, LocalZonedTimestampType):
-        return of_precision(text.try_cast(to_spark(target)), target)
     if isinstance(target, TIMESTAMPS):
-        return of_precision(_without_letters(text).try_cast(to_spark(target)), target)
+        return of_precision(read_timestamp(text).cast(to_spark(target)), target)
     if isinstance(target, BYTES):
         encoded = text.cast("binary")
         return _of_bytes(encoded, target.length, isinstance(target, BinaryType))
@@ -263,16 +269,16 @@ def _try_parse_time(text: Column, target: TimeType) -> Column:
 def _of_time(column: Column, source: DataType, target: DataType) -> Column | None:
     if isinstance(target, TIMESTAMPS):
         if isinstance(source, TimeType):
-            today = F.current_date().cast("timestamp_ntz")
-            value = today + F.make_dt_interval(secs=F.time_to_micros(column) / 1_000_000)
-            return value.cast(to_spark(target))
-        value = column.cast(to_spark(target))
+            return local_of_micros(F.time_to_micros(column)).cast(to_spark(target))
         precise = isinstance(source, DateType) or _precision(source) <= target.precision
-        return value if precise else of_precision(value, target)
+        if not precise:
+            cut = shortened if isinstance(source, TimestampType) else of_precision
+            column = cut(column, target)
+        return column.cast(to_spark(target))
     if isinstance(source, DateType):
         return None
     if isinstance(target, DateType):
-        return None if isinstance(source, TimeType) else column.cast("date")
+        return None if isinstance(source, TimeType) else date_of(column, source)
     if isinstance(target, TimeType):
         if isinstance(source, LocalZonedTimestampType):
             column = column.cast("timestamp_ntz")

@@ -6,6 +6,11 @@ the times that the session's zone leaves out in spring. The functions here do no
 
 from __future__ import annotations
 
+import datetime
+import re
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
@@ -16,8 +21,53 @@ from pyflow.table.types import (
     TimeType,
     to_spark,
 )
+from pyflow.util.exceptions import TableException
 
 _SPARK_DIGITS = 6
+_DAY = 86_400_000
+_MILLIS = {"DAY": _DAY, "HOUR": 3_600_000, "MINUTE": 60_000, "SECOND": 1000}
+
+
+def _epoch() -> Column:
+    return F.lit(datetime.date(1970, 1, 1))
+
+
+def _divided(left: Column, right: int) -> Column:
+    """Return a whole quotient, rounded towards 0."""
+    return F.call_function("div", left, F.lit(right))
+
+
+def _floored(value: Column, unit: int) -> Column:
+    return value - F.pmod(value, F.lit(unit))
+
+
+def local_time(date: Column, micros: Column) -> Column:
+    """Return the ``TIMESTAMP_NTZ`` of a date and the microseconds since its midnight."""
+    return F.make_timestamp_ntz(date=date, time=F.time_from_micros(micros))
+
+
+def local_of_micros(micros: Column) -> Column:
+    """Return the ``TIMESTAMP_NTZ`` so many microseconds after 1970."""
+    within = F.pmod(micros, F.lit(_DAY * 1000))
+    days = _divided(micros - within, _DAY * 1000)
+    return local_time(F.date_add(_epoch(), days.cast("int")), within)
+
+
+def micros_of_local(column: Column) -> Column:
+    """Return the microseconds since 1970 of a ``TIMESTAMP_NTZ``."""
+    days = F.date_diff(column.cast("date"), _epoch()).cast("bigint")
+    return days * (_DAY * 1000) + F.time_to_micros(column.cast("time(6)"))
+
+
+def millis_of_local(column: Column) -> Column:
+    """Return the milliseconds since 1970 of a ``TIMESTAMP_NTZ``."""
+    days = F.date_diff(column.cast("date"), _epoch()).cast("bigint")
+    return days * _DAY + _divided(F.time_to_micros(column.cast("time(6)")), 1000)
+
+
+def in_utc(column: Column) -> Column:
+    """Return a ``TIMESTAMP`` as the ``TIMESTAMP_NTZ`` that clocks in UTC show."""
+    return local_of_micros(F.unix_micros(column))
 
 
 def of_precision(column: Column, data_type: DataType) -> Column:
@@ -28,6 +78,21 @@ def of_precision(column: Column, data_type: DataType) -> Column:
     unit = f"cast({10.0**-precision:.{precision}f} as decimal(8,6))"
     surplus = F.extract(F.lit("SECOND"), column) % F.expr(unit)
     return column - F.make_dt_interval(secs=surplus)
+
+
+def shortened(column: Column, data_type: DataType) -> Column:
+    """Return a timestamp as one of a type of less precision.
+
+    As in Flink tenths and hundredths of seconds are cut towards 1970.
+    """
+    cut = of_precision(column, data_type)
+    precision = getattr(data_type, "precision", _SPARK_DIGITS)
+    if precision >= 3:
+        return cut
+    is_earlier = column < _epoch().cast("timestamp_ntz")
+    has_rest = of_precision(column, TimestampType(3)) > cut
+    unit = F.make_dt_interval(secs=F.lit(Decimal(1).scaleb(-precision)))
+    return F.when(is_earlier & has_rest, cut + unit).otherwise(cut)
 
 
 def formatted(column: Column, data_type: DataType) -> Column:
@@ -62,80 +127,98 @@ def format_time(column: Column, data_type: DataType, pattern: str | Column) -> C
 
 def parse_local(text: Column, pattern: Column) -> Column:
     """Return the ``TIMESTAMP_NTZ`` of a text in such a form; null if it has another."""
-    in_utc = F.try_to_timestamp(F.concat(text, F.lit(" +0000")), F.concat(pattern, F.lit(" Z")))
-    return local_of_micros(F.unix_micros(in_utc))
+    zoned = F.try_to_timestamp(F.concat(text, F.lit(" +0000")), F.concat(pattern, F.lit(" Z")))
+    return in_utc(zoned)
 
 
-def local_of_micros(micros: Column) -> Column:
-    """Return the ``TIMESTAMP_NTZ`` so many microseconds after 1970."""
-    seconds = (micros.cast("decimal(20,0)") / 1_000_000).cast("decimal(18,6)")
-    epoch = F.lit("1970-01-01 00:00:00").cast("timestamp_ntz")
-    return epoch + F.make_dt_interval(secs=seconds)
+def is_zone(name: str) -> bool:
+    """Return whether there is a time zone of a name."""
+    if re.fullmatch(r"(?:GMT|UTC?)?[+-]\d{1,2}(?::?\d{2})?", name):
+        return True
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return False
+    return True
 
 
-def date_of(column: Column) -> Column:
-    """Return the date of a date or a timestamp."""
-    return column.cast("date")
+def date_of(column: Column, data_type: DataType) -> Column:
+    """Return the date of a date or a timestamp.
+
+    As in Flink a timestamp before 1970 has that of the next midnight.
+    """
+    if isinstance(data_type, LocalZonedTimestampType):
+        column = column.cast("timestamp_ntz")
+    elif not isinstance(data_type, TimestampType):
+        return column
+    after_midnight = F.time_to_micros(column.cast("time(6)")) >= 1000
+    is_earlier = column < _epoch().cast("timestamp_ntz")
+    later = F.when(is_earlier & after_midnight, 1).otherwise(0)
+    return F.date_add(column.cast("date"), later)
+
+
+def clock_part(column: Column, data_type: DataType, unit: str) -> Column:
+    """Return the hour, minute or second of a time; before 1970 it is not above 0, as in Flink."""
+    if isinstance(data_type, TimeType):
+        millis = _divided(F.time_to_micros(column), 1000)
+    else:
+        millis = millis_of_local(column.cast("timestamp_ntz"))
+    above = {"HOUR": _DAY, "MINUTE": _MILLIS["HOUR"], "SECOND": _MILLIS["MINUTE"]}[unit]
+    return _divided(millis % above, _MILLIS[unit])
 
 
 def floor_time(column: Column, data_type: DataType, unit: str) -> Column:
     """Return the beginning of the year, month, ... or second that a time lies in."""
-    if isinstance(data_type, TimeType):
-        return _floor_time_of_day(column, data_type, unit)
-    if isinstance(data_type, LocalZonedTimestampType):
-        return F.date_trunc(unit, column) if unit != "WEEK" else _week(column).cast("timestamp")
-    day = date_of(column)
-    if unit == "WEEK":
-        start = _week(column)
-    elif unit in ("YEAR", "QUARTER", "MONTH"):
-        start = F.trunc(day, unit)
-    else:
-        start = day
-    if not isinstance(data_type, TimestampType):
-        return start
-    local = start.cast("timestamp_ntz")
-    zero = F.lit(0)
-    parts = [F.hour(column), F.minute(column), F.second(column)]
-    kept = {"HOUR": 1, "MINUTE": 2, "SECOND": 3}.get(unit, 0)
-    if not kept:
-        return local
-    return local + F.make_dt_interval(zero, *parts[:kept])
-
-
-def _week(column: Column) -> Column:
-    """Return the Sunday on or before a date, on which Flink's weeks begin."""
-    day = date_of(column)
-    return F.date_sub(day, F.dayofweek(day) - 1)
-
-
-_SECONDS_OF = {"HOUR": 3600, "MINUTE": 60, "SECOND": 1}
-
-
-def _floor_time_of_day(column: Column, data_type: TimeType, unit: str) -> Column:
-    seconds = _SECONDS_OF.get(unit)
-    if seconds is None:
-        return F.lit("00:00:00").cast(to_spark(data_type))
-    micros = F.time_to_micros(column)
-    floored = micros - micros % (seconds * 1_000_000)
-    return F.time_from_micros(floored).cast(to_spark(data_type))
+    return _rounded(column, data_type, unit, up=False)
 
 
 def ceil_time(column: Column, data_type: DataType, unit: str) -> Column:
-    """Return a time if it is the beginning of a year, ... or second, else that of the next."""
-    floored = floor_time(column, data_type, unit)
-    return F.when(floored == column, column).otherwise(_next(floored, data_type, unit))
+    """Return the first beginning of a year, ... or second that is not before a time.
+
+    As in Flink a timestamp at any time of the first day of a year, a quarter, a month or a week is
+    taken as its midnight.
+    """
+    return _rounded(column, data_type, unit, up=True)
 
 
-def _next(column: Column, data_type: DataType, unit: str) -> Column:
-    months = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}.get(unit)
+def _rounded(column: Column, data_type: DataType, unit: str, up: bool) -> Column:
     if isinstance(data_type, TimeType):
-        micros = F.time_to_micros(column) + _SECONDS_OF.get(unit, 0) * 1_000_000
-        return F.time_from_micros(micros % 86_400_000_000).cast(to_spark(data_type))
-    if isinstance(data_type, (TimestampType, LocalZonedTimestampType)):
-        if months:
-            return column + F.make_ym_interval(F.lit(0), F.lit(months))
-        days = {"WEEK": 7, "DAY": 1}.get(unit, 0)
-        return column + F.make_dt_interval(F.lit(days), secs=F.lit(_SECONDS_OF.get(unit, 0)))
-    if months:
-        return F.add_months(column, months)
-    return F.date_add(column, 7 if unit == "WEEK" else 1)
+        return _rounded_time_of_day(column, data_type, unit, up)
+    day = date_of(column, data_type)
+    if not isinstance(data_type, (TimestampType, LocalZonedTimestampType)):
+        return _rounded_day(day, unit, up)
+    local = column.cast("timestamp_ntz")
+    millis = millis_of_local(local)
+    if unit not in _MILLIS:
+        start = _rounded_day(day, unit, up)
+        rounded = F.date_diff(start, _epoch()).cast("bigint") * _DAY
+    elif up:
+        rounded = -_floored(-millis, _MILLIS[unit])
+    else:
+        rounded = _floored(millis, _MILLIS[unit])
+    if isinstance(data_type, TimestampType):
+        return local_of_micros(rounded * 1000)
+    # The zone's offset at the time that is rounded is taken for the result, too.
+    return F.timestamp_micros(F.unix_micros(column) + rounded * 1000 - micros_of_local(local))
+
+
+_MONTHS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
+
+
+def _rounded_day(day: Column, unit: str, up: bool) -> Column:
+    if unit not in _MONTHS and unit != "WEEK":
+        return day
+    # Weeks begin on Sundays.
+    start = F.date_sub(day, F.dayofweek(day) - 1) if unit == "WEEK" else F.trunc(day, unit)
+    if not up:
+        return start
+    following = F.date_add(start, 7) if unit == "WEEK" else F.add_months(start, _MONTHS[unit])
+    return F.when(start == day, day).otherwise(following)
+
+
+def _rounded_time_of_day(column: Column, data_type: TimeType, unit: str, up: bool) -> Column:
+    if unit not in _MILLIS or unit == "DAY":
+        raise TableException(f"times of day are not rounded to {unit}")
+    micros, size = F.time_to_micros(column), _MILLIS[unit] * 1000
+    rounded = -_floored(-micros, size) if up else _floored(micros, size)
+    return F.time_from_micros(rounded % (_DAY * 1000)).cast(to_spark(data_type))

@@ -116,10 +116,11 @@ def arithmetic(operator: str, left: DataType, right: DataType) -> DataType | Non
     """Return the type of ``plus``, ``minus``, ``times``, ``divide`` or ``mod`` of two numbers."""
     left_decimal, right_decimal = decimal_of(left), decimal_of(right)
     any_decimal = isinstance(left, DecimalType) or isinstance(right, DecimalType)
-    if any_decimal and left_decimal and right_decimal:
-        return with_nulls(_DECIMALS[operator](left_decimal, right_decimal), left, right)
-    if operator == "mod":
-        return with_nulls(right, left, right)
+    if left_decimal and right_decimal:
+        if operator == "mod" and not left_decimal.scale and not right_decimal.scale:
+            return with_nulls(right, left, right)
+        if any_decimal:
+            return with_nulls(_DECIMALS[operator](left_decimal, right_decimal), left, right)
     return common([left, right])
 
 
@@ -157,7 +158,8 @@ def _common_number(left: DataType, right: DataType) -> DataType:
             left_decimal.precision - left_decimal.scale,
             right_decimal.precision - right_decimal.scale,
         )
-        return DecimalType(min(whole + scale, MAX_DECIMAL_PRECISION), scale)
+        scale = min(scale, MAX_DECIMAL_PRECISION - whole)
+        return DecimalType(whole + scale, scale)
     double = any(isinstance(each, DoubleType) for each in (left, right))
     # The order matters in Flink, too: of DECIMAL and FLOAT it takes FLOAT.
     double = double or (isinstance(left, FloatType) and isinstance(right, DecimalType))
@@ -176,16 +178,31 @@ def _common_bytes(left: DataType, right: DataType) -> DataType:
     return VarBinaryType(max(left.length, right.length))
 
 
-def _common_time(left: DataType, right: DataType) -> DataType:
-    zoned = any(isinstance(each, LocalZonedTimestampType) for each in (left, right))
-    precision = max(getattr(left, "precision", 0), getattr(right, "precision", 0))
+def _common_time(left: DataType, right: DataType) -> DataType | None:
+    pair = (left, right)
+    zoned = any(isinstance(each, LocalZonedTimestampType) for each in pair)
+    # Of a TIMESTAMP and a part of it, its date or its time of day, it is the part.
+    parts = [each for each in pair if not isinstance(each, TIMESTAMPS)]
+    if parts:
+        same_part = all(isinstance(each, type(parts[0])) for each in parts)
+        return None if zoned or not same_part else max(parts, key=_precision)
+    precision = max(map(_precision, pair))
     return LocalZonedTimestampType(precision) if zoned else TimestampType(precision)
 
 
-def _common_time_of_day(left: DataType, right: DataType) -> DataType:
-    assert isinstance(left, TimeType)
-    assert isinstance(right, TimeType)
-    return TimeType(max(left.precision, right.precision))
+def _precision(data_type: DataType) -> int:
+    return getattr(data_type, "precision", 0)
+
+
+def comparable(left: DataType, right: DataType) -> DataType | None:
+    """Return the type as values of which two are compared; None if they cannot be compared.
+
+    Dates and timestamps are compared as what clocks of the session's time zone show.
+    """
+    times = (DateType, *TIMESTAMPS)
+    if isinstance(left, times) and isinstance(right, times) and type(left) is not type(right):
+        return TimestampType(max(_precision(left), _precision(right)))
+    return common([left, right])
 
 
 def _common_array(left: DataType, right: DataType) -> DataType | None:
@@ -228,8 +245,7 @@ _MERGED: tuple[tuple[tuple[type, ...], Callable[[DataType, DataType], DataType |
     ((NumericType,), _common_number),
     (STRINGS, _common_text),
     (BYTES, _common_bytes),
-    ((DateType, *TIMESTAMPS), _common_time),
-    ((TimeType,), _common_time_of_day),
+    ((DateType, TimeType, *TIMESTAMPS), _common_time),
     ((ArrayType,), _common_array),
     ((MultisetType,), _common_multiset),
     ((MapType,), _common_map),

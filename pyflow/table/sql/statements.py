@@ -359,10 +359,12 @@ class _Execution:
             )
         if statement.args.get("resources") or statement.args.get("options"):
             self._refuse(statement, "USING and WITH of a Python function are not carried")
-        if statement.args.get("exists") and self._environment._function(name.name) is not None:
+        system = kind == "TEMPORARY SYSTEM"
+        kept = self._environment._objects.has_function(name.name if system else path, system)
+        if statement.args.get("exists") and kept:
             return
         function = self._imported(place)
-        if kind == "TEMPORARY SYSTEM":
+        if system:
             self._environment.create_temporary_system_function(name.name, function)
         else:
             self._environment.create_temporary_function(path, function)

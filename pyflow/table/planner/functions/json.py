@@ -19,7 +19,7 @@ from pyflow.table.planner.functions.definition import (
     in_python,
 )
 from pyflow.table.planner.nodes import Call, Node
-from pyflow.table.planner.time_values import formatted
+from pyflow.table.planner.time_values import formatted, in_utc
 from pyflow.table.planner.type_rules import BYTES, STRINGS, TIMESTAMPS
 from pyflow.table.runtime.builtins import json_paths, json_values
 from pyflow.table.types import (
@@ -27,7 +27,6 @@ from pyflow.table.types import (
     BooleanType,
     DataType,
     DataTypes,
-    DateType,
     DecimalType,
     DoubleType,
     IntType,
@@ -36,7 +35,7 @@ from pyflow.table.types import (
     MultisetType,
     NumericType,
     RowType,
-    TimeType,
+    TimestampType,
 )
 from pyflow.util.exceptions import TableException
 
@@ -160,9 +159,7 @@ def _json_of(column: Column, data_type: DataType) -> Column:
         return _number(column, data_type)
     if isinstance(data_type, BYTES):
         return _quoted(F.base64(column))
-    if isinstance(data_type, DateType):
-        return _quoted(column.cast("string"))
-    if isinstance(data_type, (TimeType, *TIMESTAMPS)):
+    if isinstance(data_type, TIMESTAMPS):
         return _time(column, data_type)
     if isinstance(data_type, ArrayType):
         element = data_type.element_type
@@ -197,9 +194,12 @@ def _is_finite(column: Column) -> Column:
     return ~(F.isnan(column) | (F.abs(column) == float("inf")))
 
 
-def _time(column: Column, data_type: DataType) -> Column:
-    text = F.replace(formatted(column, data_type), F.lit(" "), F.lit("T"))
-    if getattr(data_type, "precision", 0):
+def _time(column: Column, data_type: TimestampType | LocalZonedTimestampType) -> Column:
+    if isinstance(data_type, LocalZonedTimestampType):
+        column = in_utc(column)
+    shown = formatted(column, DataTypes.TIMESTAMP(data_type.precision))
+    text = F.replace(shown, F.lit(" "), F.lit("T"))
+    if data_type.precision:
         # Zeros at the end of a second's fraction are left out.
         text = F.regexp_replace(text, r"\.?0+$", "")
         text = F.regexp_replace(text, r"^(.*T?\d\d:\d\d)(:\d?)?$", "$1")

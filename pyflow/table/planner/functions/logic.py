@@ -15,6 +15,7 @@ from pyflow.table.planner.functions.definition import (
     define,
     require_common,
 )
+from pyflow.table.planner.type_rules import comparable
 from pyflow.table.types import DataType, MapType, MultisetType, NullType
 
 Comparison = Callable[[Column, Column], Column]
@@ -29,8 +30,9 @@ def _comparable(column: Column, data_type: DataType) -> Column:
 
 def compared(arguments: Arguments, left: int, right: int, comparison: Comparison) -> Column:
     """Return the comparison of two arguments, as values of the type that they have in common."""
-    pair = (arguments.types[left], arguments.types[right])
-    data_type = require_common(arguments, pair)
+    data_type = comparable(arguments.types[left], arguments.types[right])
+    if data_type is None:
+        raise arguments.fail("the arguments cannot be compared; cast them")
     one, other = arguments.as_type(left, data_type), arguments.as_type(right, data_type)
     return comparison(_comparable(one, data_type), _comparable(other, data_type))
 

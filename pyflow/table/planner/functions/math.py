@@ -21,7 +21,9 @@ from pyflow.table.planner.functions.definition import (
     argument,
     define,
     in_python,
+    require_common,
 )
+from pyflow.table.planner.time_values import in_utc, micros_of_local
 from pyflow.table.planner.type_rules import INTERVALS, STRINGS
 from pyflow.table.planner.type_rules import arithmetic as arithmetic_type
 from pyflow.table.runtime.builtins import numbers
@@ -32,6 +34,7 @@ from pyflow.table.types import (
     DoubleType,
     FloatType,
     IntegralType,
+    LocalZonedTimestampType,
     NumericType,
     TimeType,
     to_spark,
@@ -48,7 +51,8 @@ def _operator_type(a: Arguments) -> DataType:
         assert found is not None
         return found
     if name == "plus" and (isinstance(left, STRINGS) or isinstance(right, STRINGS)):
-        return STRING
+        both = isinstance(left, STRINGS) and isinstance(right, STRINGS)
+        return require_common(a, a.types) if both else STRING
     if name in ("plus", "minus"):
         if isinstance(right, INTERVALS):
             if not isinstance(left, INTERVALS) or type(left) is type(right):
@@ -88,6 +92,11 @@ def moved(time: Column, time_type: DataType, interval: Column, interval_type: Da
             F.time_to_micros(time) + micros_of_interval(interval), F.lit(86_400_000_000)
         )
         return F.time_from_micros(micros).cast(to_spark(time_type))
+    if isinstance(time_type, LocalZonedTimestampType):
+        # In UTC: a day has 24 hours, and months are those that clocks there show.
+        if isinstance(interval_type, DayTimeIntervalType):
+            return F.timestamp_micros(F.unix_micros(time) + micros_of_interval(interval))
+        return F.timestamp_micros(micros_of_local(in_utc(time) + interval))
     return (time + interval).cast(to_spark(time_type))
 
 

@@ -19,15 +19,19 @@ from pyflow.table.planner.functions.definition import (
 )
 from pyflow.table.planner.functions.math import ceil_number, floor_number, moved
 from pyflow.table.planner.functions.math import whole_type as type_of_whole
+from pyflow.table.planner.time_texts import read_in_form, read_leniently, read_timestamp
 from pyflow.table.planner.time_values import (
     ceil_time,
+    clock_part,
     date_of,
     floor_time,
     format_time,
+    is_zone,
+    micros_of_local,
     of_precision,
     parse_local,
 )
-from pyflow.table.planner.type_rules import INTERVALS, STRINGS, common
+from pyflow.table.planner.type_rules import INTERVALS, STRINGS, comparable
 from pyflow.table.types import (
     DataType,
     DataTypes,
@@ -40,8 +44,9 @@ from pyflow.table.types import (
 from pyflow.util.exceptions import TableException
 
 _PATTERNS = (
-    "Spark refuses the pattern letters Y, w, W, u, e, c, A, n, N and p; the letter u stands for "
-    "the year."
+    "Spark refuses the pattern letters Y, w, W, e, c, A, n, N and p, and reads texts by a pattern "
+    "with other letters than y, M, d, H, m, s and S, or by one that is no literal, without Flink's "
+    "leniency."
 )
 _NOW = "All rows of a query have the same time; Flink's streams read the clock for each row."
 _DEFAULT_FORMAT = "yyyy-MM-dd HH:mm:ss"
@@ -77,11 +82,7 @@ _DATE_PARTS: dict[str, Callable[[Column], Column]] = {
     "WEEK": F.weekofyear,
     "DAY": F.dayofmonth,
 }
-_CLOCK_PARTS: dict[str, Callable[[Column], Column]] = {
-    "HOUR": F.hour,
-    "MINUTE": F.minute,
-    "SECOND": F.second,
-}
+_CLOCK_PARTS = ("HOUR", "MINUTE", "SECOND")
 
 
 def _extracted(a: Arguments) -> Column:
@@ -90,9 +91,9 @@ def _extracted(a: Arguments) -> Column:
     if isinstance(data_type, INTERVALS):
         return _part_of_interval(a, unit)
     if unit in _DATE_PARTS and not is_time:
-        return _DATE_PARTS[unit](a[0]).cast("bigint")
+        return _DATE_PARTS[unit](date_of(a[0], data_type)).cast("bigint")
     if unit in _CLOCK_PARTS and not is_date:
-        return _CLOCK_PARTS[unit](a[0]).cast("bigint")
+        return clock_part(a[0], data_type, unit)
     raise a.fail(f"a {data_type} has no {unit}")
 
 
@@ -113,7 +114,7 @@ def _part_of_interval(a: Arguments, unit: str) -> Column:
 define(
     "extract EXTRACT", "date|time|timestamp|timestamp_ltz|interval, symbol", BIGINT, _extracted,
     "A part of a time or an interval: YEAR, QUARTER, MONTH, WEEK (of ISO 8601), DAY, HOUR, MINUTE "
-    "or SECOND.",
+    "or SECOND. The time of a timestamp before 1970 is counted back from the next midnight.",
 )  # fmt: skip
 
 
@@ -164,7 +165,7 @@ _MONTHS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
 
 def _difference(a: Arguments) -> Column:
     unit = a.symbol(0).name
-    data_type = common(a.types[1:])
+    data_type = comparable(a.types[1], a.types[2])
     if data_type is None:
         raise a.fail("the times have no common type; cast them")
     first, second = a.as_type(1, data_type), a.as_type(2, data_type)
@@ -180,7 +181,7 @@ def _difference(a: Arguments) -> Column:
 
 def _months(earlier: Column, later: Column) -> Column:
     """Return how many months can be added to a time without going past another."""
-    first, last = date_of(earlier), date_of(later)
+    first, last = earlier.cast("date"), later.cast("date")
     estimate = (F.year(last) - F.year(first)) * 12 + F.month(last) - F.month(first)
     moved_date = F.add_months(first, estimate)
     local = [time.cast("timestamp_ntz") for time in (earlier, first, later, last)]
@@ -205,6 +206,8 @@ def _overlaps(a: Arguments) -> Column:
             other = a.as_type(temporal, time_type)
         return F.least(time, other), F.greatest(time, other)
 
+    if a.types[0].nullable() != a.types[2].nullable():
+        raise a.fail("both points of time must be of the same type")
     left_start, left_end = ends(0, 1)
     right_start, right_end = ends(2, 3)
     present = left_end.isNotNull() & right_end.isNotNull()
@@ -232,11 +235,20 @@ def _given_pattern(a: Arguments) -> Column:
     return a[1] if len(a) > 1 else F.lit(_DEFAULT_FORMAT)
 
 
+def _lenient(text: Column, a: Arguments, position: int) -> Column:
+    """Return the ``TIMESTAMP_NTZ`` of a text, read as ``SimpleDateFormat`` does."""
+    pattern = _pattern(a, position) if position < len(a) else _DEFAULT_FORMAT
+    found = read_leniently(text, pattern) if isinstance(pattern, str) else None
+    if found is not None:
+        return found
+    return parse_local(text, F.lit(pattern) if isinstance(pattern, str) else pattern)
+
+
 def _date_format(a: Arguments) -> Column:
     column, data_type = a[0], a.types[0]
     if isinstance(data_type, STRINGS):
         data_type = DataTypes.TIMESTAMP(3)
-        column = column.try_cast("timestamp_ntz")
+        column = _lenient(column, a, len(a))
     return format_time(column, data_type, _pattern(a, 1))
 
 
@@ -248,8 +260,8 @@ define(
 
 def _to_date(a: Arguments) -> Column:
     if len(a) == 1:
-        return a[0].try_cast("date")
-    return F.to_date(F.call_function("try_to_timestamp", a[0], a[1]))
+        return convert(a[0], STRING, DataTypes.DATE(), tolerant=True)
+    return _lenient(a[0], a, 1).cast("date")
 
 
 define(
@@ -259,10 +271,16 @@ define(
 )  # fmt: skip
 
 
+def _local(a: Arguments) -> Column:
+    """Return the ``TIMESTAMP_NTZ`` of a text in a form."""
+    pattern = _pattern(a, 1)
+    found = read_in_form(a[0], pattern) if isinstance(pattern, str) else None
+    return parse_local(a[0], a[1]) if found is None else found
+
+
 def _to_timestamp(a: Arguments) -> Column:
-    if len(a) == 1:
-        return of_precision(a[0].try_cast("timestamp_ntz"), DataTypes.TIMESTAMP(3))
-    return of_precision(parse_local(a[0], a[1]), DataTypes.TIMESTAMP(3))
+    local = read_timestamp(a[0]) if len(a) == 1 else _local(a)
+    return of_precision(local, DataTypes.TIMESTAMP(3))
 
 
 define(
@@ -295,15 +313,18 @@ def _instant(a: Arguments) -> Column:
             step = 10 ** (digits - 6)
             whole = F.call_function("div", a[0] - F.pmod(a[0], F.lit(step)), F.lit(step))
         return of_precision(F.timestamp_micros(whole), a.result)
-    if len(a) == 1:
-        return of_precision(a[0].try_cast("timestamp"), a.result)
-    if len(a) == 2:
-        return F.call_function("try_to_timestamp", a[0], a[1])
-    local = parse_local(a[0], a[1])
-    in_utc = F.convert_timezone(a[2], F.lit("UTC"), local)
-    return F.timestamp_micros(
-        micros_of_interval(in_utc - F.lit("1970-01-01").cast("timestamp_ntz"))
-    )
+    local = read_timestamp(a[0]) if len(a) == 1 else _local(a)
+    if len(a) == 3:
+        local = F.convert_timezone(_zone(a, 2), F.lit("UTC"), local)
+    return of_precision(F.timestamp_micros(micros_of_local(local)), a.result)
+
+
+def _zone(a: Arguments, position: int) -> Column:
+    """Return the name of a time zone; UTC for one that there is not, as Java has it."""
+    if not a.is_constant(position) or a.constant(position) is None:
+        return a[position]
+    name = str(a.constant(position))
+    return F.lit(name if is_zone(name) else "UTC")
 
 
 define(
@@ -324,10 +345,9 @@ define(
 def _unix_timestamp(a: Arguments) -> Column:
     if not len(a):
         return F.unix_timestamp()
-    pattern = _given_pattern(a)
-    seconds = F.unix_seconds(F.call_function("try_to_timestamp", a[0], pattern))
-    none = F.when(a[0].isNotNull() & pattern.isNotNull(), F.lit(-(1 << 63)))
-    return F.coalesce(seconds, none)
+    seconds = F.unix_seconds(_lenient(a[0], a, 1).cast("timestamp"))
+    present = a[0].isNotNull() & (a[1].isNotNull() if len(a) > 1 else F.lit(True))
+    return F.coalesce(seconds, F.when(present, F.lit(-(1 << 63))))
 
 
 define(
@@ -338,15 +358,16 @@ define(
 
 
 def _convert_tz(a: Arguments) -> Column:
-    local = parse_local(a[0], F.lit(_DEFAULT_FORMAT))
-    converted = F.convert_timezone(a[1], a[2], local)
+    local = _lenient(a[0], a, len(a))
+    converted = F.convert_timezone(_zone(a, 1), _zone(a, 2), local)
     return format_time(converted, DataTypes.TIMESTAMP(3), _DEFAULT_FORMAT)
 
 
 define(
     "convertTz CONVERT_TZ", "string, string, string", STRING, _convert_tz,
     "A time yyyy-MM-dd HH:mm:ss of one time zone as that of another.",
-    difference="An unknown time zone fails the query; Flink takes it as UTC.", nulls="always",
+    difference="A time zone that is unknown and no literal fails the query; Flink takes it as "
+    "UTC.", nulls="always",
 )  # fmt: skip
 
 

@@ -8,12 +8,11 @@ missing member is an error; it is, where nothing is said.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
-
-Step = Callable[[Any], Iterator[Any]]
 
 _MODE = re.compile(r"\s*(strict|lax)\s+(.+)", re.DOTALL)
 _NAME = re.compile(r"[^.\[\]()*'\"\s]+")
@@ -26,6 +25,32 @@ class MissingError(LookupError):
     """There is nothing at a path."""
 
 
+class Step(ABC):
+    """What leads from a value to those inside."""
+
+    definite = False
+
+    @abstractmethod
+    def find(self, value: Any, required: bool, leaf: bool) -> Iterator[Any]:
+        """Return the values inside.
+
+        Parameters
+        ----------
+        value
+            A value.
+        required
+            Whether all steps before lead to one value, so that one that cannot have such values
+            inside is an error.
+        leaf
+            Whether this is the last step.
+
+        Raises
+        ------
+        MissingError
+            If there must be a value.
+        """
+
+
 @dataclass(frozen=True)
 class Path:
     """A path.
@@ -34,15 +59,17 @@ class Path:
     ----------
     lax
         Whether what is missing is no error.
-    definite
-        Whether it leads to one value at most.
     steps
         What leads from a value to those inside.
     """
 
     lax: bool
-    definite: bool
     steps: tuple[Step, ...]
+
+    @property
+    def definite(self) -> bool:
+        """Whether it leads to one value at most."""
+        return all(step.definite for step in self.steps)
 
     def find(self, document: Any) -> Any:
         """Return the value at a definite path, or the list of those at another.
@@ -53,11 +80,14 @@ class Path:
             If there is none.
         """
         values = [document]
+        required = True
         for step in self.steps:
-            values = [inner for value in values for inner in step(value)]
-            if self.definite and not values:
-                raise MissingError
-        return values[0] if self.definite else values
+            leaf = step is self.steps[-1]
+            values = [inner for value in values for inner in step.find(value, required, leaf)]
+            required = required and step.definite
+        if required and not values:
+            raise MissingError
+        return values[0] if required else values
 
 
 @lru_cache(maxsize=256)
@@ -77,12 +107,14 @@ def parse(text: str) -> Path:
     if not spec.startswith("$"):
         raise _invalid(text, 0)
     steps: list[Step] = []
-    definite, position = True, 1
+    position = 1
     while position < len(spec):
-        step, certain, position = _step(text, spec, position)
+        step, position = _step(text, spec, position)
         steps.append(step)
-        definite = definite and certain
-    return Path(lax, definite, tuple(steps))
+    last = steps[-1] if steps else None
+    if isinstance(last, _Members):
+        steps[-1] = _Members(last.names, last=True)
+    return Path(lax, tuple(steps))
 
 
 def _invalid(text: str, position: int) -> ValueError:
@@ -92,15 +124,13 @@ def _invalid(text: str, position: int) -> ValueError:
     )
 
 
-def _step(text: str, spec: str, position: int) -> tuple[Step, bool, int]:
-    """Return the step at a position, whether it leads to one value, and the position behind."""
+def _step(text: str, spec: str, position: int) -> tuple[Step, int]:
+    """Return the step at a position, and the position behind it."""
     if spec.startswith("..", position):
         position += 2
-        if spec.startswith("[", position):
-            inner, _, end = _bracket(text, spec, position)
-        else:
-            inner, _, end = _name(text, spec, position)
-        return _anywhere(inner), False, end
+        read = _bracket if spec.startswith("[", position) else _name
+        inner, end = read(text, spec, position)
+        return _Anywhere(inner), end
     if spec[position] == ".":
         return _name(text, spec, position + 1)
     if spec[position] == "[":
@@ -108,16 +138,16 @@ def _step(text: str, spec: str, position: int) -> tuple[Step, bool, int]:
     raise _invalid(text, position)
 
 
-def _name(text: str, spec: str, position: int) -> tuple[Step, bool, int]:
+def _name(text: str, spec: str, position: int) -> tuple[Step, int]:
     if spec.startswith("*", position):
-        return _everything, False, position + 1
+        return _Everything(), position + 1
     found = _NAME.match(spec, position)
     if found is None or spec.startswith("(", found.end()):
         raise _invalid(text, position)
-    return _members((found[0],)), True, found.end()
+    return _Members((found[0],)), found.end()
 
 
-def _bracket(text: str, spec: str, position: int) -> tuple[Step, bool, int]:
+def _bracket(text: str, spec: str, position: int) -> tuple[Step, int]:
     start = position + 1
     names: list[str] = []
     quoted = _QUOTED.match(spec, start)
@@ -130,64 +160,96 @@ def _bracket(text: str, spec: str, position: int) -> tuple[Step, bool, int]:
             names.append(re.sub(r"\\(.)", r"\1", part[1] if part[1] is not None else part[2]))
             at = part.end()
             if part[3] == "]":
-                return _members(tuple(names)), len(names) == 1, at
+                return _Members(tuple(names)), at
     end = spec.find("]", start)
     inside = spec[start:end]
     if end < 0:
         raise _invalid(text, position)
     if inside.strip() == "*":
-        return _everything, False, end + 1
+        return _Everything(), end + 1
     if _INDEX.fullmatch(inside):
-        numbers = tuple(int(number) for number in inside.split(","))
-        return _elements(numbers), len(numbers) == 1, end + 1
+        return _Elements(tuple(int(number) for number in inside.split(","))), end + 1
     bounds = _SLICE.fullmatch(inside)
     if bounds:
         first, last = (int(bound) if bound else None for bound in bounds.groups())
-        return _sliced(first, last), False, end + 1
+        return _Slice(first, last), end + 1
     raise _invalid(text, position)
 
 
-def _everything(value: Any) -> Iterator[Any]:
+def _inside(value: Any) -> Iterator[Any]:
     if isinstance(value, dict):
         yield from value.values()
     elif isinstance(value, list):
         yield from value
 
 
-def _members(names: tuple[str, ...]) -> Step:
-    def step(value: Any) -> Iterator[Any]:
-        if isinstance(value, dict):
-            found = [name for name in names if name in value]
-            if len(names) == 1:
-                yield from (value[name] for name in found)
-            else:
-                yield {name: value[name] for name in found}
-
-    return step
+class _Everything(Step):
+    def find(self, value: Any, required: bool, leaf: bool) -> Iterator[Any]:
+        return _inside(value)
 
 
-def _elements(numbers: tuple[int, ...]) -> Step:
-    def step(value: Any) -> Iterator[Any]:
+class _Members(Step):
+    """Members of an object; at the end of a path several of them are one object."""
+
+    def __init__(self, names: tuple[str, ...], last: bool = False) -> None:
+        self.names = names
+        self.definite = len(names) == 1 or last
+        self.merged = len(names) > 1 and last
+
+    def find(self, value: Any, required: bool, leaf: bool) -> Iterator[Any]:
+        if not isinstance(value, dict):
+            if required:
+                raise MissingError
+            return
+        found = {name: value[name] for name in self.names if name in value}
+        if self.merged:
+            yield found
+            return
+        if required and self.definite and not found and not leaf:
+            raise MissingError
+        yield from found.values()
+
+
+class _OfArray(Step):
+    """A step into an array."""
+
+    def find(self, value: Any, required: bool, leaf: bool) -> Iterator[Any]:
         if isinstance(value, list):
-            for number in numbers:
-                if -len(value) <= number < len(value):
-                    yield value[number]
+            yield from self.chosen(value)
+        elif required:
+            raise MissingError
 
-    return step
-
-
-def _sliced(first: int | None, last: int | None) -> Step:
-    def step(value: Any) -> Iterator[Any]:
-        if isinstance(value, list):
-            yield from value[first:last]
-
-    return step
+    @abstractmethod
+    def chosen(self, array: list[Any]) -> Iterator[Any]:
+        """Return elements of an array."""
 
 
-def _anywhere(inner: Step) -> Step:
-    def step(value: Any) -> Iterator[Any]:
-        yield from inner(value)
-        for child in _everything(value):
-            yield from step(child)
+class _Elements(_OfArray):
+    def __init__(self, numbers: tuple[int, ...]) -> None:
+        self.numbers = numbers
+        self.definite = len(numbers) == 1
 
-    return step
+    def chosen(self, array: list[Any]) -> Iterator[Any]:
+        for number in self.numbers:
+            if -len(array) <= number < len(array):
+                yield array[number]
+
+
+class _Slice(_OfArray):
+    def __init__(self, first: int | None, last: int | None) -> None:
+        self.bounds = slice(first, last)
+
+    def chosen(self, array: list[Any]) -> Iterator[Any]:
+        yield from array[self.bounds]
+
+
+class _Anywhere(Step):
+    """A step from a value, and from all values inside it."""
+
+    def __init__(self, inner: Step) -> None:
+        self.inner = inner
+
+    def find(self, value: Any, required: bool, leaf: bool) -> Iterator[Any]:
+        yield from self.inner.find(value, False, leaf)
+        for child in _inside(value):
+            yield from self.find(child, False, leaf)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import decimal
 import json
-import math
 from typing import Any
 
 from pyflow.table.runtime.builtins.json_paths import MissingError, parse
@@ -15,7 +14,7 @@ class JsonFunctionError(ValueError):
 
 
 def _load(text: str) -> Any:
-    return json.loads(text, parse_constant=_refused)
+    return json.loads(text, parse_constant=_refused, parse_float=decimal.Decimal)
 
 
 def _refused(name: str) -> Any:
@@ -43,19 +42,28 @@ def _at(text: str, path: str) -> tuple[Any, bool]:
     Raises
     ------
     ValueError, LookupError
-        If the text is no JSON, or a strict path leads nowhere.
+        If a strict path is given, and the text is no JSON or the path leads nowhere, or if the
+        whole JSON is null.
     """
     parsed = parse(path)
     try:
-        return parsed.find(_load(text)), parsed.lax
-    except (ValueError, MissingError):
+        document = _load(text)
+    except ValueError:
+        if parsed.lax:
+            return None, True
+        raise
+    if document is None:
+        raise ValueError("json object can not be null")
+    try:
+        return parsed.find(document), parsed.lax
+    except MissingError:
         if parsed.lax:
             return (None if parsed.definite else []), True
         raise
 
 
 def exists(text: str | None, path: str, on_error: str) -> bool | None:
-    """Return whether there is a value at a path."""
+    """Return whether there is a value at a path; the list at a path to several values is one."""
     if text is None:
         return None
     try:
@@ -64,7 +72,7 @@ def exists(text: str | None, path: str, on_error: str) -> bool | None:
         if on_error == "ERROR":
             raise JsonFunctionError(f"JSON_EXISTS of {path!r} in {text!r}: {reason!r}") from None
         return {"TRUE": True, "FALSE": False}.get(on_error)
-    return value is not None and value != []
+    return value is not None
 
 
 def value(
@@ -112,7 +120,8 @@ def query(text: str | None, path: str, wrapper: str, on_empty: str, on_error: st
         return _EMPTY[on_error]
     if found is not None:
         scalar = not isinstance(found, (dict, list))
-        if wrapper == "UNCONDITIONAL_ARRAY" or (wrapper == "CONDITIONAL_ARRAY" and scalar):
+        is_array = isinstance(found, list)
+        if wrapper == "UNCONDITIONAL_ARRAY" or (wrapper == "CONDITIONAL_ARRAY" and not is_array):
             found, scalar = [found], False
     if found is None or (lax and scalar):
         if on_empty == "ERROR":
@@ -125,33 +134,28 @@ def query(text: str | None, path: str, wrapper: str, on_empty: str, on_error: st
     return dumped(found)
 
 
-def dumped(found: Any) -> str:
-    """Return a value as JSON, its numbers in Java's form."""
+def dumped(found: Any, in_order: bool = True) -> str:
+    """Return a value as JSON, its numbers in the form of Java's ``BigDecimal.toString``.
+
+    Parameters
+    ----------
+    found
+        The value.
+    in_order
+        Whether the members of objects are put in the order of their names.
+    """
     if isinstance(found, dict):
-        members = (f"{json.dumps(key, ensure_ascii=False)}:{dumped(v)}" for key, v in found.items())
+        names = sorted(found, key=lambda name: name.encode("utf-16-be")) if in_order else found
+        members = (
+            f"{json.dumps(name, ensure_ascii=False)}:{dumped(found[name], in_order)}"
+            for name in names
+        )
         return "{" + ",".join(members) + "}"
     if isinstance(found, list):
-        return "[" + ",".join(map(dumped, found)) + "]"
-    if isinstance(found, float):
-        return of_double(found)
+        return "[" + ",".join(dumped(each, in_order) for each in found) + "]"
+    if isinstance(found, decimal.Decimal):
+        return str(found)
     return json.dumps(found, ensure_ascii=False)
-
-
-def of_double(number: float) -> str:
-    """Return a number as Java's ``Double.toString`` does."""
-    if number == 0 or 1e-3 <= abs(number) < 1e7 or not math.isfinite(number):
-        return {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}.get(
-            repr(number), repr(number)
-        )
-    mantissa, _, exponent = repr(number).partition("e")
-    if not exponent:
-        mantissa, _, exponent = f"{number:.17e}".partition("e")
-        for digits in range(17):
-            shorter = f"{number:.{digits}e}"
-            if float(shorter) == number:
-                mantissa, _, exponent = shorter.partition("e")
-                break
-    return f"{mantissa if '.' in mantissa else mantissa + '.0'}E{int(exponent)}"
 
 
 def number(text: str | None) -> str | None:
@@ -170,7 +174,7 @@ def checked_json(text: str | None) -> str | None:
     if text is None or not text.strip():
         return None
     try:
-        return dumped(_load(text))
+        return dumped(_load(text), in_order=False)
     except ValueError:
         raise ValueError(f"Invalid JSON string in JSON(value) function: {text}") from None
 
