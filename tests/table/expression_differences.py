@@ -8,6 +8,10 @@ from __future__ import annotations
 _AS_FLOAT = "Flink computes FLOAT with DOUBLE as FLOAT where that is on the left"
 _EMPTY = "Flink gives an empty text where one that is appended is null"
 _PAIRS = "Flink counts characters beyond U+FFFF as two, or divides them"
+_LENIENT = (
+    "where a text has another form than its pattern, Flink takes a sign for a part of a number and "
+    "years of any length"
+)
 _UNIT_OF_TIME = "a TIME is not rounded to days, weeks, ...: Flink gives a time without a meaning"
 
 DIFFERENCES: dict[tuple[str, str], str] = {
@@ -43,6 +47,15 @@ DIFFERENCES: dict[tuple[str, str], str] = {
         ("types", case): "a TIME is not compared with a DATE or a TIMESTAMP"
         for case in ("ts == q", "y == q")
     },
+    **{
+        ("dates_in_texts", f"unix_timestamp(s, '{pattern}')"): _LENIENT
+        for pattern in ("yyyyMMdd", "yyyyMMddHHmmss", "yyyy")
+    },
+    (
+        "dates_in_texts",
+        "(to_date(s, 'yyyyMMdd') < lit('9999-12-31').to_date).then(to_date(s, 'yyyyMMdd'), "
+        "null_of(DataTypes.DATE()))",
+    ): _LENIENT,
     **{
         ("times", f"q.{way}(TimeIntervalUnit.{unit})"): _UNIT_OF_TIME
         for way in ("floor", "ceil")

@@ -226,8 +226,9 @@ def _collection_text(column: Column, source: DataType) -> Column:
 
 
 def _parsed(column: Column, target: DataType, tolerant: bool) -> Column | None:
-    # Spaces around a value are no part of it, but of a text's bytes they are.
-    value = _try_parse(column if isinstance(target, BYTES) else F.trim(column), target)
+    # Spaces around a value are no part of it, but of a timestamp and of a text's bytes they are.
+    whole = isinstance(target, (*BYTES, *TIMESTAMPS))
+    value = _try_parse(column if whole else F.trim(column), target)
     if value is None or tolerant:
         return value
     message = F.concat(F.lit("cannot cast '"), column, F.lit(f"' to {target.nullable()}"))

@@ -23,6 +23,7 @@ _LETTERS = "yuMdHmsS"
 _PART = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']")
 _SPECIAL = "[]{}#"
 _FIRST = {"y": 1970, "M": 1, "d": 1, "H": 0, "m": 0, "s": 0}
+_DAY = 86_400_000_000
 # Digits of a number, so that sums of days and of microseconds stay in range.
 _MOST_DIGITS = {"y": 4, "M": 5, "d": 5, "H": 5, "m": 5, "s": 5, "S": 9}
 
@@ -178,14 +179,18 @@ def _resolved(form: TimeForm, text: Column) -> Column:
     numbers = form.numbers(text)
     year, month, day = (_whole(numbers, letter) for letter in "yMd")
     hour, minute, second = (_whole(numbers, letter) for letter in "Hms")
-    valid = month.between(1, 12) & day.between(1, 31) & hour.between(0, 23)
+    valid = month.between(1, 12) & day.between(1, 31) & hour.between(0, 24)
     valid = valid & minute.between(0, 59) & second.between(0, 59)
     if "y" in numbers:
         valid = valid & year.between(1, 9999)
     first = F.make_date(year, F.when(valid, month), F.lit(1))
     date = F.least(F.date_add(first, day - 1), F.last_day(first))
     seconds = F.when(valid, hour * 3600 + minute * 60 + second)
-    return local_time(date, seconds.cast("bigint") * 1_000_000 + _fraction(numbers))
+    micros = seconds.cast("bigint") * 1_000_000 + _fraction(numbers)
+    # 24:00:00 is the midnight of the next day.
+    is_end = micros == _DAY
+    within = F.when(is_end, 0).when(micros < _DAY, micros)
+    return local_time(F.when(is_end, F.date_add(date, 1)).otherwise(date), within)
 
 
 def _rolled(form: TimeForm, text: Column, month: bool) -> Column:
@@ -205,6 +210,5 @@ def _rolled(form: TimeForm, text: Column, month: bool) -> Column:
     hour, minute, second = (_whole(numbers, letter).cast("bigint") for letter in "Hms")
     date = F.date_add(F.add_months(F.make_date(year, F.lit(1), F.lit(1)), months - 1), day - 1)
     micros = (hour * 3600 + minute * 60 + second) * 1_000_000 + _fraction(numbers)
-    day_length = F.lit(86_400_000_000)
-    days = F.call_function("div", micros, day_length).cast("int")
-    return local_time(F.date_add(date, days), micros % day_length)
+    days = F.call_function("div", micros, F.lit(_DAY)).cast("int")
+    return local_time(F.date_add(date, days), micros % _DAY)

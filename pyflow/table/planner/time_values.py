@@ -65,6 +65,17 @@ def millis_of_local(column: Column) -> Column:
     return days * _DAY + _divided(F.time_to_micros(column.cast("time(6)")), 1000)
 
 
+def millis_of(column: Column, data_type: DataType) -> Column:
+    """Return the milliseconds since 1970 of a date or timestamp, or since midnight of a time."""
+    if isinstance(data_type, TimestampType):
+        return millis_of_local(column)
+    if isinstance(data_type, LocalZonedTimestampType):
+        return F.unix_millis(column)
+    if isinstance(data_type, TimeType):
+        return _divided(F.time_to_micros(column), 1000)
+    return F.date_diff(column, _epoch()).cast("bigint") * _DAY
+
+
 def in_utc(column: Column) -> Column:
     """Return a ``TIMESTAMP`` as the ``TIMESTAMP_NTZ`` that clocks in UTC show."""
     return local_of_micros(F.unix_micros(column))

@@ -28,6 +28,7 @@ from pyflow.table.planner.time_values import (
     format_time,
     is_zone,
     micros_of_local,
+    millis_of,
     of_precision,
     parse_local,
 )
@@ -151,14 +152,13 @@ define(
 
 # --- Differences ------------------------------------------------------------------------------
 
-_MICROS = {
-    "WEEK": 604_800_000_000,
-    "DAY": 86_400_000_000,
-    "HOUR": 3_600_000_000,
-    "MINUTE": 60_000_000,
-    "SECOND": 1_000_000,
-    "MILLISECOND": 1000,
-    "MICROSECOND": 1,
+_MILLIS = {
+    "WEEK": 604_800_000,
+    "DAY": 86_400_000,
+    "HOUR": 3_600_000,
+    "MINUTE": 60_000,
+    "SECOND": 1000,
+    "MILLISECOND": 1,
 }
 _MONTHS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
 
@@ -169,25 +169,35 @@ def _difference(a: Arguments) -> Column:
     if data_type is None:
         raise a.fail("the times have no common type; cast them")
     first, second = a.as_type(1, data_type), a.as_type(2, data_type)
-    if isinstance(data_type, TimeType):
-        micros = F.time_to_micros(second) - F.time_to_micros(first)
-    else:
-        micros = micros_of_interval(second - first)
-    if unit in _MICROS:
-        return F.call_function("div", micros, F.lit(_MICROS[unit])).cast("int")
-    months = F.when(micros < 0, -_months(second, first)).otherwise(_months(first, second))
+    between = millis_of(second, data_type) - millis_of(first, data_type)
+    if unit == "MICROSECOND":
+        return (between * 1000).cast("int")
+    if unit in _MILLIS:
+        return F.call_function("div", between, F.lit(_MILLIS[unit])).cast("int")
+    if unit not in _MONTHS or isinstance(data_type, TimeType):
+        raise a.fail(f"the difference of values of {data_type} is not counted in {unit}")
+    months = _months(first, second, data_type)
     return F.call_function("div", months, F.lit(_MONTHS[unit])).cast("int")
 
 
-def _months(earlier: Column, later: Column) -> Column:
-    """Return how many months can be added to a time without going past another."""
-    first, last = earlier.cast("date"), later.cast("date")
+def _months(first: Column, second: Column, data_type: DataType) -> Column:
+    """Return how many months a time is after another.
+
+    As in Flink the time of day counts only where the days are the same, in both directions alike.
+    """
+    day, other = first.cast("date"), second.cast("date")
+    between = F.when(other < day, -_whole_months(other, day)).otherwise(_whole_months(day, other))
+    clock, other_clock = (
+        F.pmod(millis_of(time, data_type), F.lit(_MILLIS["DAY"])) for time in (first, second)
+    )
+    is_short = (F.add_months(day, between) == other) & (other_clock < clock)
+    return F.when(is_short, between - 1).otherwise(between)
+
+
+def _whole_months(first: Column, last: Column) -> Column:
+    """Return how many months can be added to a date without going past another."""
     estimate = (F.year(last) - F.year(first)) * 12 + F.month(last) - F.month(first)
-    moved_date = F.add_months(first, estimate)
-    local = [time.cast("timestamp_ntz") for time in (earlier, first, later, last)]
-    clock_is_earlier = (local[2] - local[3]) < (local[0] - local[1])
-    past = (moved_date > last) | ((moved_date == last) & clock_is_earlier)
-    return F.when(past, estimate - 1).otherwise(estimate)
+    return F.when(F.add_months(first, estimate) > last, estimate - 1).otherwise(estimate)
 
 
 _TIME = "date|time|timestamp|timestamp_ltz"
@@ -345,7 +355,12 @@ define(
 def _unix_timestamp(a: Arguments) -> Column:
     if not len(a):
         return F.unix_timestamp()
-    seconds = F.unix_seconds(_lenient(a[0], a, 1).cast("timestamp"))
+    local = _lenient(a[0], a, 1)
+    seconds = F.unix_seconds(local.cast("timestamp"))
+    # Of the hour that clocks show twice in autumn it is the second one.
+    later = seconds + 3600
+    is_twice = F.timestamp_seconds(later).cast("timestamp_ntz") == local
+    seconds = F.when(is_twice, later).otherwise(seconds)
     present = a[0].isNotNull() & (a[1].isNotNull() if len(a) > 1 else F.lit(True))
     return F.coalesce(seconds, F.when(present, F.lit(-(1 << 63))))
 
@@ -358,8 +373,13 @@ define(
 
 
 def _convert_tz(a: Arguments) -> Column:
-    local = _lenient(a[0], a, len(a))
-    converted = F.convert_timezone(_zone(a, 1), _zone(a, 2), local)
+    local, zone, utc = _lenient(a[0], a, len(a)), _zone(a, 1), F.lit("UTC")
+    instant = F.convert_timezone(zone, utc, local)
+    # Of the hour that clocks show twice in autumn it is the second one.
+    later = instant + F.make_dt_interval(hours=F.lit(1))
+    is_twice = F.convert_timezone(utc, zone, later) == local
+    instant = F.when(is_twice, later).otherwise(instant)
+    converted = F.convert_timezone(utc, _zone(a, 2), instant)
     return format_time(converted, DataTypes.TIMESTAMP(3), _DEFAULT_FORMAT)
 
 
