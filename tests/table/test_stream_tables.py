@@ -128,3 +128,46 @@ def test_table_aggregates_emit_their_rows_anew(streaming, orders, tmp_path):
         ("-D", "a", 1, 3),
         ("-D", "a", 2, 1),
     ]
+
+
+def test_the_first_rows_of_each_key_change_places(streaming, orders, tmp_path):
+    streaming.create_temporary_view("orders", orders.table(streaming))
+    result = streaming.sql_query(
+        "SELECT k, v, n FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC) AS n"
+        " FROM orders) WHERE n <= 2"
+    )
+
+    assert changes(result, tmp_path / "checkpoint") == [
+        [
+            ("+I", "a", 1, 1),
+            ("+I", "b", 5, 1),
+            ("-U", "a", 1, 1),
+            ("+U", "a", 3, 1),
+            ("+I", "a", 1, 2),
+        ],
+        [("-U", "a", 1, 2), ("+U", "a", 2, 2), ("+I", "c", 7, 1)],
+    ]
+
+
+def test_a_fetch_of_an_order_replaces_its_rows(streaming, orders, tmp_path):
+    sums = orders.table(streaming).group_by(col("k")).select(col("k"), col("v").sum.alias("s"))
+    result = sums.order_by(col("s").desc).fetch(2)
+
+    found = changes(result, tmp_path / "checkpoint")
+
+    assert applied(found) == {repr(("a", 6)): 1, repr(("c", 7)): 1}
+
+
+def test_rows_that_both_tables_have_are_there_while_both_have_them(
+    streaming, orders, names, tmp_path
+):
+    streaming.create_temporary_view("orders", orders.table(streaming))
+    streaming.create_temporary_view("names", names.table(streaming))
+    result = streaming.sql_query(
+        "SELECT k FROM orders INTERSECT SELECT id FROM names UNION ALL SELECT k FROM orders o"
+        " WHERE NOT EXISTS (SELECT * FROM names WHERE id = o.k) EXCEPT SELECT id FROM names"
+    )
+
+    found = changes(result, tmp_path / "checkpoint")
+
+    assert applied(found) == {repr(("c",)): 1}

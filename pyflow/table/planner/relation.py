@@ -19,6 +19,7 @@ from pyflow.util.exceptions import TableException
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+    from pyflow.table.planner.nodes import Node
     from pyflow.table.types import DataType
 
 KIND = "$kind"
@@ -48,6 +49,15 @@ class TimeAttribute:
 
 
 @dataclass(frozen=True)
+class SortKey:
+    """An expression that rows are ordered by."""
+
+    node: Node
+    ascending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True)
 class Order:
     """The order of a relation whose rows may still be limited.
 
@@ -62,12 +72,15 @@ class Order:
         How many of the first rows are left out; None where this has not been said.
     updating
         Whether the rows came from a table that changes.
+    keys
+        What unbounded rows are to be ordered by, when they are limited.
     """
 
     by_time: bool = False
     sorted: bool = True
     updating: bool = False
     offset: int | None = None
+    keys: tuple[SortKey, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING
 from pyflow.table.planner.changelog import inserted_once, settled
 from pyflow.table.planner.nodes import Field, Node, Ordering
 from pyflow.table.planner.projection import scope_of
-from pyflow.table.planner.relation import Order, Relation
+from pyflow.table.planner.relation import Order, Relation, SortKey
+from pyflow.table.planner.stream_ranks import first_rows
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from pyflow.table.planner.resolution import Scope
     from pyflow.table.table_environment import TableEnvironment
 
 
@@ -28,21 +32,26 @@ def sort(
     """
     relation.refuse_unbounded("ORDER BY")
     scope = scope_of(relation, environment)
-    columns = []
     expanded = scope.expand(nodes)
+    keys = []
     for position, node in enumerate(expanded):
         ascending = not isinstance(node, Ordering) or node.ascending
         first = nulls_first[position] if nulls_first is not None else not ascending
-        inner = node.child if isinstance(node, Ordering) else node
-        value = scope.resolve(inner).column
-        if ascending:
-            columns.append(value.asc_nulls_first() if first else value.asc_nulls_last())
-        else:
-            columns.append(value.desc_nulls_first() if first else value.desc_nulls_last())
-    rows = settled(relation)
+        keys.append(SortKey(node.child if isinstance(node, Ordering) else node, ascending, first))
+    columns = [_column(key, scope) for key in keys]
     by_time = bool(expanded) and _by_time(expanded[0], relation)
     order = Order(by_time=by_time, updating=relation.updating)
+    if relation.frame.isStreaming:
+        return replace(relation, order=replace(order, keys=tuple(keys)))
+    rows = settled(relation)
     return replace(rows, frame=rows.frame.orderBy(*columns), key=None, order=order)
+
+
+def _column(key: SortKey, scope: Scope) -> Column:
+    value = scope.resolve(key.node).column
+    if key.ascending:
+        return value.asc_nulls_first() if key.nulls_first else value.asc_nulls_last()
+    return value.desc_nulls_first() if key.nulls_first else value.desc_nulls_last()
 
 
 def _by_time(node: Node, relation: Relation) -> bool:
@@ -61,6 +70,8 @@ def offset(relation: Relation, rows: int) -> Relation:
     order = relation.order or Order(sorted=False, updating=relation.updating)
     if order.offset is not None:
         raise TableException("OFFSET already defined")
+    if relation.frame.isStreaming:
+        return replace(relation, order=replace(order, offset=rows))
     whole = settled(relation)
     return replace(whole, frame=whole.frame.offset(rows), order=replace(order, offset=rows))
 
@@ -70,6 +81,11 @@ def fetch(relation: Relation, rows: int, environment: TableEnvironment) -> Relat
     if rows < 0:
         raise TableException("Fetch should be greater or equal 0")
     order = relation.order or Order(sorted=False, updating=relation.updating)
+    if relation.frame.isStreaming:
+        skipped = order.offset or 0
+        places = (skipped + 1, skipped + rows)
+        plain = replace(relation, order=None)
+        return first_rows(plain, [], order.keys, places, None, environment)
     changes = order.updating or (order.sorted and not order.by_time)
     whole = settled(relation)
     limited = replace(whole, frame=whole.frame.limit(rows), order=None)
@@ -89,6 +105,11 @@ def checked(relation: Relation, environment: TableEnvironment) -> Relation:
     order = relation.order
     if order is None:
         return relation
+    if relation.frame.isStreaming and order.sorted and order.by_time:
+        raise TableException(
+            "the order by a time attribute of an unbounded table without fetch() is not carried: "
+            "rows come as they arrive"
+        )
     if environment._is_streaming:
         if order.offset:
             raise TableException(

@@ -7,18 +7,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Window
+from pyspark.sql import functions as F
 from sqlglot import exp
 
 from pyflow.table.planner import projection
 from pyflow.table.planner.changelog import numbered, settled
+from pyflow.table.planner.grouping import transformed
 from pyflow.table.planner.nodes import Distinct, Field, Node, Over
-from pyflow.table.planner.relation import SEQUENCE, Relation, column
+from pyflow.table.planner.relation import SEQUENCE, Relation, SortKey, column
 from pyflow.table.planner.resolution import interval_ms
+from pyflow.table.planner.stream_ranks import first_rows
 from pyflow.table.planner.windows import micros_of
 from pyflow.table.sql import builtin_functions, tree
 from pyflow.table.sql.names import Rows
+from pyflow.table.sql.ranks import wanted_places
 from pyflow.table.sql.scalar import Translator
-from pyflow.table.types import LocalZonedTimestampType, TimestampType
+from pyflow.table.types import DataTypes, LocalZonedTimestampType, TimestampType
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -71,6 +75,8 @@ class OverWindows:
     def __init__(self, environment: TableEnvironment, text: str, select: exp.Select) -> None:
         self._environment = environment
         self._text = text
+        self._select = select
+        self._ranked: set[str] = set()
         self._named = {window.this.name: window for window in select.args.get("windows") or ()}
         self.specifications: dict[str, _Specification] = {}
 
@@ -153,6 +159,9 @@ class OverWindows:
     def on(self, relation: Relation, rows: Rows) -> tuple[Relation, dict[str, WindowSpec]]:
         """Return the windows as Spark has them, and the rows with what these need."""
         streaming = self._environment._is_streaming
+        ranking = self._ranking(relation)
+        if ranking is not None:
+            return self._first_rows(relation, *ranking), {}
         for window in self.specifications.values():
             if streaming:
                 self._check_streaming(relation, rows, window)
@@ -173,6 +182,51 @@ class OverWindows:
             frame = prepared.frame.orderBy(column(node.name), column(SEQUENCE))
             prepared = replace(prepared, frame=frame)
         return prepared, result
+
+    def without_ranks(self, node: Node) -> Node:
+        """Return a node with the column of the place for ROW_NUMBER over an unbounded table."""
+        return transformed(node, self._rank_of)
+
+    def _rank_of(self, node: Node) -> Node | None:
+        ranked = isinstance(node, Over) and node.alias in self._ranked
+        return Field(node.alias) if ranked and isinstance(node, Over) else None
+
+    def _ranking(self, relation: Relation) -> tuple[str, _Specification] | None:
+        """Return the window of ROW_NUMBER over an unbounded table, if it is the only one."""
+        if not relation.frame.isStreaming or len(self.specifications) != 1:
+            return None
+        ((name, window),) = self.specifications.items()
+        function = window.call.this
+        is_number = isinstance(function, exp.Anonymous) and function.name.upper() == "ROW_NUMBER"
+        return (name, window) if is_number else None
+
+    def _first_rows(self, relation: Relation, name: str, window: _Specification) -> Relation:
+        """Return the rows at the places that the query around asks for, with their place."""
+        wanted = wanted_places(self._select, window.call)
+        if wanted is None:
+            tree.refuse(
+                self._text,
+                window.call,
+                "ROW_NUMBER over an unbounded table is carried where the query around it limits "
+                "it: SELECT * FROM (SELECT *, ROW_NUMBER() OVER (...) AS n FROM t) WHERE n <= 3",
+            )
+        order = [
+            SortKey(node, ascending, ascending if first is None else first)
+            for node, ascending, first in window.orders
+        ]
+        self._ranked = {name}
+        rank = name if wanted.shown else None
+        places = (wanted.first, wanted.last)
+        found = first_rows(relation, window.partitions, order, places, rank, self._environment)
+        if wanted.shown:
+            return found
+        # The condition on the place still stands: it holds for all of these rows.
+        place = F.lit(wanted.first).cast("bigint").alias(name)
+        return replace(
+            found,
+            frame=found.rows(place, *found.changes),
+            fields=(*found.fields, (name, DataTypes.BIGINT().not_null())),
+        )
 
     def _check_streaming(self, relation: Relation, rows: Rows, window: _Specification) -> None:
         keys = {node.name for node in window.partitions if isinstance(node, Field)}

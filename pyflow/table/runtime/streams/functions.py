@@ -64,12 +64,7 @@ class PythonAggregate(Aggregate):
         self._create = watch(function.create_accumulator)
         self._accumulate = watch(function.accumulate)
         self._retract = watch(function.retract)
-        result_of = function.get_value
-        if emits_rows:
-
-            def result_of(accumulator: Any) -> list[Any]:
-                return [fields_of(row) for row in function.emit_value(accumulator)]
-
+        result_of = _emitted(function.emit_value) if emits_rows else function.get_value
         self._result = watch(result_of)
         self._encode = encoder(result, f"the result of {name}")
         self._pack = packer(result) or _same
@@ -111,6 +106,10 @@ class PythonAggregate(Aggregate):
             value if unpack is None else unpack(value)
             for unpack, value in zip(self._unpack, values)
         ]
+
+
+def _emitted(emit_value: Callable[[Any], Iterable[Any]]) -> Callable[[Any], list[Any]]:
+    return lambda accumulator: [fields_of(row) for row in emit_value(accumulator)]
 
 
 def _loaded(*sent: Any) -> PythonAggregate:

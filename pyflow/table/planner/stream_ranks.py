@@ -1,0 +1,114 @@
+"""The first rows of unbounded tables: Top-N, deduplication, ORDER BY with FETCH, LIMIT."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from pyflow.table.planner.changelog import numbered
+from pyflow.table.planner.nodes import Field, Node
+from pyflow.table.planner.operators import Columns, changes_of, time_to_live
+from pyflow.table.planner.projection import scope_of
+from pyflow.table.planner.relation import KIND, SEQUENCE, Relation, SortKey, column
+from pyflow.table.runtime.streams.ranks import FirstRows, SortColumn
+from pyflow.table.types import DataTypes
+
+if TYPE_CHECKING:
+    from pyflow.table.table_environment import TableEnvironment
+
+__all__ = ["first_rows"]
+
+
+def first_rows(
+    relation: Relation,
+    partitions: Sequence[Node],
+    order: Sequence[SortKey],
+    places: tuple[int, int],
+    rank: str | None,
+    environment: TableEnvironment,
+) -> Relation:
+    """Return the changes of the rows at some places of each key's order.
+
+    Parameters
+    ----------
+    partitions
+        What rows of a key have in common; without any all rows are in one order.
+    order
+        By what they are ordered; rows that are equal in it stand in the order of their arrival. A
+        processing time is that order itself.
+    places
+        The first and the last place, from 1 on.
+    rank
+        The name of a column for the place; None where it is not asked for.
+    """
+    rows = numbered(relation)
+    scope = scope_of(rows, environment)
+    resolved = scope.resolve_all(partitions)
+    by = Columns("k", tuple(each.data_type for each in resolved) or (DataTypes.BOOLEAN(),))
+    own = Columns("c", tuple(relation.types))
+    sorts, latest = _without_processing_time(relation, order)
+    values = scope.resolve_all([each.node for each in sorts])
+    sorted_by = Columns("s", tuple(each.data_type for each in values))
+    frame = rows.frame.select(
+        *by.carried([each.column for each in resolved] or [F.lit(True)]),
+        *own.carried(rows.columns),
+        *sorted_by.carried([each.column for each in values]),
+        *rows.changes,
+    )
+    first = len(by.names)
+    end = first + len(own.names)
+    emitted = own if rank is None else Columns("c", (*own.types, DataTypes.BIGINT()))
+    start, last = places
+    processor = FirstRows(
+        [SortColumn(end + i, s.ascending, s.nulls_first) for i, s in enumerate(sorts)],
+        start,
+        last,
+        (first, end),
+        end + len(sorts),
+        rank is not None,
+        places == (1, 1) and not relation.updating,
+        [*emitted.names, KIND, SEQUENCE],
+        relation.updating,
+        latest,
+        time_to_live(environment),
+    )
+    changes = changes_of(frame, by.names, processor, emitted.schema, environment)
+    # The first to come stay, whatever comes.
+    only_new = not (relation.updating or sorts or latest)
+    names = [*relation.names, *([] if rank is None else [rank])]
+    restored = changes.select(
+        *emitted.restored(names), *([] if only_new else [column(KIND), column(SEQUENCE)])
+    )
+    ranked = [] if rank is None else [(rank, DataTypes.BIGINT().not_null())]
+    return Relation(
+        restored,
+        (*relation.fields, *ranked),
+        key=_key(partitions, places, rank),
+        updating=not only_new,
+        time_attributes=relation.time_attributes if only_new else {},
+    )
+
+
+def _without_processing_time(
+    relation: Relation, order: Sequence[SortKey]
+) -> tuple[list[SortKey], bool]:
+    """Return by what rows are ordered before their arrival, and whether the latest come first."""
+    for place, each in enumerate(order):
+        name = each.node.name if isinstance(each.node, Field) else ""
+        attribute = relation.time_attributes.get(name)
+        if attribute is not None and attribute.kind == "proctime":
+            return list(order[:place]), not each.ascending
+    return list(order), False
+
+
+def _key(
+    partitions: Sequence[Node], places: tuple[int, int], rank: str | None
+) -> tuple[str, ...] | None:
+    names = tuple(node.name for node in partitions if isinstance(node, Field))
+    if len(names) < len(partitions):
+        return None
+    if rank is not None:
+        return (*names, rank)
+    return names if places[0] == places[1] and names else None

@@ -1,0 +1,113 @@
+"""Top-N: which places of ROW_NUMBER the query around a query asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from pyflow.table.sql.scalar import path_of
+
+__all__ = ["Places", "wanted_places"]
+
+_TURNED = {exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE, exp.EQ: exp.EQ}
+
+
+@dataclass(frozen=True)
+class Places:
+    """The first and the last place, from 1 on, and whether places are shown beside filtered by."""
+
+    first: int
+    last: int
+    shown: bool
+
+
+def wanted_places(select: exp.Select, call: exp.Window) -> Places | None:
+    """Return the places that the query around a SELECT takes of a ROW_NUMBER in it.
+
+    Returns
+    -------
+    Places or None
+        None where it does not stand in FROM of a query with a condition such as ``n <= 3``.
+    """
+    name = next(
+        (i.alias for i in select.expressions if isinstance(i, exp.Alias) and i.this is call), ""
+    )
+    outer = _around(select)
+    where = None if outer is None else outer.args.get("where")
+    if not name or outer is None or where is None:
+        return None
+    first, last = 1, None
+    for condition in _conjuncts(where.this):
+        low, high = _bounds(condition, name)
+        first = max(first, low)
+        if high is not None:
+            last = high if last is None else min(last, high)
+    if last is None:
+        return None
+    return Places(first, last, _is_shown(outer, where, name))
+
+
+def _around(select: exp.Select) -> exp.Select | None:
+    """Return the query that has this one, and nothing else, in FROM."""
+    node = select.parent
+    if not isinstance(node, exp.Subquery):
+        return None
+    node = node.parent
+    while isinstance(node, (exp.From, exp.Subquery, exp.Paren)):
+        node = node.parent
+    return node if isinstance(node, exp.Select) else None
+
+
+def _conjuncts(condition: exp.Expr) -> list[exp.Expr]:
+    if isinstance(condition, exp.Paren):
+        return _conjuncts(condition.this)
+    if isinstance(condition, exp.And):
+        return [*_conjuncts(condition.this), *_conjuncts(condition.expression)]
+    return [condition]
+
+
+def _bounds(condition: exp.Expr, name: str) -> tuple[int, int | None]:
+    """Return the least and the greatest place that a condition leaves."""
+    if isinstance(condition, exp.Between):
+        low, high = _number(condition.args["low"]), _number(condition.args["high"])
+        if _is_column(condition.this, name) and low is not None and high is not None:
+            return low, high
+        return 1, None
+    kind = type(condition)
+    if kind not in _TURNED:
+        return 1, None
+    one, other = condition.this, condition.expression
+    if _is_column(other, name):
+        one, other, kind = other, one, _TURNED[kind]
+    number = _number(other)
+    if not _is_column(one, name) or number is None:
+        return 1, None
+    if kind is exp.EQ:
+        return number, number
+    if kind in (exp.LT, exp.LTE):
+        return 1, number - (kind is exp.LT)
+    return number + (kind is exp.GT), None
+
+
+def _is_column(node: exp.Expr, name: str) -> bool:
+    path = path_of(node)
+    return path is not None and path[-1] == name
+
+
+def _number(node: exp.Expr) -> int | None:
+    is_whole = isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit()
+    return int(node.name) if is_whole else None
+
+
+def _is_shown(outer: exp.Select, where: exp.Expr, name: str) -> bool:
+    """Return whether a query has the place elsewhere than in its condition."""
+    for part in outer.args.values():
+        for node in part if isinstance(part, list) else [part]:
+            if not isinstance(node, exp.Expr) or node is where or isinstance(node, exp.From):
+                continue
+            if any(isinstance(each, exp.Star) for each in node.find_all(exp.Star)):
+                return True
+            if any(each.name == name for each in node.find_all(exp.Identifier)):
+                return True
+    return False
