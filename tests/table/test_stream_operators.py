@@ -16,7 +16,7 @@ import pytest
 from pyspark.sql import Row
 from pyspark.sql.streaming import TwsTester
 
-from pyflow.table.runtime.streams import aggregates
+from pyflow.table.runtime.streams import aggregates, groups, ranks, sides
 from pyflow.table.runtime.streams.groups import GroupAggregate
 from pyflow.table.runtime.streams.ranks import FirstRows, SortColumn
 from pyflow.table.runtime.streams.sides import Comparison, Join, SetOperation, Side
@@ -256,3 +256,103 @@ def test_first_rows_of_changes_are_those_of_the_rows_left(numbered, replaces, ch
             shown = list(enumerate(rows, 1))[start - 1 : end]
             expected = Counter(repr((*row, rank) if numbered else row) for rank, row in shown)
             assert applied.rows == expected
+
+
+class Clock:
+    """In place of the module ``time`` of operators."""
+
+    now = 1000.0
+
+    def time(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    made = Clock()
+    for module in (groups, sides, ranks):
+        monkeypatch.setattr(module, "time", made)
+    return made
+
+
+def fed(operator, clock, *batches):
+    """What an operator emits for rows, each batch 6 seconds after the one before."""
+    tester, emitted = TwsTester(operator), []
+    for batch in batches:
+        rows = [Row(**{f"c{i}": value for i, value in enumerate(row)}) for row in batch]
+        emitted.append([(row[-2], *row[:-2]) for row in tester.test(batch[0][0], rows)])
+        clock.now += 6
+    return emitted
+
+
+def test_a_group_that_is_not_used_in_time_is_forgotten_with_its_stores(clock):
+    functions = [(aggregates.make("max", True, ("ANY",), "bigint"), 1)]
+    names = ["k", "v", "kind", "place"]
+    operator = GroupAggregate(functions, names, True, True, True, time_to_live=10)
+
+    found = fed(
+        operator,
+        clock,
+        [("a", 5, INSERT, 1)],
+        [("a", 3, INSERT, 2)],  # 6 s later: known, and as its value stays, told again
+        [("b", 1, INSERT, 3)],
+        [("a", 2, INSERT, 4)],  # 12 s later: new, of the row alone
+        [("a", 2, DELETE, 5)],
+    )
+
+    assert found == [
+        [(INSERT, "a", 5)],
+        [(UPDATE_BEFORE, "a", 5), (UPDATE_AFTER, "a", 5)],
+        [(INSERT, "b", 1)],
+        [(INSERT, "a", 2)],
+        [(DELETE, "a", 2)],
+    ]
+
+
+def test_a_row_of_a_join_that_is_not_used_in_time_has_no_partners(clock):
+    schema = "struct<f0:bigint>"
+    operator = Join(
+        *("inner", Side(2, 3, 1, schema), Side(3, 4, 1, schema), []),
+        *(["l", "r", "kind", "place"], 1, 10),
+    )
+
+    found = fed(
+        operator,
+        clock,
+        [("a", True, 1, None, INSERT, 1)],
+        [("a", False, None, 2, INSERT, 2)],
+        [("a", False, None, 3, INSERT, 3)],
+    )
+
+    assert found == [[], [(INSERT, 1, 2)], []]
+
+
+def test_first_rows_that_are_not_used_in_time_are_forgotten(clock):
+    names = ["k", "v", "kind", "place"]
+    operator = FirstRows(
+        [SortColumn(1, True, True)], 1, 1, (0, 2), 2, False, True, names, False, False, 10
+    )
+
+    found = fed(
+        operator,
+        clock,
+        [("a", 1, INSERT, 1)],
+        [("b", 1, INSERT, 2)],
+        [("a", 2, INSERT, 3)],
+    )
+
+    assert found == [[(INSERT, "a", 1)], [(INSERT, "b", 1)], [(INSERT, "a", 2)]]
+
+
+def test_a_row_of_a_set_operation_that_is_not_used_in_time_is_forgotten(clock):
+    operator = SetOperation("minus", False, ["k", "kind", "place"], 10)
+
+    found = fed(
+        operator,
+        clock,
+        [("a", True, INSERT, 1)],
+        [("b", True, INSERT, 2)],
+        [("a", True, INSERT, 3)],
+    )
+
+    assert found == [[(INSERT, "a")], [(INSERT, "b")], [(INSERT, "a")]]

@@ -8,6 +8,7 @@ from pyflow.common import Row
 from pyflow.table import AggregateFunction, DataTypes, ListView, MapView, TableAggregateFunction
 from pyflow.table.expressions import col
 from pyflow.table.udf import udaf, udtaf
+from pyflow.util.exceptions import TableException
 from streams import Source, applied, changes
 
 
@@ -171,3 +172,56 @@ def test_rows_that_both_tables_have_are_there_while_both_have_them(
     found = changes(result, tmp_path / "checkpoint")
 
     assert applied(found) == {repr(("c",)): 1}
+
+
+@pytest.fixture
+def spilling(spark):
+    """Each sort spills after a few rows, so that rows of a key lose the order of their arrival."""
+    conf = spark._jvm.org.apache.spark.SparkEnv.get().conf()
+    key = "spark.shuffle.spill.numElementsForceSpillThreshold"
+    conf.set(key, "3")
+    yield
+    conf.remove(key)
+
+
+def test_values_in_the_order_of_arrival_outlast_spilling(spark, environment, spilling, tmp_path):
+    t_env = environment("streaming", **{"table_exec_mini-batch_enabled": "true"})
+    source = Source(spark, tmp_path, "k STRING; v BIGINT")
+    rows = [(f"k{number % 3}", number) for number in range(300)]
+    source.add(rows)
+    table = source.table(t_env)
+    texts = col("v").cast(DataTypes.STRING()).list_agg
+    result = table.group_by(col("k")).select(col("k"), col("v").last_value, texts)
+
+    (found,) = changes(result, tmp_path / "checkpoint")
+
+    assert sorted(found) == [
+        ("+I", f"k{key}", 297 + key, ",".join(str(number) for number in range(key, 300, 3)))
+        for key in range(3)
+    ]
+
+
+OVER = "SELECT SUM(v) OVER (PARTITION BY k ORDER BY v) FROM orders"
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        (OVER, "OVER of an unbounded table is not carried"),
+        ("SELECT ROW_NUMBER() OVER (ORDER BY v) AS n FROM orders", "where the query around it"),
+        ("SELECT k FROM orders WHERE k NOT IN (SELECT id FROM names)", "use NOT EXISTS"),
+        ("SELECT k, PERCENTILE(v, 0.5) FROM orders GROUP BY k", "PERCENTILE.*not carried"),
+        (
+            "SELECT * FROM orders LEFT JOIN names ON k = id AND (v = 1 OR name = 'a')",
+            "write it as comparisons",
+        ),
+    ],
+)
+def test_what_is_not_carried_over_unbounded_tables_is_named_at_planning(
+    streaming, orders, names, query, message
+):
+    streaming.create_temporary_view("orders", orders.table(streaming))
+    streaming.create_temporary_view("names", names.table(streaming))
+
+    with pytest.raises(TableException, match=message):
+        streaming.sql_query(query)

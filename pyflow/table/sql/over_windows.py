@@ -162,6 +162,14 @@ class OverWindows:
         ranking = self._ranking(relation)
         if ranking is not None:
             return self._first_rows(relation, *ranking), {}
+        if relation.frame.isStreaming:
+            call = next(iter(self.specifications.values())).call
+            tree.refuse(
+                self._text,
+                call,
+                "OVER of an unbounded table is not carried, but for one ROW_NUMBER that the query "
+                "around it limits",
+            )
         for window in self.specifications.values():
             if streaming:
                 self._check_streaming(relation, rows, window)
