@@ -174,33 +174,6 @@ def test_rows_that_both_tables_have_are_there_while_both_have_them(
     assert applied(found) == {repr(("c",)): 1}
 
 
-@pytest.fixture
-def spilling(spark):
-    """Each sort spills after a few rows, so that rows of a key lose the order of their arrival."""
-    conf = spark._jvm.org.apache.spark.SparkEnv.get().conf()
-    key = "spark.shuffle.spill.numElementsForceSpillThreshold"
-    conf.set(key, "3")
-    yield
-    conf.remove(key)
-
-
-def test_values_in_the_order_of_arrival_outlast_spilling(spark, environment, spilling, tmp_path):
-    t_env = environment("streaming", **{"table_exec_mini-batch_enabled": "true"})
-    source = Source(spark, tmp_path, "k STRING; v BIGINT")
-    rows = [(f"k{number % 3}", number) for number in range(300)]
-    source.add(rows)
-    table = source.table(t_env)
-    texts = col("v").cast(DataTypes.STRING()).list_agg
-    result = table.group_by(col("k")).select(col("k"), col("v").last_value, texts)
-
-    (found,) = changes(result, tmp_path / "checkpoint")
-
-    assert sorted(found) == [
-        ("+I", f"k{key}", 297 + key, ",".join(str(number) for number in range(key, 300, 3)))
-        for key in range(3)
-    ]
-
-
 OVER = "SELECT SUM(v) OVER (PARTITION BY k ORDER BY v) FROM orders"
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 from pyflow.table.runtime.streams.aggregates import Aggregate
@@ -75,6 +76,10 @@ class GroupAggregate:
             aggregate.open(handle, f"aggregate{number}")
             stores += aggregate.stores
         self._stores = tuple(stores)
+        each = [(aggregate, _getter(argument)) for aggregate, argument in self._aggregates]
+        self._adding = [(aggregate.add, get) for aggregate, get in each]
+        self._taking = [(aggregate.take, get) for aggregate, get in each]
+        self._results = [aggregate.value for aggregate, _ in self._aggregates]
         in_order = self._per_record or self._changes
         self._in_order = in_order or any(each.in_order for each, _ in self._aggregates)
 
@@ -86,7 +91,7 @@ class GroupAggregate:
         group = self._read()
         known = group.rows > 0
         before = self._values(group) if known else None
-        ordered = in_sequence(rows) if self._in_order else rows
+        ordered = in_sequence(rows) if self._in_order else map(tuple, rows)
         if self._per_record:
             for row in ordered:
                 if self._apply(group, row):
@@ -107,20 +112,20 @@ class GroupAggregate:
     def handleInitialState(self, key: Any, row: Any, timer_values: Any) -> None:  # noqa: N802
         """There is none."""
 
-    def _apply(self, group: _Group, row: Any) -> bool:
+    def _apply(self, group: _Group, row: _Values) -> bool:
         """Add a row or take it back; False if there is nothing that it could be taken back from."""
         if not self._changes or adds(row):
             if group.accumulators is None:
                 group.accumulators = [each.create() for each, _ in self._aggregates]
             group.rows += 1
-            for (aggregate, argument), state in zip(self._aggregates, group.accumulators):
-                aggregate.add(state, _argument(row, argument))
-            return True
-        if group.accumulators is None:
+            steps = self._adding
+        elif group.accumulators is None:
             return False
-        group.rows -= 1
-        for (aggregate, argument), state in zip(self._aggregates, group.accumulators):
-            aggregate.take(state, _argument(row, argument))
+        else:
+            group.rows -= 1
+            steps = self._taking
+        for (change, get), state in zip(steps, group.accumulators):
+            change(state, get(row))
         return True
 
     def _emit(
@@ -143,10 +148,7 @@ class GroupAggregate:
 
     def _values(self, group: _Group) -> _Values:
         assert group.accumulators is not None
-        return tuple(
-            aggregate.value(state)
-            for (aggregate, _), state in zip(self._aggregates, group.accumulators)
-        )
+        return tuple([of(state) for of, state in zip(self._results, group.accumulators)])
 
     def _read(self) -> _Group:
         found = self._state.get()
@@ -208,9 +210,12 @@ class _Group:
         self.accumulators = accumulators
 
 
-def _argument(row: Any, argument: Argument) -> Any:
+def _getter(argument: Argument) -> Callable[[_Values], Any]:
+    """What takes an aggregate's argument, or its arguments as a tuple, of a row."""
     if argument is None:
-        return True
-    if type(argument) is tuple:
-        return [row[place] for place in argument]
-    return row[argument]
+        return lambda row: True
+    if type(argument) is not tuple:
+        return itemgetter(argument)
+    if len(argument) > 1:
+        return itemgetter(*argument)
+    return itemgetter(slice(argument[0], argument[0] + 1)) if argument else lambda row: ()

@@ -105,7 +105,7 @@ class FirstRows:
         ranked, number = self._read()
         shown = self._shown(ranked)
         for row in in_sequence(rows):
-            values = tuple(row[: self._width])
+            values = row[: self._width]
             if not self._changes or adds(row):
                 number = self._add(ranked, number, values)
             else:

@@ -127,7 +127,7 @@ class Join:
         for row in in_sequence(rows):
             is_left = row[self._keys]
             side = self._sides[not is_left]
-            change = _Change(tuple(row[side.first : side.end]), row[-2], adds(row), row[-1])
+            change = _Change(row[side.first : side.end], row[-2], adds(row), row[-1])
             partners = self._partners(change.values, is_left) if has_partners else []
             if not filters:
                 self._pair(change, is_left, partners, changes)
