@@ -152,7 +152,7 @@ class Table:
         relation = self._rows
         if not self._t_env._is_streaming:
             return self._of(Relation(relation.rows().distinct(), relation.fields))
-        if relation.frame.isStreaming:
+        if relation.unbounded:
             return self._of(stream_groups.aggregate(relation, relation.names, {}, self._t_env))
         return self._of(first_of_each(settled(relation)))
 

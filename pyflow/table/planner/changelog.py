@@ -51,7 +51,7 @@ def numbered(relation: Relation) -> Relation:
     """Return the relation as one that changes: rows that do not change are insertions, in order."""
     if relation.updating:
         return relation
-    place = _clock() if relation.frame.isStreaming else F.monotonically_increasing_id()
+    place = _clock() if relation.unbounded else F.monotonically_increasing_id()
     frame = relation.rows(F.lit(INSERT).cast("tinyint").alias(KIND), place.alias(SEQUENCE))
     return replace(relation, frame=frame, updating=True, order=None)
 
@@ -70,7 +70,7 @@ def settled(relation: Relation) -> Relation:
     """Return the rows that are left when all changes have been applied, in order of their last."""
     if not relation.updating:
         return relation
-    if relation.frame.isStreaming:
+    if relation.unbounded:
         raise TableException(
             "this operation on the changes of an unbounded table is not carried: it would need all "
             "of its rows. Run it over bounded input, or before what makes the rows change."
@@ -219,7 +219,7 @@ def appended(left: Relation, right: Relation) -> Relation:
     sides = []
     for place, side in enumerate((numbered(left), numbered(right))):
         # Streams are numbered by a clock.
-        order = column(SEQUENCE) if side.frame.isStreaming else column(SEQUENCE) * 2 + place
+        order = column(SEQUENCE) if side.unbounded else column(SEQUENCE) * 2 + place
         sides.append(side.rows(column(KIND), order.alias(SEQUENCE)))
     frame = sides[0].union(sides[1])
     return replace(left, frame=frame, key=None, updating=True, order=None, time_attributes={})

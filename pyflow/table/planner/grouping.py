@@ -129,7 +129,7 @@ def aggregate(
     prepared, keys = with_keys(relation, groupings, environment)
     if not environment._is_streaming:
         return aggregate_once(prepared, keys, aggregates, environment)
-    if prepared.frame.isStreaming:
+    if prepared.unbounded:
         return stream_groups.aggregate(prepared, keys, aggregates, environment)
     if not aggregates:
         return first_of_each(_only(settled(prepared), keys))

@@ -47,7 +47,7 @@ def is_one(left: Relation, right: Relation, predicate: Node) -> bool:
     zoned = {isinstance(data_type, LocalZonedTimestampType) for data_type in times.values()}
     if len(zoned) != 1 or not has_equality(predicate, left, right):
         return False
-    parts = [(part, set(_field_names(part)) & set(times)) for part in _conjuncts(predicate)]
+    parts = [(part, set(_field_names(part)) & set(times)) for part in conjuncts(predicate)]
     # A time that is compared with another value than a time cannot be taken for an instant.
     if any(names and _limit(part, times) is None for part, names in parts):
         return False
@@ -67,7 +67,7 @@ def join(
     times = {**_times(left), **_times(right)}
     scope = scope_of(both, environment)
     condition = F.lit(True)
-    for part in _conjuncts(predicate):
+    for part in conjuncts(predicate):
         limit = _limit(part, times)
         condition = condition & (scope.resolve(part).column if limit is None else limit)
     joined = one.frame.join(other.frame, condition, kind)
@@ -110,11 +110,11 @@ def _with_instants(relation: Relation) -> Relation:
     return replace(relation, frame=relation.frame.select(*columns), fields=fields)
 
 
-def _conjuncts(node: Node) -> Iterator[Node]:
+def conjuncts(node: Node) -> Iterator[Node]:
     """Yield the conditions that all must hold."""
     if isinstance(node, Call) and node.function.name == "and":
         for part in node.arguments:
-            yield from _conjuncts(part)
+            yield from conjuncts(part)
     elif isinstance(node, Call) and node.function.name == "between":
         value, low, high = node.arguments
         yield replace(node, function=table()["greaterThanOrEqual"], arguments=(value, low))

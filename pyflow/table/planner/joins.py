@@ -199,7 +199,7 @@ def combine(
     environment: TableEnvironment,
 ) -> Relation:
     """Return the union, intersection or difference of two tables, by the place of columns."""
-    streams = left.frame.isStreaming or right.frame.isStreaming
+    streams = left.unbounded or right.unbounded
     if environment._is_streaming and not streams and not (operation == "union" and every):
         raise TableException(
             f"The {operation.upper()} operation on two unbounded tables is currently not "
@@ -228,7 +228,7 @@ def _combined_streams(
     every: bool,
     environment: TableEnvironment,
 ) -> Relation:
-    if left.frame.isStreaming != right.frame.isStreaming:
+    if left.unbounded != right.unbounded:
         raise TableException(
             f"the {operation} of a bounded and an unbounded table is not carried: Spark has none. "
             "Read the bounded table as an unbounded one."

@@ -30,7 +30,6 @@ def sort(
 
     In SQL it is the other way round: ``nulls_first`` says it for each of the nodes.
     """
-    relation.refuse_unbounded("ORDER BY")
     scope = scope_of(relation, environment)
     expanded = scope.expand(nodes)
     keys = []
@@ -41,7 +40,7 @@ def sort(
     columns = [_column(key, scope) for key in keys]
     by_time = bool(expanded) and _by_time(expanded[0], relation)
     order = Order(by_time=by_time, updating=relation.updating)
-    if relation.frame.isStreaming:
+    if relation.unbounded:
         return replace(relation, order=replace(order, keys=tuple(keys)))
     rows = settled(relation)
     return replace(rows, frame=rows.frame.orderBy(*columns), key=None, order=order)
@@ -66,11 +65,10 @@ def offset(relation: Relation, rows: int) -> Relation:
     """Return the rows without the first ones."""
     if rows < 0:
         raise TableException("Offset should be greater or equal 0")
-    relation.refuse_unbounded("OFFSET")
     order = relation.order or Order(sorted=False, updating=relation.updating)
     if order.offset is not None:
         raise TableException("OFFSET already defined")
-    if relation.frame.isStreaming:
+    if relation.unbounded:
         return replace(relation, order=replace(order, offset=rows))
     whole = settled(relation)
     return replace(whole, frame=whole.frame.offset(rows), order=replace(order, offset=rows))
@@ -81,7 +79,7 @@ def fetch(relation: Relation, rows: int, environment: TableEnvironment) -> Relat
     if rows < 0:
         raise TableException("Fetch should be greater or equal 0")
     order = relation.order or Order(sorted=False, updating=relation.updating)
-    if relation.frame.isStreaming:
+    if relation.unbounded:
         skipped = order.offset or 0
         places = (skipped + 1, skipped + rows)
         plain = replace(relation, order=None)
@@ -105,7 +103,7 @@ def checked(relation: Relation, environment: TableEnvironment) -> Relation:
     order = relation.order
     if order is None:
         return relation
-    if relation.frame.isStreaming and order.sorted and order.by_time:
+    if relation.unbounded and order.sorted and order.by_time:
         raise TableException(
             "the order by a time attribute of an unbounded table without fetch() is not carried: "
             "rows come as they arrive"

@@ -12,6 +12,7 @@ from pyspark.sql import types as spark
 from pyflow.table.logical_types import DataType
 from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.conversion import convert
+from pyflow.table.planner.interval_joins import conjuncts, padded
 from pyflow.table.planner.nodes import Call, Field, Node
 from pyflow.table.planner.nodes import Literal as LiteralNode
 from pyflow.table.planner.operators import Columns, changes_of, time_to_live
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from pyflow.table.table_environment import TableEnvironment
 
-__all__ = ["conjuncts", "join", "set_operation"]
+__all__ = ["join", "set_operation"]
 
 _SIDE = "side"
 _OPERATORS = {
@@ -58,7 +59,7 @@ def join(
     kind
         Of a ``semi`` or ``anti`` join the result has the columns of the left side only.
     """
-    if not (left.frame.isStreaming and right.frame.isStreaming):
+    if not (left.unbounded and right.unbounded):
         return _with_bounded(left, right, conditions, kind, environment)
     parts = _Conditions(left, right, environment)
     for condition in conditions:
@@ -101,11 +102,9 @@ def join(
 
 
 def _fields(left: Relation, right: Relation, kind: JoinKind) -> tuple[tuple[str, DataType], ...]:
-    if kind in ("semi", "anti"):
+    if kind == "semi" or kind == "anti":
         return left.fields
-    of_left = [(n, t.nullable() if kind in ("right", "full") else t) for n, t in left.fields]
-    of_right = [(n, t.nullable() if kind in ("left", "full") else t) for n, t in right.fields]
-    return (*of_left, *of_right)
+    return padded(left, right, kind)
 
 
 def _key(left: Relation, right: Relation, kind: JoinKind) -> tuple[str, ...] | None:
@@ -125,16 +124,16 @@ def _with_bounded(
 ) -> Relation:
     """Return the join of changes with rows that all are there: each change is joined by itself."""
     outer = {"left": left, "right": right, "semi": left, "anti": left}.get(kind)
-    if kind == "full" or (outer is not None and not outer.frame.isStreaming):
+    if kind == "full" or (outer is not None and not outer.unbounded):
         raise TableException(
             f"a {kind} join that keeps rows of a bounded table without a partner in an unbounded "
             "one is not carried: whether there is one is never known. Read the bounded table as "
             "an unbounded one."
         )
-    bounded = right if left.frame.isStreaming else left
+    bounded = right if left.unbounded else left
     if bounded.updating:
         raise TableException("a bounded table that changes cannot be joined with an unbounded one")
-    stream = left if left.frame.isStreaming else right
+    stream = left if left.unbounded else right
     both = Relation(left.frame, (*left.fields, *right.fields))
     scope = scope_of(both, environment)
     condition = F.lit(True)
@@ -180,6 +179,8 @@ class _Conditions:
     def take(self, condition: Node, later: bool) -> None:
         """Take a condition; one that is none of these is left for `later`, if it can be."""
         for node in conjuncts(condition):
+            if isinstance(node, LiteralNode) and node.value is True:
+                continue
             side = self._side(node)
             if side is not None:
                 filters = self.right_filters if side else self.left_filters
@@ -305,15 +306,6 @@ class _Input:
 def _struct(types: Sequence[DataType]) -> str:
     parts = [spark.StructField(f"f{place}", carried_type(each)) for place, each in enumerate(types)]
     return spark.StructType(parts).simpleString()
-
-
-def conjuncts(node: Node) -> list[Node]:
-    """Return the conditions that a condition ties by AND; none for one that is always true."""
-    if isinstance(node, LiteralNode) and node.value is True:
-        return []
-    if isinstance(node, Call) and node.function.name == "and":
-        return [part for argument in node.arguments for part in conjuncts(argument)]
-    return [node]
 
 
 def _names(node: Node) -> list[str]:

@@ -33,7 +33,7 @@ def flat_aggregate(
             f"that might be followed by some alias, got: {call}"
         )
     function = environment._function_of(inner, "table_aggregate")
-    if relation.frame.isStreaming:
+    if relation.unbounded:
         keyed, keys = with_keys(relation, groupings, environment)
         result = stream_groups.flat_aggregate(keyed, keys, inner, environment)
         if names:

@@ -63,7 +63,7 @@ def semi_join(query: _Query, rows: Rows, condition: exp.Expr, anti: bool) -> Row
             condition, f"IN with {len(values)} values and a query of {len(inner_values)} columns"
         )
     translator = query.translator(rows)
-    if rows.relation.frame.isStreaming or inner.frame.isStreaming:
+    if rows.relation.unbounded or inner.unbounded:
         with translator.at(condition):
             pairs = [
                 translator._call("equals", translator.node(value), other)

@@ -162,7 +162,7 @@ class OverWindows:
         ranking = self._ranking(relation)
         if ranking is not None:
             return self._first_rows(relation, *ranking), {}
-        if relation.frame.isStreaming:
+        if relation.unbounded:
             call = next(iter(self.specifications.values())).call
             tree.refuse(
                 self._text,
@@ -201,7 +201,7 @@ class OverWindows:
 
     def _ranking(self, relation: Relation) -> tuple[str, _Specification] | None:
         """Return the window of ROW_NUMBER over an unbounded table, if it is the only one."""
-        if not relation.frame.isStreaming or len(self.specifications) != 1:
+        if not relation.unbounded or len(self.specifications) != 1:
             return None
         ((name, window),) = self.specifications.items()
         function = window.call.this
