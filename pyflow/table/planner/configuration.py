@@ -308,15 +308,16 @@ _TYPED = (
     ),
     Setting(
         "table.exec.state.ttl",
-        Effect.NONE,
-        "a query over bounded input ends before its state is old",
+        Effect.READ,
+        "how long the state of a query over rows without end is kept without being used",
         Duration.parse,
         "0 ms",
     ),
     Setting(
         "table.exec.mini-batch.enabled",
         Effect.READ,
-        "whether rows without end wait for more as long as `table.exec.mini-batch.allow-latency`",
+        "whether rows without end wait for more as long as `table.exec.mini-batch.allow-latency`, "
+        "and a key's changes are emitted once per batch",
         _boolean,
         "false",
     ),

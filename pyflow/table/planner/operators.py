@@ -100,7 +100,8 @@ def changes_of(
 
 def per_record(environment: TableEnvironment) -> bool:
     """Return whether each row emits its change, rather than all of a micro-batch together."""
-    return environment.get_config().get("table.exec.mini-batch.enabled", "false") != "true"
+    enabled = environment.get_config().get("table.exec.mini-batch.enabled", "false")
+    return str(enabled).lower() != "true"
 
 
 def time_to_live(environment: TableEnvironment) -> float:
