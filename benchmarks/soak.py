@@ -53,7 +53,7 @@ _ROWS = 20_000
 _SAMPLE_SECONDS = 5.0
 _CANCEL_SECONDS = 0.4
 # A session is stopped after so long, or earlier, so that there are some of them.
-_SESSION_SECONDS = 180.0
+_SESSION_SECONDS = 90.0
 _SESSIONS = 4
 # What makes a JVM give up all that nothing holds. Spark's cleaner needs a collection and some time.
 _REST = ("GC.run", "GC.run", "System.trim_native_heap")
@@ -70,6 +70,11 @@ _TOLERANCE = {
 # What each session that was stopped leaves in its JVM, with and without the plugin: Spark closes
 # neither a socket nor the jar of spark.jars.
 _LEFT_BY_SPARK = {"descriptors": 2.0}
+# Shares of the modes.
+_MODES = {
+    "mixed": {"thread": 8, "auto": 1, "process": 1},
+    "process": {"process": 1},
+}
 _TITLES = {
     "memory_mb": "resident memory of the JVM, MB",
     "python_mb": "of that, allocated by CPython, MB",
@@ -205,10 +210,13 @@ class User:
         In which they run.
     """
 
-    def __init__(self, number: int, session: SparkSession, seed: int) -> None:
+    def __init__(
+        self, number: int, session: SparkSession, seed: int, shares: dict[str, int]
+    ) -> None:
         self.done: Counter[str] = Counter()
         self.modes: Counter[str] = Counter()
         self.session = session
+        self._shares = shares
         self._group = f"user {number}"
         self._random = random.Random(seed + number)
         self._queries: list[Callable[[], None]] = [
@@ -236,14 +244,15 @@ class User:
             self._broadcast,
             self._large_function,
             self._cancel,
-            self._expire,
         ]
+        if "thread" in shares:
+            self._queries.append(self._expire)
 
     def run_until(self, end: float) -> None:
         """Run queries until a time of the monotonic clock."""
         self.session.sparkContext.setJobGroup(self._group, self._group)
         while time.monotonic() < end:
-            mode = self._random.choices(["thread", "auto", "process"], [8, 1, 1])[0]
+            mode = self._random.choices(list(self._shares), list(self._shares.values()))[0]
             self.session.conf.set("spark.pyflow.execution-mode", mode)
             interpreter = self._random.choice(["auto", "shared"])
             self.session.conf.set("spark.pyflow.interpreter", interpreter)
@@ -387,6 +396,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0, help="after the warm-up")
     parser.add_argument("--warm-up", type=float, default=5.0, help="in minutes")
+    parser.add_argument(
+        "--modes",
+        choices=_MODES,
+        default="mixed",
+        help="process: what Spark and its JVM grow by, without Python in it",
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("docs/benchmarks"))
     options = parser.parse_args(arguments)
@@ -398,7 +413,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     warm_up = options.warm_up * 60
     length = warm_up + options.minutes * 60
     per_session = min(_SESSION_SECONDS, options.minutes * 60 / _SESSIONS)
-    users = [User(number, session, options.seed) for number in range(_USERS)]
+    shares = _MODES[options.modes]
+    users = [User(number, session, options.seed, shares) for number in range(_USERS)]
     errors: list[BaseException] = []
     samples: list[Sample] = []
     sessions = 0

@@ -60,8 +60,10 @@ Interpreter* make_isolated(std::string& error) {
   auto* interpreter = new Interpreter();
   interpreter->handle = PyThreadState_GetInterpreter(thread_state);
   interpreter->isolated = true;
-  thread_states().adopt(*interpreter, thread_state);
   error = prepare(*interpreter);
+  // This thread state stays, and the thread gets another like every other thread. Without any, the
+  // next thread to come would be given the memory of the last one, which may not be free yet: a
+  // thread that ends takes it from the interpreter's list before it releases it.
   PyEval_SaveThread();
   // One that could not be prepared stays all the same: destroying an interpreter is not safe.
   return error.empty() ? interpreter : nullptr;

@@ -27,12 +27,8 @@ class ThreadStates {
     }
     PyThreadState* state = PyThreadState_New(interpreter.handle);
     if (state == nullptr) Py_FatalError("pyflow: no memory for a Python thread state");
-    adopt(interpreter, state);
-    return state;
-  }
-
-  void adopt(const Interpreter& interpreter, PyThreadState* state) {
     states_.emplace_back(&interpreter, state);
+    return state;
   }
 
  private:
