@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import urlparse
 
 import pytest
@@ -15,6 +16,8 @@ import sql_queries
 from deployments import PROGRAMS, killed_at_the_end
 from pyflow.common import JobStatus
 from pyflow.table import DataTypes, Schema, TableDescriptor
+from pyflow.table.connectors import CONNECTORS
+from pyflow.table.connectors.connector import Connector
 from pyflow.table.expressions import col, lit
 from pyflow.table.planner.changelog import net_changes
 from pyflow.table.planner.relation import (
@@ -230,6 +233,7 @@ def test_several_tables_are_written_by_one_query(t_env, source, spark, tmp_path,
         statements = t_env.create_statement_set()
         statements.add_insert("printed", t_env.from_path("words"))
         statements.add_insert_sql("INSERT INTO lengths SELECT id FROM words WHERE id > 3")
+        assert "- printed, lengths: each reads its sources" in names_alone(statements.explain())
         result = statements.execute()
         assert [query.name for query in spark.streams.active] == ["words and lengths"]
         caught_up(spark)
@@ -243,6 +247,11 @@ def test_several_tables_are_written_by_one_query(t_env, source, spark, tmp_path,
         "long> +I[5]",
     ]
     assert len(list((tmp_path / "checkpoints").iterdir())) == 1
+
+
+def names_alone(text):
+    """A text without the catalog and database of names."""
+    return text.replace("default_catalog.default_database.", "")
 
 
 def test_two_jobs_of_one_checkpoint_are_refused(t_env, source, tmp_path):
@@ -527,6 +536,61 @@ def test_of_rows_that_do_not_change_the_last_of_a_key_is_left(spark):
     assert sorted(map(tuple, found)) == [(1, "c", UPDATE_AFTER), (2, "b", UPDATE_AFTER)]
 
 
+class Upserts(Connector):
+    """A table in the driver whose rows are replaced by their key."""
+
+    identifier = "upserts"
+    takes_changes = True
+    applies_by_key = True
+    rows: ClassVar = {}
+
+    def write(self, rows, overwrite, environment):
+        raise AssertionError("rows without end come in batches")
+
+    def write_batch(self, rows, batch, environment):
+        key = list(self.table.primary_key)
+        net = net_changes(rows, key)
+        for row in net.frame.select(*net.columns, column(KIND)).collect():
+            values = row.asDict()
+            kind = values.pop(KIND)
+            place = tuple(values[name] for name in key)
+            if kind == DELETE:
+                self.rows.pop(place, None)
+            else:
+                self.rows[place] = values
+
+
+def keyed(*key):
+    schema = Schema.new_builder().column("word", DataTypes.STRING().not_null())
+    schema.column("n", DataTypes.BIGINT().not_null()).primary_key(*key)
+    return TableDescriptor.for_connector("upserts").schema(schema.build()).build()
+
+
+def test_changes_are_applied_by_the_key_of_a_table(t_env, source, spark, monkeypatch):
+    monkeypatch.setitem(CONNECTORS, "upserts", Upserts)
+    monkeypatch.setattr(Upserts, "rows", {})
+    t_env.create_temporary_table("words", source.table())
+    counted = t_env.sql_query(
+        "SELECT COALESCE(word, '') AS word, COUNT(*) AS n FROM words GROUP BY COALESCE(word, '')"
+    )
+    source.words("one", "two", "one")
+    counted.execute_insert(keyed("word"))
+    caught_up(spark)
+    source.words("two", "two")
+    caught_up(spark)
+    assert Upserts.rows == {
+        ("one",): {"word": "one", "n": 2},
+        ("two",): {"word": "two", "n": 3},
+    }
+    with pytest.raises(TableException, match=r"primary key \[n\], and the query has"):
+        counted.execute_insert(keyed("n"))
+    files = sink(
+        "filesystem", {"word": DataTypes.STRING(), "n": DataTypes.BIGINT()}, path="/x", format="csv"
+    )
+    with pytest.raises(TableException, match="doesn't support consuming update and delete changes"):
+        counted.execute_insert(files)
+
+
 @pytest.mark.complete
 def test_a_program_that_is_killed_goes_on_and_loses_nothing(tmp_path):
     for name in ("source", "doubles", "sums"):
@@ -543,7 +607,7 @@ def test_a_program_that_is_killed_goes_on_and_loses_nothing(tmp_path):
                 and len(written(tmp_path / "sums")) >= sums
             )
 
-        wait_until(are_there, f"{doubles} rows and {sums} sums")
+        wait_until(are_there, f"{doubles} rows and {sums} sums", 600)
 
     for run in range(3):
         before, last = minutes * run, minutes * (run + 1)
