@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflow.common.configuration import Configuration
 from pyflow.common.unsupported import unsupported
+from pyflow.datastream.data_stream import DataStream
 from pyflow.table import sources
 from pyflow.table.environment_settings import EnvironmentSettings
 from pyflow.table.module import ModuleEntry
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import pandas
     from pyspark.sql import DataFrame, SparkSession
 
+    from pyflow.datastream.stream_execution_environment import StreamExecutionEnvironment
     from pyflow.table.catalog import CatalogDescriptor
     from pyflow.table.model_descriptor import ModelDescriptor
     from pyflow.table.module import Module
@@ -52,7 +54,10 @@ _JAVA = (
     "functions written for Flink's JVM do not run in Spark's; register a JVM function with "
     "spark.udf.registerJavaFunction, or write it in Python"
 )
-_DATA_STREAMS = "the DataStream API is not carried yet"
+_DATA_STREAMS = (
+    "there are no operations on data streams here; one of a collection becomes a table by "
+    "from_data_stream()"
+)
 
 
 class TableEnvironment:
@@ -178,7 +183,10 @@ class TableEnvironment:
         self._objects.add_table(path, descriptor, temporary=False, ignore=bool(ignore_if_exists))
 
     def create_temporary_view(
-        self, view_path: str, table_or_data_stream: Table, *fields_or_schema: Any
+        self,
+        view_path: str,
+        table_or_data_stream: Table | DataStream,
+        *fields_or_schema: Any,
     ) -> None:
         """Give a table a name.
 
@@ -186,14 +194,24 @@ class TableEnvironment:
         ----------
         view_path : str
             The name.
-        table_or_data_stream : Table
-            The table.
+        table_or_data_stream : Table or DataStream
+            The table, or the data stream that becomes one.
+        fields_or_schema
+            For a data stream, as :meth:`StreamTableEnvironment.from_data_stream` has them.
         """
-        if not isinstance(table_or_data_stream, Table):
-            raise TableException(f"create_temporary_view() takes a Table here: {_DATA_STREAMS}.")
-        if fields_or_schema:
+        table = table_or_data_stream
+        if isinstance(table, DataStream):
+            table = self._of_data_stream(table, *fields_or_schema)
+        elif not isinstance(table, Table):
+            raise TypeError(f"expected a Table or a DataStream, got {type(table).__name__}")
+        elif fields_or_schema:
             raise ValueError(f"Invalid arguments for 'fields': {fields_or_schema!r}")
-        self._objects.add_view(view_path, table_or_data_stream, temporary=True)
+        self._objects.add_view(view_path, table, temporary=True)
+
+    def _of_data_stream(self, data_stream: DataStream, *fields_or_schema: Any) -> Table:
+        from pyflow.table.data_streams import relation_of_stream
+
+        return Table(relation_of_stream(data_stream, fields_or_schema, self), self)
 
     def create_view(
         self, view_path: str, table: Table, ignore_if_exists: bool | None = False
@@ -639,38 +657,59 @@ class TableEnvironment:
 class StreamTableEnvironment(TableEnvironment):
     """A table environment that also reads and writes data streams.
 
-    The DataStream API is not carried yet; without it the environment is as its base is.
+    A data stream of a collection becomes a table by :meth:`from_data_stream`.
     """
 
     @staticmethod
     def create(  # type: ignore[override]
-        stream_execution_environment: Any = None,
+        stream_execution_environment: StreamExecutionEnvironment | None = None,
         environment_settings: EnvironmentSettings | None = None,
     ) -> StreamTableEnvironment:
         """Make a table environment.
 
         Parameters
         ----------
-        stream_execution_environment
-            None: the DataStream API is not carried yet.
-        environment_settings : EnvironmentSettings
-            Streaming mode, and the configuration.
+        stream_execution_environment : StreamExecutionEnvironment, optional
+            Its settings are those of the tables, too.
+        environment_settings : EnvironmentSettings, optional
+            Mode and configuration; they hold before those of the other environment.
+
+        Raises
+        ------
+        ValueError
+            If neither is given.
         """
-        if stream_execution_environment is not None:
-            raise TableException(
-                f"StreamTableEnvironment over a StreamExecutionEnvironment: {_DATA_STREAMS}. Give "
-                "environment_settings alone."
-            )
-        if environment_settings is None:
+        if stream_execution_environment is None and environment_settings is None:
             raise ValueError(
                 "No argument found, the param 'stream_execution_environment' "
                 "or 'environment_settings' is required."
             )
-        return StreamTableEnvironment(_session(environment_settings), environment_settings)
+        builder = EnvironmentSettings.new_instance()
+        if stream_execution_environment is not None:
+            builder.with_configuration(stream_execution_environment._configuration)
+        if environment_settings is not None:
+            builder.with_configuration(environment_settings.get_configuration())
+        settings = builder.build()
+        return StreamTableEnvironment(_session(settings), settings)
 
-    @unsupported(_DATA_STREAMS)
-    def from_data_stream(self, data_stream: Any, *fields_or_schema: Any) -> Any:
-        """Return the table of a data stream."""
+    def from_data_stream(self, data_stream: DataStream, *fields_or_schema: Any) -> Table:
+        """Return the table of a data stream.
+
+        Parameters
+        ----------
+        data_stream : DataStream
+            The stream; its type says the columns: the fields of rows and tuples, ``f0`` otherwise.
+        fields_or_schema : Schema or Expression
+            A schema, which names columns by the stream's fields and may convert them, leave some
+            out and add computed columns and watermarks; or expressions: fields of the stream, with
+            an alias or not, or new names for the first of its fields, and then a processing time.
+
+        Raises
+        ------
+        TableException
+            If the stream has no type, or has no such fields.
+        """
+        return self._of_data_stream(data_stream, *fields_or_schema)
 
     @unsupported(_DATA_STREAMS)
     def from_changelog_stream(

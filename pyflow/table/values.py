@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from typing import Any
 
+from pyflow.common.time import Instant
 from pyflow.common.types import Row
 from pyflow.table.types import (
     ArrayType,
@@ -15,6 +17,8 @@ from pyflow.table.types import (
     RowType,
     VarBinaryType,
 )
+
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
 def from_spark_value(value: Any, data_type: DataType) -> Any:
@@ -71,6 +75,9 @@ def to_spark_value(value: Any, data_type: DataType) -> Any:
         element = data_type.element_type
         entries = value.items() if isinstance(value, dict) else _counted(value)
         return {to_spark_value(key, element): count for key, count in entries}
+    if isinstance(value, Instant):
+        after = datetime.timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
+        return _EPOCH + after
     return value
 
 

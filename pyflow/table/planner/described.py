@@ -75,7 +75,21 @@ def relation_of(
         raise TableException(f"The descriptor of table {identifier} has no schema.")
     described = _described(descriptor, identifier, _physical(schema, identifier))
     frame = _read(descriptor, described, environment)
-    relation = Relation(frame, described.columns)
+    return shaped(Relation(frame, described.columns), schema, identifier, environment)
+
+
+def shaped(
+    relation: Relation, schema: Schema, identifier: str, environment: TableEnvironment
+) -> Relation:
+    """Return the relation with the columns of a schema, computed ones and watermarks among them.
+
+    Parameters
+    ----------
+    relation
+        The stored columns, which may be more than those of the schema.
+    schema, identifier
+        What describes the table, and how it is called in errors.
+    """
     check_unique([entry.name for entry in schema.columns])
     found: list[tuple[str, DataType]] = []
     columns: list[Column] = []
@@ -95,7 +109,7 @@ def relation_of(
             found.append((entry.name, resolved.data_type))
             columns.append(resolved.column.alias(entry.name))
     times.update(_watermark(schema, dict(found), identifier))
-    frame = frame.select(*columns)
+    frame = relation.frame.select(*columns)
     if relation.unbounded:
         frame = _watched(frame, dict(found), times)
     return Relation(frame, tuple(found), time_attributes=times)

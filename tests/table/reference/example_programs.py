@@ -27,6 +27,11 @@ EXAMPLES = {
     "column_operations": ("basic_operations.py", "column_operations", []),
     "row_operations": ("basic_operations.py", "row_operations", []),
     "multi_sink": ("multi_sink.py", "multi_sink", []),
+    "tumble_window": ("windowing/tumble_window.py", "tumble_window_demo", []),
+    "sliding_window": ("windowing/sliding_window.py", "sliding_window_demo", []),
+    "session_window": ("windowing/session_window.py", "session_window_demo", []),
+    "over_window": ("windowing/over_window.py", "tumble_window_demo", []),
+    "pandas_udaf": ("pandas/pandas_udaf.py", "pandas_udaf", []),
 }
 
 _ROW = re.compile(r"^(?:\d+> )?([+-][IUD]\[.*\])$")
