@@ -1,0 +1,213 @@
+"""The Table API beside PyFlink's: ``python -m benchmarks.table_api``.
+
+The same jobs in PyFlow and in PyFlink, in both execution modes of each, with two slots, by turns.
+PyFlink is installed into an environment of its own, with Python 3.11. Writes table_api.json,
+table_api.md and table_api.png.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+
+from benchmarks.machine import describe_machine
+from benchmarks.page import REPOSITORY, Page
+from benchmarks.report import table
+from benchmarks.table_cases import CASES
+
+PYFLINK = "2.3.0"
+_MINOR = "3.11"  # The newest that PyFlink has.
+_WARM_UP = 0.05
+
+#: Package and mode, and how they are called.
+SYSTEMS = {
+    ("pyflow", "thread"): "PyFlow, thread mode",
+    ("pyflow", "process"): "PyFlow, process mode",
+    ("pyflink", "thread"): "PyFlink, thread mode",
+    ("pyflink", "process"): "PyFlink, process mode",
+}
+_COLOURS = ("#1f5f8b", "#6fa8c9", "#b5482a", "#d98c5f")
+
+
+class Package:
+    """A process that runs jobs in one of the packages.
+
+    Parameters
+    ----------
+    name : str
+    python : Path
+    """
+
+    def __init__(self, name: str, python: Path) -> None:
+        self._log = REPOSITORY / "build" / f"{name}-jobs.log"
+        with self._log.open("w") as log:
+            self._child = subprocess.Popen(
+                [python, REPOSITORY / "benchmarks" / "table_cases.py", name],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                # PyFlink's embedded interpreter is that of the first python on the path.
+                env={**os.environ, "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"},
+                cwd=REPOSITORY,
+            )
+
+    def seconds(self, case: str, mode: str, rows: int) -> float:
+        """Run a job.
+
+        Raises
+        ------
+        RuntimeError
+            If the process has ended.
+        """
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        request = {"case": case, "mode": mode, "rows": rows}
+        print(json.dumps(request), file=self._child.stdin, flush=True)
+        for line in self._child.stdout:
+            if line.startswith('{"seconds"'):
+                return float(json.loads(line)["seconds"])
+        raise RuntimeError(f"{case} failed in {mode} mode, see {self._log}")
+
+    def close(self) -> None:
+        """End the process."""
+        assert self._child.stdin is not None
+        self._child.stdin.close()
+        self._child.wait()
+
+
+def _pyflink() -> Path:
+    """Return the Python of an environment with PyFlink, which is made if there is none."""
+    environment = REPOSITORY / "build" / f"pyflink-{PYFLINK}"
+    python = environment / "bin" / "python"
+    if not (environment / "ready").exists():
+        print(f"installing apache-flink {PYFLINK} into {environment}", file=sys.stderr, flush=True)
+        found = (REPOSITORY / "build" / "pythons").read_text().splitlines()
+        base = next((line.split("\t")[1] for line in found if line.startswith(_MINOR)), None)
+        if base is None:
+            raise SystemExit(f"PyFlink {PYFLINK} needs Python {_MINOR}, which was not found")
+        subprocess.run([base, "-m", "venv", environment], check=True)
+        pip = [python, "-m", "pip", "install", "--quiet"]
+        # apache-beam, which PyFlink needs, imports pkg_resources.
+        subprocess.run([*pip, f"apache-flink=={PYFLINK}", "setuptools<81"], check=True)
+        (environment / "ready").touch()
+    return python
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the figures of all cases."""
+    raw: dict[str, Any] = {
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "rounds": options.rounds,
+        "machine": {**describe_machine(), "PyFlink": f"{PYFLINK}, Python {_MINOR}"},
+        "samples": [],
+    }
+    packages = {
+        "pyflow": Package("pyflow", Path(sys.executable)),
+        "pyflink": Package("pyflink", _pyflink()),
+    }
+    for case in CASES.values():
+        rows = int(case.rows * options.scale)
+        raw.setdefault("rows", {})[case.name] = rows
+        for package, mode in SYSTEMS:
+            packages[package].seconds(case.name, mode, max(int(rows * _WARM_UP), 1))
+        for number in range(options.rounds):
+            order = list(SYSTEMS) if number % 2 else list(reversed(SYSTEMS))
+            for package, mode in order:
+                seconds = packages[package].seconds(case.name, mode, rows)
+                raw["samples"].append(
+                    {"case": case.name, "package": package, "mode": mode, "seconds": seconds}
+                )
+                print(f"{case.name} {package} {mode} {seconds:.1f} s", file=sys.stderr, flush=True)
+    for each in packages.values():
+        each.close()
+    return raw
+
+
+def _seconds(raw: dict[str, Any], case: str, package: str, mode: str) -> float:
+    return median(
+        sample["seconds"]
+        for sample in raw["samples"]
+        if (sample["case"], sample["package"], sample["mode"]) == (case, package, mode)
+    )
+
+
+def _body(raw: dict[str, Any]) -> Iterator[str]:
+    yield (
+        "The same jobs of the Table API, unchanged but for the name of the package, in streaming "
+        "mode over bounded rows of `datagen`, into `blackhole`, with a parallelism of 2. Seconds "
+        f"from the submission of a job to its end, the median of {raw['rounds']} rounds by turns; "
+        "each job has run before over a twentieth of the rows. PyFlink's thread mode runs "
+        "aggregates in processes."
+    )
+    yield ""
+    yield from table(
+        ("job", "rows", *SYSTEMS.values(), "PyFlink's best ÷ PyFlow, thread mode"),
+        (_row(raw, case) for case in CASES),
+    )
+    yield "![seconds per million rows](table_api.png)"
+    yield ""
+    ratio = _seconds(raw, "long", "pyflink", "thread") / _seconds(raw, "long", "pyflow", "thread")
+    yield (
+        f"Goals: `x + 1` at least 5 times as fast as in PyFlink's thread mode: {ratio:.1f} times. "
+        "No job slower than in PyFlink."
+    )
+    yield ""
+
+
+def _row(raw: dict[str, Any], case: str) -> list[str]:
+    seconds = {system: _seconds(raw, case, *system) for system in SYSTEMS}
+    best = min(each for (package, _), each in seconds.items() if package == "pyflink")
+    return [
+        CASES[case].title,
+        f"{raw['rows'][case]:,}",
+        *(f"{each:.2f} s" for each in seconds.values()),
+        f"{best / seconds['pyflow', 'thread']:.1f}x",
+    ]
+
+
+def _draw(raw: dict[str, Any], path: Path) -> None:
+    """Draw the seconds of each job, by system."""
+    figure, panels = plt.subplots(
+        1, len(CASES), figsize=(3.6 * len(CASES), 2.6), layout="constrained"
+    )
+    for axes, case in zip(panels, CASES, strict=True):
+        for place, system in enumerate(SYSTEMS):
+            seconds = _seconds(raw, case, *system)
+            axes.barh(place, seconds, color=_COLOURS[place])
+            axes.text(seconds, place, f" {seconds:.1f} s", va="center")
+        labels = list(SYSTEMS.values()) if axes is panels[0] else [""] * len(SYSTEMS)
+        axes.set_yticks(range(len(SYSTEMS)), labels)
+        axes.invert_yaxis()
+        axes.margins(x=0.25)
+        title = f"{CASES[case].title.replace('`', '')}\n{raw['rows'][case]:,} rows"
+        axes.set_title(title, loc="left", fontsize=10)
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+PAGE = Page("table_api", "benchmarks.table_api", "The Table API beside PyFlink", _body, _draw)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, or write the page of an earlier run."""
+    PAGE.run(measure, arguments, rounds=3, scale=1.0)
+
+
+if __name__ == "__main__":
+    main()
