@@ -35,6 +35,7 @@ EXAMPLES = {
 }
 
 _ROW = re.compile(r"^(?:\d+> )?([+-][IUD]\[.*\])$")
+_FLOAT = re.compile(r"(?<![\w.])-?\d+\.\d+(?![\w.])")
 
 
 def tables_in(output):
@@ -56,9 +57,13 @@ def tables_in(output):
 
 
 def settled(rows):
-    """The rows that are left when their changes have been applied, sorted."""
+    """The rows that are left when their changes have been applied, sorted.
+
+    Of a FLOAT six digits count: the seventh of a sum depends on the order of the additions.
+    """
     left = []
     for row in rows:
+        row = _FLOAT.sub(lambda found: f"{float(found[0]):.6g}", row)
         kind, values = (row[2:4], row[4:]) if row.startswith("|") else (row[:2], row[2:])
         if kind in ("-U", "-D"):
             left.remove(values)
