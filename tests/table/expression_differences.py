@@ -56,6 +56,15 @@ DIFFERENCES: dict[tuple[str, str], str] = {
         "(to_date(s, 'yyyyMMdd') < lit('9999-12-31').to_date).then(to_date(s, 'yyyyMMdd'), "
         "null_of(DataTypes.DATE()))",
     ): _LENIENT,
+    ("times", "ts.cast(DataTypes.TIME())"): "Flink gives times of day below 0 before 1970",
+    **{
+        (
+            "times",
+            f"q {sign} lit(3).millis",
+        ): "a TIME(0) has no milliseconds; in Flink it keeps them"
+        for sign in "+-"
+    },
+    ("times", "y.ceil(TimeIntervalUnit.DAY)"): "Flink gives the day after a DATE",
     **{
         ("times", f"q.{way}(TimeIntervalUnit.{unit})"): _UNIT_OF_TIME
         for way in ("floor", "ceil")

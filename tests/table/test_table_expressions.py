@@ -22,7 +22,7 @@ from pyflow.util.exceptions import TableException
 
 RECORDED = ["flags", "numbers"]
 # Of these the values and types are compared: texts of expressions differ in the names of functions.
-VALUES = [*RECORDED, "groups", "texts", "json", "dates_in_texts"]
+VALUES = [*RECORDED, "groups", "texts", "json", "times", "dates_in_texts"]
 # Cases of which one in so many is compared unless all are.
 ONE_IN = 5
 AT_ONCE = 60

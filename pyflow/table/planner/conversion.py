@@ -279,7 +279,9 @@ def _of_time(column: Column, source: DataType, target: DataType) -> Column | Non
     if isinstance(source, DateType):
         return None
     if isinstance(target, DateType):
-        return None if isinstance(source, TimeType) else date_of(column, source)
+        if isinstance(source, TimestampType):
+            return date_of(column, source)
+        return None if isinstance(source, TimeType) else column.cast("date")
     if isinstance(target, TimeType):
         if isinstance(source, LocalZonedTimestampType):
             column = column.cast("timestamp_ntz")
