@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 def matches(session: SparkSession, pattern: str) -> bool:
     """Return whether there are files or directories of a path, which may be a pattern."""
     try:
-        session.read.format("binaryFile").load(pattern).schema  # noqa: B018
+        # Twice: of a single path Spark looks for a log of files, and warns where it finds none.
+        session.read.format("binaryFile").load([pattern, pattern]).schema  # noqa: B018
     except AnalysisException as error:
         if error.getCondition() == "PATH_NOT_FOUND":
             return False
