@@ -4,6 +4,9 @@
 #   make fraud-scoring
 #                 score payments from Kafka to Kafka by examples/fraud_scoring.py, until Ctrl-C;
 #                 OPTIONS="--seconds 60" for a minute, "--fresh" from the beginning
+#   make cdn-access-log
+#                 count accesses per province from Kafka into MariaDB by examples/cdn_access_log,
+#                 with a page that shows it, until Ctrl-C; OPTIONS="--seconds 60", "--fresh"
 #   make check    set everything up, check style and types, run the unit tests and a slice of the rest
 #   make test     set everything up, check style and types and run the tests
 #   make test-all the same in full and on every Python (two hours on two idle cores)
@@ -67,7 +70,7 @@ endif
 ifneq (,$(filter check sanitize fuzz,$(MAKECMDGOALS)))
   purposes := run test lint
 endif
-ifneq (,$(filter fraud-scoring,$(MAKECMDGOALS)))
+ifneq (,$(filter fraud-scoring cdn-access-log,$(MAKECMDGOALS)))
   purposes := run test
 endif
 ifneq (,$(filter test,$(MAKECMDGOALS)))
@@ -80,7 +83,7 @@ ifneq (,$(filter test-all bench soak,$(MAKECMDGOALS)))
   purposes := --pythons all run test lint
 endif
 
-.PHONY: demo fraud-scoring check test test-on test-all sanitize fuzz bench bench-latency kafka soak \
+.PHONY: demo fraud-scoring cdn-access-log check test test-on test-all sanitize fuzz bench bench-latency kafka soak \
   build dist lint format docs doctor data clean set-up python
 
 demo: build data
@@ -88,6 +91,9 @@ demo: build data
 
 fraud-scoring: build build/kafka.stamp
 	$(python) examples/fraud_scoring.py $(OPTIONS)
+
+cdn-access-log: build build/kafka.stamp
+	$(python) examples/cdn_access_log/main.py $(OPTIONS)
 
 check: lint build
 	$(gradle) test
@@ -196,8 +202,8 @@ build/jar.stamp: build/pythons $(sources)
 	@touch $@
 
 build/kafka.stamp: build.gradle | build/pythons
-	@echo "PyFlow: fetching a Kafka broker and Spark's connector"
-	$(gradle) fetchKafka
+	@echo "PyFlow: fetching a Kafka broker, Spark's connector, JDBC drivers and Spark's Avro module"
+	$(gradle) fetchKafka fetchConnectors
 	@touch $@
 
 # The JVMs of the tests load Spark's classes from it.

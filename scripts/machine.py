@@ -27,6 +27,12 @@ no Gradle on PATH. PyFlow is built with Gradle 4.4 or newer:
 
 # Command and the Debian package that brings it.
 TOOLS = {"gradle": "gradle", "cmake": "cmake", "npm": "npm"}
+# What tests and examples start. None of these packages starts a service.
+TEST_TOOLS = {
+    "mariadbd": "mariadb-server-core",
+    "my_print_defaults": "mariadb-client-core",
+    "chromium-headless-shell": "chromium-headless-shell",
+}
 
 
 def output_of(command):
@@ -85,9 +91,12 @@ def faults_of_build():
     return [f"PyFlow: {fault}" for fault in faults if fault]
 
 
-def debian_packages(usable, rejected):
+def debian_packages(usable, rejected, tools):
     """Return the Debian packages that are missing for the tools, the Pythons and their venvs."""
-    packages = [package for command, package in TOOLS.items() if not shutil.which(command)]
+    path = os.environ.get("PATH", "") + ":/usr/sbin"
+    packages = [
+        package for command, package in tools.items() if not shutil.which(command, path=path)
+    ]
     for python in usable or [python for python, _ in rejected]:
         # Debian splits its Python: executable, headers with shared library, and venv.
         if not python["executable"].startswith("/usr/bin/"):
@@ -113,8 +122,8 @@ def install(packages):
             sys.exit(f"PyFlow: {' '.join(step)} failed")
 
 
-def prepare():
-    """Install what is missing; return the Pythons to build for, newest first.
+def prepare(purposes):
+    """Install what is missing for the purposes; return the Pythons to build for, newest first.
 
     Ends the program with what to do when there is something that only the user can provide.
     """
@@ -122,7 +131,8 @@ def prepare():
     if faults:
         sys.exit("\n".join(f"PyFlow: {fault}" for fault in faults))
     usable, rejected = find_pythons.find(find_pythons.candidates())
-    packages = debian_packages(usable, rejected)
+    tools = {**TOOLS, **(TEST_TOOLS if "test" in purposes else {})}
+    packages = debian_packages(usable, rejected, tools)
     if packages:
         install(packages)
         usable, rejected = find_pythons.find(find_pythons.candidates())

@@ -120,7 +120,7 @@ def main():
     )
     parser.add_argument("purposes", nargs="+", choices=["run", "test", "bench", "lint", "dist"])
     arguments = parser.parse_args()
-    pythons = machine.prepare()
+    pythons = machine.prepare(arguments.purposes)
     print("PyFlow: using Python {version} ({executable})".format(**pythons[0]), flush=True)
     write_pythons(pythons)
     make_environment(pythons[0], arguments.purposes)

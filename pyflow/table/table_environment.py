@@ -14,7 +14,7 @@ from pyflow.table import sources
 from pyflow.table.environment_settings import EnvironmentSettings
 from pyflow.table.module import ModuleEntry
 from pyflow.table.objects import Objects, parsed_path
-from pyflow.table.planner.configuration import start_settings
+from pyflow.table.planner.configuration import start_jars, start_settings
 from pyflow.table.planner.described import insertion_of, relation_of
 from pyflow.table.planner.function_settings import FunctionMetrics, FunctionSettings
 from pyflow.table.planner.nodes import FunctionCall, Node
@@ -77,6 +77,7 @@ class TableEnvironment:
         # Frames of tables without end, beside the descriptors that their numbers stand for.
         self._streams: dict[int, tuple[TableDescriptor, DataFrame]] = {}
         session.conf.set("spark.sql.caseSensitive", "true")
+        session.conf.set("spark.sql.timeType.enabled", "true")
         self._config = TableConfig(settings.get_configuration(), session)
 
     @staticmethod
@@ -753,7 +754,12 @@ def _session(settings: EnvironmentSettings) -> SparkSession:
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
-    builder = configure(SparkSession.builder)
+    builder = SparkSession.builder
+    jars = start_jars(settings.get_configuration())
+    if jars:
+        # The driver finds classes of sources and drivers in jars that it is started with.
+        builder = builder.config("spark.jars", ",".join(jars))
+    builder = configure(builder)
     if _MODE not in builder._options:
         builder = builder.config(_MODE, "thread")
     if _PROGRESS not in builder._options:

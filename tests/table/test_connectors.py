@@ -221,7 +221,7 @@ def test_generated_rows(batch):
 @pytest.mark.parametrize(
     ("connector", "options", "message"),
     [
-        ("nothing", {}, "there is no connector 'nothing'.*blackhole, datagen, filesystem, print"),
+        ("nothing", {}, "there is no connector 'nothing'.*blackhole, datagen, filesystem, jdbc"),
         ("filesystem", {"format": "csv"}, "required options.*path"),
         ("filesystem", {"path": "/x"}, "required options.*format"),
         ("filesystem", {"path": "/x", "format": "avro2"}, "option 'format' is 'avro2'"),
@@ -266,3 +266,20 @@ def test_a_null_is_not_written_into_a_column_without_nulls(batch):
     result = hello(batch).execute_insert(described("blackhole", columns))
     with pytest.raises(Exception, match="Column 'data' is NOT NULL"):
         result.wait()
+
+
+def test_a_data_source_in_python_is_read_and_written(batch, tmp_path):
+    columns = {"number": DataTypes.BIGINT(), "square": DataTypes.BIGINT()}
+    options = {"class": "numbers_source.Numbers", "source__end": "3"}
+    source = batch.from_descriptor(described("python", columns, **options))
+    assert source.to_spark().collect() == [(0, 0), (1, 1), (2, 4)]
+    options = {"class": "numbers_source.Numbers", "source__path": str(tmp_path / "out")}
+    source.execute_insert(described("python", columns, **options)).wait()
+    lines = (tmp_path / "out").read_text().splitlines()
+    assert sorted(lines) == ["(0, 0)", "(1, 1)", "(2, 4)"]
+
+
+@pytest.mark.parametrize("name", ["nowhere.Numbers", "numbers_source.Path", "numbers_source"])
+def test_a_data_source_that_is_none(batch, name):
+    with pytest.raises(TableException, match=f"'class' is '{name}', expected the name of"):
+        batch.from_descriptor(described("python", ID_DATA, **{"class": name}))

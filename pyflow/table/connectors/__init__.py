@@ -6,11 +6,16 @@ from pyflow.table.connectors.blackhole import Blackhole
 from pyflow.table.connectors.connector import Connector, DescribedTable
 from pyflow.table.connectors.datagen import DataGen
 from pyflow.table.connectors.filesystem import FileSystem
+from pyflow.table.connectors.jdbc import Jdbc
+from pyflow.table.connectors.kafka import Kafka
 from pyflow.table.connectors.print import Print
+from pyflow.table.connectors.python import Python
+from pyflow.table.connectors.upsert_kafka import UpsertKafka
 from pyflow.util.exceptions import TableException
 
 CONNECTORS: dict[str, type[Connector]] = {
-    connector.identifier: connector for connector in (Blackhole, DataGen, FileSystem, Print)
+    each.identifier: each
+    for each in (Blackhole, DataGen, FileSystem, Jdbc, Kafka, Print, Python, UpsertKafka)
 }
 
 

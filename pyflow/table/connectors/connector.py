@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -73,6 +73,19 @@ def fraction(text: str) -> float:
     return value
 
 
+def one_of(*choices: str) -> Callable[[str], str]:
+    """Return what reads one of some words, in the case that they are given in or any other."""
+    by_text = {choice.lower(): choice for choice in choices}
+
+    def read(text: str) -> str:
+        found = by_text.get(text.strip().lower())
+        if found is None:
+            raise ValueError(text)
+        return found
+
+    return read
+
+
 def character(text: str) -> str:
     """Read one character, which may be written with a backslash as in Java."""
     escapes = {"\\t": "\t", "\\n": "\n", "\\r": "\r", "\\\\": "\\"}
@@ -102,6 +115,28 @@ def duration(text: str) -> int:
 
 
 @dataclass(frozen=True)
+class Metadata:
+    """A column of a table that holds metadata.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    key
+        The connector's name of what it holds.
+    data_type
+        The column's type.
+    written
+        Whether it is part of the rows that are written into the table.
+    """
+
+    name: str
+    key: str
+    data_type: DataType
+    written: bool
+
+
+@dataclass(frozen=True)
 class DescribedTable:
     """A table as it was described: what connectors are made of.
 
@@ -115,6 +150,8 @@ class DescribedTable:
         All options as texts, with those of the format under the format's name.
     partition_keys, primary_key
         Names of columns.
+    metadata
+        The columns that the connector fills, or is told, beside the stored ones.
     """
 
     identifier: str
@@ -122,6 +159,7 @@ class DescribedTable:
     options: Mapping[str, str]
     partition_keys: tuple[str, ...] = ()
     primary_key: tuple[str, ...] = ()
+    metadata: tuple[Metadata, ...] = ()
 
 
 class Connector(ABC):
@@ -129,6 +167,10 @@ class Connector(ABC):
 
     identifier: ClassVar[str]
     options: ClassVar[tuple[Option, ...]] = ()
+    #: The metadata that a table can have, with their types.
+    metadata: ClassVar[Mapping[str, DataType]] = {}
+    #: Those that can be written, too.
+    written_metadata: ClassVar[Collection[str]] = ()
     #: Whether a table of the kind takes updates and deletions.
     takes_changes: bool = False
     #: Whether it applies them by its primary key, whatever order they come in within a batch.
@@ -149,7 +191,12 @@ class Connector(ABC):
         return self.values[name]
 
     def read(self, environment: TableEnvironment) -> DataFrame:
-        """Return the rows of the table, with its stored columns.
+        """Return the rows of the table, with its stored columns and those of metadata.
+
+        Rows that change have KIND and SEQUENCE, too.
+
+        A streaming frame says that they have no end. It is asked for once for each table, so that
+        all that a query reads of the table comes from one source with one offset.
 
         A streaming frame says that they have no end. It is asked for once for each table, so that
         all that a query reads of the table comes from one source with one offset.
@@ -232,6 +279,24 @@ class Connector(ABC):
             raise TableException(
                 f"INSERT OVERWRITE requires that the sink of table {self.table.identifier} can "
                 f"replace its rows, which the connector {self.identifier!r} cannot."
+            )
+
+    def check_metadata(self, written: bool) -> None:
+        """Raise for columns of metadata that the kind does not have, or not for writing."""
+        known = set(self.written_metadata if written else self.metadata)
+        for each in self.table.metadata:
+            if each.key in known or (written and not each.written):
+                continue
+            doing = "writing" if written else "reading"
+            supported = f"has no metadata for {doing} here"
+            if known:
+                names = ", ".join(sorted(known))
+                supported = f"supports the following metadata keys for {doing}: {names}"
+            if written:
+                supported += ". Declare a column that is only read as VIRTUAL"
+            raise TableException(
+                f"Table {self.table.identifier}: invalid metadata key {each.key!r} in column "
+                f"{each.name!r}. The connector {self.identifier!r} {supported}."
             )
 
     def wrong(self, option: str, value: Any, expected: str) -> TableException:

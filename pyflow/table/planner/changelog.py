@@ -51,17 +51,19 @@ def numbered(relation: Relation) -> Relation:
     """Return the relation as one that changes: rows that do not change are insertions, in order."""
     if relation.updating:
         return relation
-    place = _clock() if relation.unbounded else F.monotonically_increasing_id()
-    frame = relation.rows(F.lit(INSERT).cast("tinyint").alias(KIND), place.alias(SEQUENCE))
+    kind = F.lit(INSERT).cast("tinyint").alias(KIND)
+    frame = relation.rows(kind, places(relation.frame).alias(SEQUENCE))
     return replace(relation, frame=frame, updating=True, order=None)
 
 
-def _clock() -> Column:
-    """Return a number that grows from row to row: nanoseconds of the executor's clock.
+def places(frame: DataFrame) -> Column:
+    """Return a number that grows from row to row of a frame.
 
-    Spark refuses numbers by position on streams. Rows of a task are further apart than the clock's
-    resolution.
+    Spark refuses numbers by position on streams: there it is the nanoseconds of the executor's
+    clock. Rows of a task are further apart than its resolution.
     """
+    if not frame.isStreaming:
+        return F.monotonically_increasing_id()
     clock = F.call_function("java_method", F.lit("java.lang.System"), F.lit("nanoTime"))
     return clock.cast("bigint")
 
@@ -132,7 +134,10 @@ def _left_of_all(relation: Relation) -> DataFrame:
 
 
 def changes_of_values(
-    frame: DataFrame, keys: Sequence[str], values: Sequence[tuple[str, DataType]]
+    frame: DataFrame,
+    keys: Sequence[str],
+    values: Sequence[tuple[str, DataType]],
+    deleted: Column | None = None,
 ) -> DataFrame:
     """Return the changes of values that are kept per key.
 
@@ -144,6 +149,8 @@ def changes_of_values(
         Columns by which values are kept.
     values
         The other columns, with their types.
+    deleted
+        Whether a row says that its key has no values any more; none does by default.
 
     Returns
     -------
@@ -153,16 +160,20 @@ def changes_of_values(
     order = Window.partitionBy(*map(column, keys)).orderBy(column(SEQUENCE))
     names = [name for name, _ in values]
     after = F.struct(*map(column, names)) if names else F.struct(F.lit(True).alias(_POSITION))
+    if deleted is not None:
+        after = F.when(~deleted, after)
     before = F.lag(after).over(order)
-    first = F.row_number().over(order) == 1
     same = F.lit(True)
     for name, data_type in values:
         old, new = before.getField(name), column(name)
         same = same & _comparable(old, data_type).eqNullSafe(_comparable(new, data_type))
     # explode() leaves out rows whose array is null: those that change nothing.
-    changes = F.when(first, F.array(_change(INSERT, after, 0))).when(
-        ~same, F.array(_change(UPDATE_BEFORE, before, 0), _change(UPDATE_AFTER, after, 1))
-    )
+    inserted = F.when(after.isNotNull(), F.array(_change(INSERT, after, 0)))
+    updated = F.array(_change(UPDATE_BEFORE, before, 0), _change(UPDATE_AFTER, after, 1))
+    changes = F.when(before.isNull(), inserted)
+    if deleted is not None:
+        changes = changes.when(after.isNull(), F.array(_change(DELETE, before, 0)))
+    changes = changes.when(~same, updated)
     exploded = frame.select(*map(column, keys), changes.alias(_CHANGES)).select(
         *map(column, keys), F.explode(column(_CHANGES)).alias(_CHANGES)
     )

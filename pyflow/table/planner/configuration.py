@@ -641,6 +641,11 @@ def start_settings(configuration: Configuration) -> dict[str, str]:
     return settings
 
 
+def start_jars(configuration: Configuration) -> list[str]:
+    """Return the jars that a session is started with."""
+    return _listing(configuration.to_dict().get("pipeline.jars", ""))
+
+
 def _of_spark(setting: Setting, text: str) -> dict[str, str]:
     value = setting.convert(setting.parse(text))
     return {} if value is None else dict.fromkeys(setting.spark, value)

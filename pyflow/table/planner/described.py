@@ -11,11 +11,12 @@ from pyspark.sql import functions as F
 
 from pyflow.table.catalog import ObjectIdentifier
 from pyflow.table.connectors import connector_of
-from pyflow.table.connectors.connector import Connector, DescribedTable
+from pyflow.table.connectors.connector import Connector, DescribedTable, Metadata
 from pyflow.table.expression import Expression
 from pyflow.table.planner.nodes import Node, Sql
 from pyflow.table.planner.projection import node_of, scope_of
 from pyflow.table.planner.relation import (
+    KIND,
     Relation,
     TimeAttribute,
     check_unique,
@@ -73,9 +74,19 @@ def relation_of(
     schema = descriptor.get_schema()
     if schema is None:
         raise TableException(f"The descriptor of table {identifier} has no schema.")
-    described = _described(descriptor, identifier, _physical(schema, identifier))
+    described = _described(descriptor, identifier, _physical(schema))
     frame = _read(descriptor, described, environment)
-    return shaped(Relation(frame, described.columns), schema, identifier, environment)
+    updating = KIND in frame.columns
+    if updating and not environment._is_streaming:
+        raise TableException(
+            f"Querying a table in batch mode is currently only possible for INSERT-only table "
+            f"sources. But the source for table '{identifier}' produces other changelog messages "
+            "than just INSERT."
+        )
+    metadata = tuple((each.name, each.data_type) for each in described.metadata)
+    key = described.primary_key if updating and described.primary_key else None
+    stored = Relation(frame, (*described.columns, *metadata), key=key, updating=updating)
+    return shaped(stored, schema, identifier, environment)
 
 
 def shaped(
@@ -95,7 +106,7 @@ def shaped(
     columns: list[Column] = []
     times: dict[str, TimeAttribute] = {}
     for entry in schema.columns:
-        if isinstance(entry, UnresolvedPhysicalColumn):
+        if isinstance(entry, (UnresolvedPhysicalColumn, UnresolvedMetadataColumn)):
             found.append((entry.name, entry.data_type))
             columns.append(column(entry.name))
         elif isinstance(entry, UnresolvedComputedColumn):
@@ -109,10 +120,10 @@ def shaped(
             found.append((entry.name, resolved.data_type))
             columns.append(resolved.column.alias(entry.name))
     times.update(_watermark(schema, dict(found), identifier))
-    frame = relation.frame.select(*columns)
+    frame = relation.frame.select(*columns, *relation.changes)
     if relation.unbounded:
         frame = _watched(frame, dict(found), times)
-    return Relation(frame, tuple(found), time_attributes=times)
+    return replace(relation, frame=frame, fields=tuple(found), time_attributes=times)
 
 
 def _watched(
@@ -145,7 +156,9 @@ def _read(
     known = environment._streams.get(id(descriptor))
     if known is not None:
         return known[1]
-    frame = connector_of(described).read(environment)
+    connector = connector_of(described)
+    connector.check_metadata(written=False)
+    frame = connector.read(environment)
     if frame.isStreaming:
         if not environment._is_streaming:
             raise TableException(
@@ -156,15 +169,16 @@ def _read(
     return frame
 
 
-def _physical(schema: Schema, identifier: str) -> tuple[tuple[str, DataType], ...]:
-    for entry in schema.columns:
-        if isinstance(entry, UnresolvedMetadataColumn):
-            raise TableException(
-                f"Table {identifier}: column {entry.name!r} is metadata, which the connectors "
-                "here do not have."
-            )
+def _physical(schema: Schema) -> tuple[tuple[str, DataType], ...]:
     physical = [e for e in schema.columns if isinstance(e, UnresolvedPhysicalColumn)]
     return tuple((entry.name, entry.data_type) for entry in physical)
+
+
+def _metadata(schema: Schema) -> tuple[Metadata, ...]:
+    entries = [e for e in schema.columns if isinstance(e, UnresolvedMetadataColumn)]
+    return tuple(
+        Metadata(e.name, e.metadata_key or e.name, e.data_type, not e.is_virtual) for e in entries
+    )
 
 
 def _described(
@@ -178,6 +192,7 @@ def _described(
         options=descriptor.get_options(),
         partition_keys=tuple(descriptor.get_partition_keys()),
         primary_key=() if key is None else key.columns,
+        metadata=() if schema is None else _metadata(schema),
     )
 
 
@@ -271,10 +286,11 @@ def insertion_of(
 ) -> Insertion:
     """Return the insertion of a relation into a table, or raise if the table does not take it."""
     schema = descriptor.get_schema()
-    columns = () if schema is None else _physical(schema, identifier)
+    columns = () if schema is None else _physical(schema)
     described = _described(descriptor, identifier, columns or relation.fields)
     connector = connector_of(described)
     connector.check_sink(overwrite)
+    connector.check_metadata(written=True)
     if connector.applies_by_key:
         _check_key(relation, described)
     if relation.updating and not connector.takes_changes:
@@ -282,7 +298,8 @@ def insertion_of(
             f"Table sink {identifier} doesn't support consuming update and delete changes, which "
             f"the query produces. The connector {connector.identifier!r} only appends rows."
         )
-    rows = _converted(relation, described)
+    target = described.columns if schema is None else _written_columns(schema)
+    rows = _converted(relation, identifier, target or described.columns)
     name = "Unregistered_Sink" if path is None else ".".join(path)
     return Insertion(connector, rows, overwrite, name, path)
 
@@ -303,9 +320,21 @@ def _check_key(relation: Relation, sink: DescribedTable) -> None:
         )
 
 
-def _converted(relation: Relation, sink: DescribedTable) -> Relation:
+def _written_columns(schema: Schema) -> tuple[tuple[str, DataType], ...]:
+    """Return the columns of the rows that are written into a table."""
+    return tuple(
+        (entry.name, entry.data_type)
+        for entry in schema.columns
+        if isinstance(entry, UnresolvedPhysicalColumn)
+        or (isinstance(entry, UnresolvedMetadataColumn) and not entry.is_virtual)
+    )
+
+
+def _converted(
+    relation: Relation, identifier: str, target: tuple[tuple[str, DataType], ...]
+) -> Relation:
     """Return the relation with the names and types of the table's columns, by their place."""
-    query, target = relation.fields, sink.columns
+    query = relation.fields
     problem = None
     if len(query) != len(target):
         problem = "Different number of columns."
@@ -316,7 +345,7 @@ def _converted(relation: Relation, sink: DescribedTable) -> Relation:
                 break
     if problem is not None:
         raise TableException(
-            f"Column types of query result and sink for {sink.identifier} do not match.\n"
+            f"Column types of query result and sink for {identifier} do not match.\n"
             f"Cause: {problem}\n\n"
             f"Query schema: [{_text(query)}]\nSink schema:  [{_text(target)}]"
         )
@@ -326,7 +355,7 @@ def _converted(relation: Relation, sink: DescribedTable) -> Relation:
         if source != wanted.nullable() and source != wanted:
             value = value.cast(to_spark(wanted))
         if source._nullable and not wanted._nullable:
-            value = _not_null(value, name, sink.identifier)
+            value = _not_null(value, name, identifier)
         columns.append(value.alias(name))
     frame = relation.frame.select(*columns, *relation.changes)
     return replace(relation, frame=frame, fields=target, time_attributes={}, key=None, order=None)
