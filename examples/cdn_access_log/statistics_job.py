@@ -53,6 +53,7 @@ def run(
     t_env = TableEnvironment.create(settings.with_configuration(configuration).build())
     t_env.get_config().set("execution.checkpointing.dir", checkpoints)
     t_env.get_config().set("pipeline.name", "cdn-access-log")
+    t_env.get_config().set("parallelism.default", "2")
     t_env.create_temporary_function(
         "ip_to_province", udf(IpToProvince(), result_type=DataTypes.STRING())
     )
