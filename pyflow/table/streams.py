@@ -392,6 +392,6 @@ class CollectedRows(Iterator["Row"]):
             raise error
 
     def close(self) -> None:
-        """End the query."""
+        """End the query, and wait until its job has ended."""
         self._closed = True
-        self.job.cancel()
+        self.job.client().cancel().result()
