@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyflow.common.configuration import Configuration
 from pyflow.common.unsupported import unsupported
 from pyflow.datastream.data_stream import DataStream
+from pyflow.datastream.stream_execution_environment import StreamExecutionEnvironment
 from pyflow.table import sources
 from pyflow.table.environment_settings import EnvironmentSettings
 from pyflow.table.module import ModuleEntry
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     import pandas
     from pyspark.sql import DataFrame, SparkSession
 
-    from pyflow.datastream.stream_execution_environment import StreamExecutionEnvironment
     from pyflow.table.catalog import CatalogDescriptor
     from pyflow.table.model_descriptor import ModelDescriptor
     from pyflow.table.module import Module
@@ -677,17 +677,22 @@ class StreamTableEnvironment(TableEnvironment):
 
         Raises
         ------
+        TypeError
+            If the first is of another type.
         ValueError
             If neither is given.
         """
-        if stream_execution_environment is None and environment_settings is None:
+        given = stream_execution_environment
+        if given is not None and not isinstance(given, StreamExecutionEnvironment):
+            raise TypeError(f"expected a StreamExecutionEnvironment, got {type(given).__name__}")
+        if given is None and environment_settings is None:
             raise ValueError(
                 "No argument found, the param 'stream_execution_environment' "
                 "or 'environment_settings' is required."
             )
         builder = EnvironmentSettings.new_instance()
-        if stream_execution_environment is not None:
-            builder.with_configuration(stream_execution_environment._configuration)
+        if given is not None:
+            builder.with_configuration(given._configuration)
         if environment_settings is not None:
             builder.with_configuration(environment_settings.get_configuration())
         settings = builder.build()

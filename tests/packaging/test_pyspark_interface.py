@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import ast
 
-PUBLIC = {"pyspark", "pyspark.errors", "pyspark.sql", "pyspark.sql.types"}
+PUBLIC = {
+    "pyspark",
+    "pyspark.errors",
+    "pyspark.sql",
+    "pyspark.sql.datasource",
+    # Mypy knows the documented classes of streams by the modules that they are in.
+    "pyspark.sql.streaming.query",
+    "pyspark.sql.streaming.readwriter",
+    "pyspark.sql.types",
+}
 
 
 def imported_of_pyspark(source):
