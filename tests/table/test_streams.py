@@ -414,15 +414,17 @@ def test_windows_of_windows(t_env, events, spark, capsys):
     ]
 
 
-def test_windows_follow_the_wall_clock_of_the_time_zone(t_env, events, spark, capsys):
+def test_windows_follow_the_wall_clock_of_the_time_zone(t_env, source, spark, capsys):
     t_env.get_config().set("table.local-time-zone", "Asia/Kolkata")
     columns = {**AT, "at": DataTypes.TIMESTAMP_LTZ(3)}
-    t_env.create_temporary_table("events", events.table(columns, DELAY))
+    t_env.create_temporary_table("events", source.table(columns, DELAY))
     hours = (
         "SELECT k, window_start, window_end, SUM(n) FROM TABLE(TUMBLE(TABLE events, "
         "DESCRIPTOR(at), INTERVAL '1' {})) GROUP BY k, window_start, window_end"
     )
-    events.append({"k": "z", "n": 0, "at": "2024-04-02 00:00:00"})
+    # In JSON such a time is one of UTC: 10:00:07 and midnight of the second of April in Kolkata.
+    source.append({"k": "b", "n": 2, "at": "2024-03-31 04:30:07Z"})
+    source.append({"k": "z", "n": 0, "at": "2024-04-01 18:30:00Z"})
     found = printed(t_env.sql_query(hours.format("HOUR")), COUNTED, spark, capsys)
     assert "+I[b, 2024-03-31T10:00, 2024-03-31T11:00, 2]" in found
     t_env.get_config().set("table.local-time-zone", "Europe/Berlin")
