@@ -18,10 +18,10 @@ from pyflow.table.planner.grouping import (
 )
 from pyflow.table.planner.joins import with_row, without_row
 from pyflow.table.planner.nodes import Alias, Call, Field, FunctionCall, Node
+from pyflow.table.planner.over_windows import select_over
 from pyflow.table.planner.projection import node_of, nodes_of, scope_of
 from pyflow.table.planner.relation import Relation
 from pyflow.table.planner.table_aggregates import flat_aggregate
-from pyflow.table.planner.windows import select_over
 from pyflow.table.window import GroupWindow, OverWindow
 from pyflow.util.exceptions import TableException
 

@@ -1,7 +1,7 @@
 """Operators that keep state over unbounded rows, as steps of a plan.
 
-They run in Spark's operator for arbitrary state, without a time mode and in append mode: what they
-emit are changes, rows like others to Spark, so that they may follow each other. State lies in
+They run in Spark's operator for arbitrary state in append mode: what they emit are changes, or rows
+that only come, rows like others to Spark, so that they may follow each other. State lies in
 RocksDB, the only store that Spark has for it.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.sql import types as spark
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pyflow.table.table_environment import TableEnvironment
 
-__all__ = ["Columns", "changes_of", "per_record", "time_to_live"]
+__all__ = ["Columns", "applied", "changes_of", "per_record", "time_to_live"]
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -88,14 +88,42 @@ def changes_of(
     emitted
         The columns that it emits, before KIND and SEQUENCE.
     """
+    kind = spark.StructField(KIND, spark.ByteType())
+    output = [*emitted, kind, spark.StructField(SEQUENCE, spark.LongType())]
+    return applied(frame, keys, processor, output, "None", environment)
+
+
+def applied(
+    frame: DataFrame,
+    keys: Sequence[str],
+    processor: Any,
+    emitted: Sequence[spark.StructField],
+    time_mode: Literal["None", "EventTime", "ProcessingTime"],
+    environment: TableEnvironment,
+) -> DataFrame:
+    """Return the rows that an operator emits.
+
+    Parameters
+    ----------
+    frame
+        The columns of the keys first. In event time one of the others has the watermark, and rows
+        that are later do not reach the operator.
+    keys
+        By which columns rows belong together.
+    processor
+        What `transformWithState` takes.
+    emitted
+        All columns that it emits.
+    time_mode
+        Which timers it has.
+    """
     provide(environment._spark)
     if environment._spark.conf.get(_PROVIDER, None) != _ROCKSDB:
         environment._spark.conf.set(_PROVIDER, _ROCKSDB)
-    kind = spark.StructField(KIND, spark.ByteType())
-    output = spark.StructType([*emitted, kind, spark.StructField(SEQUENCE, spark.LongType())])
+    output = spark.StructType(list(emitted))
     grouped: Any = frame.groupBy(*map(column, keys))
-    changes: DataFrame = grouped.transformWithState(processor, output, "Append", "None")
-    return changes
+    rows: DataFrame = grouped.transformWithState(processor, output, "Append", time_mode)
+    return rows
 
 
 def per_record(environment: TableEnvironment) -> bool:

@@ -43,14 +43,21 @@ if TYPE_CHECKING:
     from pyflow.table.planner.resolution import Scope
     from pyflow.table.table_environment import TableEnvironment
 
-__all__ = ["aggregate", "flat_aggregate"]
+__all__ = [
+    "PlannedAggregate",
+    "aggregate",
+    "built_in_aggregate",
+    "called",
+    "flat_aggregate",
+    "of_program",
+]
 
 _NOT_CARRIED = ("PERCENTILE", "LAG", "LEAD")
 _SPREADS = ("stddevPop", "stddevSamp", "varPop", "varSamp")
 
 
 @dataclass(frozen=True)
-class _Aggregate:
+class PlannedAggregate:
     """An aggregate, what it takes of each row, and the type of its result.
 
     Parameters
@@ -83,7 +90,7 @@ def aggregate(
     micro-batch, as PyFlink does per bundle.
     """
     scope = scope_of(relation, environment)
-    found = [_resolved(node, scope, relation.updating) for node in aggregates.values()]
+    found = [_planned(node, scope, relation.updating) for node in aggregates.values()]
     each_record = per_record(environment) and not any(each.together for each in found)
     seconds = time_to_live(environment)
 
@@ -109,7 +116,7 @@ def flat_aggregate(
     wrapper = environment._function_of(call, "table_aggregate")
     scope = scope_of(relation, environment)
     arguments = scope.arguments_of_function(wrapper, call.arguments)
-    found = _of_program(wrapper, arguments, False, relation.updating, environment)
+    found = of_program(wrapper, arguments, False, relation.updating, environment)
     seconds = time_to_live(environment)
 
     def operator(places: list[Any], names: list[str]) -> GroupAggregate:
@@ -129,7 +136,7 @@ def flat_aggregate(
 def _grouped(
     relation: Relation,
     keys: Sequence[str],
-    found: Sequence[_Aggregate],
+    found: Sequence[PlannedAggregate],
     results: Sequence[tuple[str, DataType]],
     operator: Callable[[list[Any], list[str]], GroupAggregate],
     only_new: bool,
@@ -174,31 +181,41 @@ def _grouped(
     return Relation(restored, fields, key=tuple(keys), updating=not only_new)
 
 
-def _resolved(node: Node, scope: Scope, changes: bool) -> _Aggregate:
-    call = node.child if isinstance(node, Distinct) else node
+def _planned(node: Node, scope: Scope, changes: bool) -> PlannedAggregate:
     distinct = isinstance(node, Distinct)
+    wrapper, call = called(node, scope)
+    if wrapper is not None:
+        arguments = scope.arguments_of_function(wrapper, call.arguments)
+        return of_program(wrapper, arguments, distinct, changes, scope.environment)
+    assert isinstance(call, Call)
+    return built_in_aggregate(call, scope, distinct, changes)
+
+
+def called(node: Node, scope: Scope) -> tuple[Any, Call | FunctionCall]:
+    """Return the function of the program that a call is of, None for a built-in, and the call."""
+    call = node.child if isinstance(node, Distinct) else node
     if isinstance(call, FunctionCall):
         wrapper: Any = call.function
-        function = None
-        if isinstance(wrapper, str):
-            function = built_in_of_sql(wrapper)
-            wrapper = scope.function(wrapper)
+        if not isinstance(wrapper, str):
+            return wrapper, call
+        function = built_in_of_sql(wrapper)
+        wrapper = scope.function(wrapper)
         if wrapper is not None:
-            arguments = scope.arguments_of_function(wrapper, call.arguments)
-            return _of_program(wrapper, arguments, distinct, changes, scope.environment)
+            return wrapper, call
         assert function is not None
         call = Call(function, call.arguments)
     assert isinstance(call, Call)
-    return _built_in(call, scope, distinct, changes)
+    return None, call
 
 
-def _of_program(
+def of_program(
     wrapper: Any,
     arguments: Sequence[tuple[Column, DataType]],
     distinct: bool,
     changes: bool,
     environment: TableEnvironment,
-) -> _Aggregate:
+) -> PlannedAggregate:
+    """Return an aggregate of the program; `changes` tells whether rows are taken back."""
     if wrapper.func_type == "pandas":
         raise TableException(
             f"Pandas UDAFs are not supported in streaming mode currently: {wrapper.name}. Use it "
@@ -221,10 +238,10 @@ def _of_program(
         emits_rows,
     )
     if not distinct:
-        return _Aggregate(function, tuple(arguments), wrapper.result_type, together=True)
+        return PlannedAggregate(function, tuple(arguments), wrapper.result_type, together=True)
     value, row_type = _row_of(arguments)
     function = built_in.Distinct(function, carried_type(row_type).simpleString(), with_nulls=True)
-    return _Aggregate(function, ((value, row_type),), wrapper.result_type, together=True)
+    return PlannedAggregate(function, ((value, row_type),), wrapper.result_type, together=True)
 
 
 def _row_of(arguments: Sequence[tuple[Column, DataType]]) -> tuple[Column, RowType]:
@@ -234,7 +251,8 @@ def _row_of(arguments: Sequence[tuple[Column, DataType]]) -> tuple[Column, RowTy
     return F.struct(*parts), row_type
 
 
-def _built_in(call: Call, scope: Scope, distinct: bool, changes: bool) -> _Aggregate:
+def built_in_aggregate(call: Call, scope: Scope, distinct: bool, changes: bool) -> PlannedAggregate:
+    """Return a built-in aggregate; `changes` tells whether rows are taken back."""
     arguments = scope.arguments_of(call, distinct)
     kind = call.function.name
     if kind in _NOT_CARRIED or (distinct and kind in _SPREADS):
@@ -249,7 +267,7 @@ def _built_in(call: Call, scope: Scope, distinct: bool, changes: bool) -> _Aggre
     function = built_in.make(kind, changes, _number(arguments.result), schema, *about)
     if distinct and kind not in ("min", "max"):
         function = built_in.Distinct(function, schema, with_nulls=kind == "ARRAY_AGG")
-    return _Aggregate(function, taken, arguments.result)
+    return PlannedAggregate(function, taken, arguments.result)
 
 
 def _argument(kind: str, arguments: Arguments) -> tuple[tuple[Column, DataType], ...]:

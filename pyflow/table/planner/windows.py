@@ -1,4 +1,4 @@
-"""Windows: which rows belong to which window, and aggregates around each row.
+"""Windows: which rows belong to which window.
 
 Times are computed as Flink computes them: a TIMESTAMP_LTZ as the wall clock of the table's time
 zone shows it, a BIGINT as milliseconds since 1970. Windows start at multiples of their slide since
@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from pyflow.table.planner.changelog import numbered, settled
+from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.conversion import micros_of_interval
-from pyflow.table.planner.nodes import Bound, Field, Node, RowInterval, WindowProperty
-from pyflow.table.planner.projection import node_of, nodes_of, project, scope_of
+from pyflow.table.planner.nodes import Field, RowInterval, WindowProperty
+from pyflow.table.planner.projection import node_of, scope_of
 from pyflow.table.planner.relation import (
     SEQUENCE,
     Relation,
@@ -39,11 +39,11 @@ from pyflow.table.types import (
     LocalZonedTimestampType,
     TimestampType,
 )
-from pyflow.table.window import GroupWindow, OverWindow
+from pyflow.table.window import GroupWindow
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, WindowSpec
+    from pyspark.sql import Column, DataFrame
 
     from pyflow.table.table_environment import TableEnvironment
 
@@ -297,63 +297,6 @@ def _by_rows(
     return Assigned(counted, (_START,), None, None, dict(relation.fields)[name])
 
 
-def select_over(
-    relation: Relation,
-    windows: Sequence[OverWindow],
-    selection: Sequence[Node],
-    environment: TableEnvironment,
-) -> Relation:
-    """Return the selection in which aggregates are taken over windows around each row.
-
-    In streaming mode the rows come when the watermark passes their time: in the order of time.
-    """
-    if len(windows) != 1:
-        raise TableException("Currently, only a single over window is supported.")
-    relation.refuse_unbounded("OVER")
-    rows = numbered(settled(relation))
-    specs = {window.name: _spec(rows, window, environment) for window in windows}
-    order = _order_of(rows, windows[0], environment)
-    if environment._is_streaming:
-        rows = replace(rows, frame=rows.frame.orderBy(column(order), column(SEQUENCE)))
-    plain = replace(rows, updating=False)
-    result = project(plain, selection, environment, specs)
-    return replace(result, updating=False)
-
-
-def _order_of(relation: Relation, window: OverWindow, environment: TableEnvironment) -> str:
-    node = node_of(window.order_by)
-    if not isinstance(node, Field):
-        raise TableException("Over window order by expects a time attribute, or a column in batch.")
-    scope_of(relation, environment).resolve(node)
-    attribute = relation.time_attributes.get(node.name)
-    if environment._is_streaming and attribute is None:
-        raise TableException(
-            "Ordering must be defined on a time attribute: "
-            f"{node.name!r} is none; declare a watermark for it in the schema of its table."
-        )
-    return node.name
-
-
-def _spec(relation: Relation, window: OverWindow, environment: TableEnvironment) -> WindowSpec:
-    """Return Spark's form of an OVER window."""
-    scope = scope_of(relation, environment)
-    order = _order_of(relation, window, environment)
-    keys = [scope.resolve(node).column for node in nodes_of(window.partition_by)]
-    spec = Window.partitionBy(*keys)
-    before = None if window.preceding is None else node_of(window.preceding)
-    after = None if window.following is None else node_of(window.following)
-    if isinstance(before, RowInterval) or (isinstance(before, Bound) and before.is_row):
-        ordered = spec.orderBy(column(order), column(SEQUENCE))
-        return ordered.rowsBetween(_rows(before, -1), _rows(after, 1))
-    if before is None or (
-        isinstance(before, Bound) and (after is None or isinstance(after, Bound))
-    ):
-        start = Window.unboundedPreceding if before is None else _rows(before, -1)
-        return spec.orderBy(column(order)).rangeBetween(start, _rows(after, 1))
-    micros = micros_of(order, dict(relation.fields)[order])
-    return spec.orderBy(micros).rangeBetween(_range(before, -1), _range(after, 1))
-
-
 def micros_of(name: str, data_type: DataType) -> Column:
     """Return the time of a column as microseconds since 1970."""
     if isinstance(data_type, BigIntType):
@@ -372,23 +315,3 @@ def as_instant(name: str) -> Column:
 def as_wall_clock(name: str) -> Column:
     """Return the TIMESTAMP that :func:`as_instant` was made of."""
     return F.expr(f"timestampadd(MICROSECOND, unix_micros({quoted(name)}), {_EPOCH})")
-
-
-def _rows(node: Node | None, sign: int) -> int:
-    if node is None:
-        return Window.currentRow
-    if isinstance(node, RowInterval):
-        return sign * node.rows
-    if isinstance(node, Bound):
-        if node.kind.startswith("CURRENT"):
-            return Window.currentRow
-        return Window.unboundedPreceding if sign < 0 else Window.unboundedFollowing
-    raise TableException(
-        "Preceding and following of an over window must both be rows or both be times."
-    )
-
-
-def _range(node: Node | None, sign: int) -> int:
-    if node is None or isinstance(node, Bound):
-        return _rows(node, sign)
-    return sign * interval_ms(node) * 1000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,14 +10,16 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 from sqlglot import exp
 
-from pyflow.table.planner import projection
+from pyflow.table.planner import projection, stream_over
 from pyflow.table.planner.changelog import numbered, settled
 from pyflow.table.planner.grouping import transformed
 from pyflow.table.planner.nodes import Distinct, Field, Node, Over
 from pyflow.table.planner.relation import SEQUENCE, Relation, SortKey, column
 from pyflow.table.planner.resolution import interval_ms
+from pyflow.table.planner.stream_over import StreamWindow
 from pyflow.table.planner.stream_ranks import first_rows
 from pyflow.table.planner.windows import micros_of
+from pyflow.table.runtime.streams.over import Frame
 from pyflow.table.sql import builtin_functions, tree
 from pyflow.table.sql.names import Rows
 from pyflow.table.sql.ranks import wanted_places
@@ -76,7 +78,7 @@ class OverWindows:
         self._environment = environment
         self._text = text
         self._select = select
-        self._ranked: set[str] = set()
+        self._computed: set[str] = set()
         self._named = {window.this.name: window for window in select.args.get("windows") or ()}
         self.specifications: dict[str, _Specification] = {}
 
@@ -102,8 +104,8 @@ class OverWindows:
             unwrapped = unwrapped.this
         named = unwrapped.name.upper() if isinstance(unwrapped, exp.Anonymous) else ""
         aggregate = translator.node(function)
-        if isinstance(aggregate, Distinct):
-            tree.refuse(self._text, call, "DISTINCT with OVER is not carried")
+        if isinstance(aggregate, Distinct) and not translator.rows.relation.unbounded:
+            tree.refuse(self._text, call, "DISTINCT with OVER is not carried over bounded rows")
         order = window.args.get("order")
         if named in builtin_functions.OVER_ONLY and order is None and named != "ROW_NUMBER":
             tree.refuse(self._text, call, f"{named} needs ORDER BY in its window")
@@ -156,20 +158,19 @@ class OverWindows:
             for name, window in self.specifications.items()
         }
 
-    def on(self, relation: Relation, rows: Rows) -> tuple[Relation, dict[str, WindowSpec]]:
-        """Return the windows as Spark has them, and the rows with what these need."""
+    def on(
+        self, relation: Relation, rows: Rows, nodes: Sequence[Node]
+    ) -> tuple[Relation, dict[str, WindowSpec]]:
+        """Return the windows as Spark has them, and the rows with what these need.
+
+        Those of an unbounded table are columns already.
+        """
         streaming = self._environment._is_streaming
         ranking = self._ranking(relation)
         if ranking is not None:
             return self._first_rows(relation, *ranking), {}
         if relation.unbounded:
-            call = next(iter(self.specifications.values())).call
-            tree.refuse(
-                self._text,
-                call,
-                "OVER of an unbounded table is not carried, but for one ROW_NUMBER that the query "
-                "around it limits",
-            )
+            return self._over_streams(relation, rows, nodes), {}
         for window in self.specifications.values():
             if streaming:
                 self._check_streaming(relation, rows, window)
@@ -191,13 +192,51 @@ class OverWindows:
             prepared = replace(prepared, frame=frame)
         return prepared, result
 
-    def without_ranks(self, node: Node) -> Node:
-        """Return a node with the column of the place for ROW_NUMBER over an unbounded table."""
-        return transformed(node, self._rank_of)
+    def with_columns(self, node: Node) -> Node:
+        """Return a node with the columns that windows over an unbounded table have become."""
+        return transformed(node, self._column_of)
 
-    def _rank_of(self, node: Node) -> Node | None:
-        ranked = isinstance(node, Over) and node.alias in self._ranked
-        return Field(node.alias) if ranked and isinstance(node, Over) else None
+    def _column_of(self, node: Node) -> Node | None:
+        if isinstance(node, Over) and node.alias in self._computed:
+            return Field(node.alias)
+        return None
+
+    def _over_streams(self, relation: Relation, rows: Rows, nodes: Sequence[Node]) -> Relation:
+        """Return the rows of an unbounded table with the aggregates of its windows."""
+        aggregates: dict[str, Node] = {}
+
+        def taken(node: Node) -> Node | None:
+            if not isinstance(node, Over):
+                return None
+            aggregates[node.alias] = node.aggregate
+            return node
+
+        for node in nodes:
+            transformed(node, taken)
+        windows: dict[StreamWindow, dict[str, Node]] = {}
+        for name, specification in self.specifications.items():
+            self._check_streaming(relation, rows, specification)
+            window = self._stream_window(specification)
+            windows.setdefault(window, {})[name] = aggregates[name]
+        for window, found in windows.items():
+            call = self.specifications[next(iter(found))].call
+            with Translator(self._environment, self._text, rows).at(call):
+                relation = stream_over.over(relation, window, found, self._environment)
+        self._computed = set(self.specifications)
+        return relation
+
+    def _stream_window(self, window: _Specification) -> StreamWindow:
+        order = window.orders[0][0]
+        assert isinstance(order, Field)
+        written = window.frame
+        if window.ranks or written is None:
+            return StreamWindow(window.partitions, order.name, Frame(window.ranks, None))
+        by_rows = written.args["kind"] == "ROWS"
+        start, end = self._bounds(window, self._rows if by_rows else self._time)
+        if end != Window.currentRow:
+            tree.refuse(self._text, window.call, stream_over.FOLLOWING.format(written.args["kind"]))
+        preceding = None if start == Window.unboundedPreceding else -start
+        return StreamWindow(window.partitions, order.name, Frame(by_rows, preceding))
 
     def _ranking(self, relation: Relation) -> tuple[str, _Specification] | None:
         """Return the window of ROW_NUMBER over an unbounded table, if it is the only one."""
@@ -206,7 +245,10 @@ class OverWindows:
         ((name, window),) = self.specifications.items()
         function = window.call.this
         is_number = isinstance(function, exp.Anonymous) and function.name.upper() == "ROW_NUMBER"
-        return (name, window) if is_number else None
+        if not is_number:
+            return None
+        limited = wanted_places(self._select, window.call) is not None
+        return (name, window) if limited or not _is_by_time(relation, window) else None
 
     def _first_rows(self, relation: Relation, name: str, window: _Specification) -> Relation:
         """Return the rows at the places that the query around asks for, with their place."""
@@ -222,7 +264,7 @@ class OverWindows:
             SortKey(node, ascending, ascending if first is None else first)
             for node, ascending, first in window.orders
         ]
-        self._ranked = {name}
+        self._computed = {name}
         rank = name if wanted.shown else None
         places = (wanted.first, wanted.last)
         found = first_rows(relation, window.partitions, order, places, rank, self._environment)
@@ -238,15 +280,9 @@ class OverWindows:
 
     def _check_streaming(self, relation: Relation, rows: Rows, window: _Specification) -> None:
         keys = {node.name for node in window.partitions if isinstance(node, Field)}
-        if rows.window is not None and set(rows.window) <= keys:
+        if rows.window is not None and set(rows.window) <= keys and not relation.unbounded:
             return
-        order = window.orders[0] if window.orders else None
-        by_time = (
-            order is not None
-            and isinstance(order[0], Field)
-            and order[0].name in relation.time_attributes
-            and order[1]
-        )
+        by_time = _is_by_time(relation, window)
         if window.ranks and not by_time:
             tree.refuse(
                 self._text,
@@ -362,6 +398,12 @@ class OverWindows:
     def _time(self, value: exp.Expr) -> int:
         translator = Translator(self._environment, self._text, Rows(Relation(None, ())))  # type: ignore[arg-type]
         return interval_ms(translator.node(value)) * 1000
+
+
+def _is_by_time(relation: Relation, window: _Specification) -> bool:
+    """Whether the rows of a window are in the order of a time attribute."""
+    node, ascending, _ = window.orders[0] if window.orders else (None, False, None)
+    return isinstance(node, Field) and node.name in relation.time_attributes and ascending
 
 
 def _is_inside_another(call: exp.Window, top: exp.Expr) -> bool:

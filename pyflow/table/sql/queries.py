@@ -705,8 +705,8 @@ class _Select:
         environment = self.query.environment
         specifications: dict[str, WindowSpec] = {}
         if windows:
-            relation, specifications = windows.on(relation, self.rows)
-            nodes = [windows.without_ranks(node) for node in nodes]
+            relation, specifications = windows.on(relation, self.rows, nodes)
+            nodes = [windows.with_columns(node) for node in nodes]
         scope = replace(projection.scope_of(relation, environment), windows=specifications)
         for node, item in zip(nodes, items):
             with self.translator.at(item):

@@ -20,7 +20,7 @@ from pyflow.table.runtime.streams.rows import (
 )
 from pyflow.table.runtime.streams.stores import Store, ValueStore
 
-__all__ = ["Argument", "GroupAggregate", "TableAggregate"]
+__all__ = ["Argument", "GroupAggregate", "TableAggregate", "getter"]
 
 #: Which column of a row an aggregate takes, or which columns, as a tuple; None if it takes none.
 Argument = Any
@@ -76,7 +76,7 @@ class GroupAggregate:
             aggregate.open(handle, f"aggregate{number}")
             stores += aggregate.stores
         self._stores = tuple(stores)
-        each = [(aggregate, _getter(argument)) for aggregate, argument in self._aggregates]
+        each = [(aggregate, getter(argument)) for aggregate, argument in self._aggregates]
         self._adding = [(aggregate.add, get) for aggregate, get in each]
         self._taking = [(aggregate.take, get) for aggregate, get in each]
         self._results = [aggregate.value for aggregate, _ in self._aggregates]
@@ -210,7 +210,7 @@ class _Group:
         self.accumulators = accumulators
 
 
-def _getter(argument: Argument) -> Callable[[_Values], Any]:
+def getter(argument: Argument) -> Callable[[_Values], Any]:
     """What takes an aggregate's argument, or its arguments as a tuple, of a row."""
     if argument is None:
         return lambda row: True

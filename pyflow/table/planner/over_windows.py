@@ -1,0 +1,152 @@
+"""OVER windows of the Table API: aggregates of the rows around each row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+
+from pyflow.table.planner import stream_over
+from pyflow.table.planner.changelog import numbered, settled
+from pyflow.table.planner.grouping import transformed
+from pyflow.table.planner.nodes import Alias, Bound, Field, Node, Over, RowInterval
+from pyflow.table.planner.projection import node_of, nodes_of, project, scope_of
+from pyflow.table.planner.relation import SEQUENCE, Relation, column
+from pyflow.table.planner.resolution import interval_ms
+from pyflow.table.planner.windows import micros_of
+from pyflow.table.runtime.streams.over import Frame
+from pyflow.table.window import OverWindow
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyspark.sql import WindowSpec
+
+    from pyflow.table.table_environment import TableEnvironment
+
+
+def select_over(
+    relation: Relation,
+    windows: Sequence[OverWindow],
+    selection: Sequence[Node],
+    environment: TableEnvironment,
+) -> Relation:
+    """Return the selection in which aggregates are taken over windows around each row.
+
+    In streaming mode the rows come when the watermark passes their time: in the order of time.
+    """
+    if len(windows) != 1:
+        raise TableException("Currently, only a single over window is supported.")
+    if relation.unbounded:
+        return _select_streams(relation, windows[0], selection, environment)
+    rows = numbered(settled(relation))
+    specs = {window.name: _spec(rows, window, environment) for window in windows}
+    order = _order_of(rows, windows[0], environment)
+    if environment._is_streaming:
+        rows = replace(rows, frame=rows.frame.orderBy(column(order), column(SEQUENCE)))
+    plain = replace(rows, updating=False)
+    result = project(plain, selection, environment, specs)
+    return replace(result, updating=False)
+
+
+def _select_streams(
+    relation: Relation,
+    window: OverWindow,
+    selection: Sequence[Node],
+    environment: TableEnvironment,
+) -> Relation:
+    scope = scope_of(relation, environment)
+    expanded = scope.expand(selection)
+    found: dict[str, Node] = {}
+
+    def taken(node: Node) -> Node | None:
+        if not isinstance(node, Over):
+            return None
+        if node.alias != window.name:
+            raise TableException(
+                f"{node}: there is no OVER window named {node.alias!r}; over_window() defines it"
+            )
+        return Field(stream_over.added(found, node.aggregate))
+
+    nodes: list[Node] = [
+        Alias(transformed(node, taken), (scope.name_of(node, place),))
+        for place, node in enumerate(expanded)
+    ]
+    order = _order_of(relation, window, environment)
+    partitions = tuple(nodes_of(window.partition_by))
+    described = stream_over.StreamWindow(partitions, order, _frame(window))
+    return project(stream_over.over(relation, described, found, environment), nodes, environment)
+
+
+def _frame(window: OverWindow) -> Frame:
+    """Return which rows belong to a row of an unbounded table."""
+    before = None if window.preceding is None else node_of(window.preceding)
+    after = None if window.following is None else node_of(window.following)
+    by_rows = isinstance(before, RowInterval) or (isinstance(before, Bound) and before.is_row)
+    kind = "ROWS" if by_rows else "RANGE"
+    if after is not None and not (isinstance(after, Bound) and after.kind.startswith("CURRENT")):
+        raise TableException(stream_over.FOLLOWING.format(kind))
+    if after is not None and isinstance(after, Bound) and after.is_row != by_rows:
+        raise TableException(
+            "Preceding and following of an over window must both be rows or both be times."
+        )
+    if before is None or (isinstance(before, Bound) and before.kind.startswith("UNBOUNDED")):
+        return Frame(by_rows, None)
+    if isinstance(before, Bound):
+        return Frame(by_rows, 0)
+    return Frame(by_rows, before.rows if isinstance(before, RowInterval) else _range(before, 1))
+
+
+def _order_of(relation: Relation, window: OverWindow, environment: TableEnvironment) -> str:
+    node = node_of(window.order_by)
+    if not isinstance(node, Field):
+        raise TableException("Over window order by expects a time attribute, or a column in batch.")
+    scope_of(relation, environment).resolve(node)
+    attribute = relation.time_attributes.get(node.name)
+    if environment._is_streaming and attribute is None:
+        raise TableException(
+            "Ordering must be defined on a time attribute: "
+            f"{node.name!r} is none; declare a watermark for it in the schema of its table."
+        )
+    return node.name
+
+
+def _spec(relation: Relation, window: OverWindow, environment: TableEnvironment) -> WindowSpec:
+    """Return Spark's form of an OVER window."""
+    scope = scope_of(relation, environment)
+    order = _order_of(relation, window, environment)
+    keys = [scope.resolve(node).column for node in nodes_of(window.partition_by)]
+    spec = Window.partitionBy(*keys)
+    before = None if window.preceding is None else node_of(window.preceding)
+    after = None if window.following is None else node_of(window.following)
+    if isinstance(before, RowInterval) or (isinstance(before, Bound) and before.is_row):
+        ordered = spec.orderBy(column(order), column(SEQUENCE))
+        return ordered.rowsBetween(_rows(before, -1), _rows(after, 1))
+    if before is None or (
+        isinstance(before, Bound) and (after is None or isinstance(after, Bound))
+    ):
+        start = Window.unboundedPreceding if before is None else _rows(before, -1)
+        return spec.orderBy(column(order)).rangeBetween(start, _rows(after, 1))
+    micros = micros_of(order, dict(relation.fields)[order])
+    return spec.orderBy(micros).rangeBetween(_range(before, -1), _range(after, 1))
+
+
+def _rows(node: Node | None, sign: int) -> int:
+    if node is None:
+        return Window.currentRow
+    if isinstance(node, RowInterval):
+        return sign * node.rows
+    if isinstance(node, Bound):
+        if node.kind.startswith("CURRENT"):
+            return Window.currentRow
+        return Window.unboundedPreceding if sign < 0 else Window.unboundedFollowing
+    raise TableException(
+        "Preceding and following of an over window must both be rows or both be times."
+    )
+
+
+def _range(node: Node | None, sign: int) -> int:
+    if node is None or isinstance(node, Bound):
+        return _rows(node, sign)
+    return sign * interval_ms(node) * 1000

@@ -1,0 +1,216 @@
+"""OVER windows of unbounded tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from pyspark.sql import functions as F
+
+from pyflow.table.logical_types import DataType
+from pyflow.table.planner.changelog import numbered
+from pyflow.table.planner.nodes import Call, Distinct, Node
+from pyflow.table.planner.operators import Columns, applied, time_to_live
+from pyflow.table.planner.projection import scope_of
+from pyflow.table.planner.relation import Relation, TimeAttribute, column, with_watermark
+from pyflow.table.planner.shapes import shape_of
+from pyflow.table.planner.stream_groups import (
+    PlannedAggregate,
+    built_in_aggregate,
+    called,
+    of_program,
+)
+from pyflow.table.planner.time_values import local_of_micros
+from pyflow.table.planner.windows import micros_of
+from pyflow.table.runtime.streams import aggregates as built_in
+from pyflow.table.runtime.streams.frames import Lag, PandasAggregate, Recomputed
+from pyflow.table.runtime.streams.over import Frame, OverRows
+from pyflow.table.types import DataTypes, to_spark
+from pyflow.table.udf import ImperativeAggregateFunction
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from pyflow.table.planner.resolution import Scope
+    from pyflow.table.table_environment import TableEnvironment
+
+__all__ = ["FOLLOWING", "StreamWindow", "added", "over"]
+
+#: Flink's words for a window that ends behind the current row.
+FOLLOWING = "OVER {} FOLLOWING windows are not supported yet."
+
+_MOMENT = "moment"
+_TIME = "time"
+_NOT_IN_STREAMS = ("RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LEAD")
+
+
+@dataclass(frozen=True)
+class StreamWindow:
+    """An OVER window.
+
+    Parameters
+    ----------
+    partitions
+        What rows of a partition have in common.
+    order
+        The time attribute that orders them.
+    frame
+        Which rows belong to a row.
+    """
+
+    partitions: tuple[Node, ...]
+    order: str
+    frame: Frame
+
+
+def added(found: dict[str, Node], aggregate: Node) -> str:
+    """Return the name of an aggregate among those found, to which it is added where it is new."""
+    for name, known in found.items():
+        if known == aggregate:
+            return name
+    name = f"$over{len(found)}"
+    found[name] = aggregate
+    return name
+
+
+def over(
+    relation: Relation,
+    window: StreamWindow,
+    aggregates: Mapping[str, Node],
+    environment: TableEnvironment,
+) -> Relation:
+    """Return the rows with aggregates over their frames, as further columns of these names.
+
+    Rows of an event time come when the watermark has passed them, in the order of time; those of a
+    processing time as they come.
+    """
+    if relation.updating:
+        raise TableException(
+            "OverAggregate doesn't support consuming update and delete changes: OVER takes a table "
+            "to which rows are only added"
+        )
+    scope = scope_of(relation, environment)
+    in_event_time = relation.time_attributes[window.order].kind == "rowtime"
+    frame = window.frame
+    if frame.preceding is None and not in_event_time:
+        frame = Frame(True, None)  # Each row comes by itself.
+    bounded = frame.preceding is not None
+    found = {name: _planned(node, scope, bounded) for name, node in aggregates.items()}
+    rows = numbered(relation)
+    partitions = scope.resolve_all(window.partitions)
+    by = Columns("k", tuple(each.data_type for each in partitions) or (DataTypes.BOOLEAN(),))
+    own = Columns("c", tuple(relation.types))
+    taken = [pair for each in found.values() for pair in each.arguments]
+    arguments = Columns("a", tuple(data_type for _, data_type in taken))
+    moment = micros_of(window.order, dict(relation.fields)[window.order])
+    prepared = rows.frame.filter(column(window.order).isNotNull()).select(
+        *by.carried([each.column for each in partitions] or [F.lit(True)]),
+        *own.carried(rows.columns),
+        *arguments.carried([value for value, _ in taken]),
+        moment.alias(_MOMENT),
+        *rows.changes,
+    )
+    if in_event_time:
+        # Spark leaves out what is late by a column that has the watermark.
+        others = [column(name) for name in prepared.columns]
+        last = others.pop()
+        late = with_watermark(local_of_micros(column(_MOMENT)), _TIME)
+        prepared = prepared.select(*others, late, last)
+    results = Columns("v", tuple(each.result for each in found.values()))
+    places, place = [], len(own.names)
+    for each in found.values():
+        places.append(each.places(place))
+        place += len(each.arguments)
+    processor = OverRows(
+        [(each.function, taken) for each, taken in zip(found.values(), places)],
+        frame,
+        len(by.names),
+        len(own.names),
+        len(by.names) + place,
+        in_event_time,
+        [*own.names, *results.names],
+        time_to_live(environment),
+    )
+    time_mode: Literal["EventTime", "None"] = "EventTime" if in_event_time else "None"
+    emitted = [*own.schema, *results.schema]
+    moved = applied(prepared, by.names, processor, emitted, time_mode, environment)
+    times = relation.time_attributes
+    columns = [
+        with_watermark(value, name) if _is_rowtime(times, name) else value.alias(name)
+        for name, value in zip(relation.names, own.restored(relation.names))
+    ]
+    return Relation(
+        moved.select(*columns, *results.restored(list(found))),
+        (*relation.fields, *((name, each.result) for name, each in found.items())),
+        time_attributes=times,
+    )
+
+
+def _is_rowtime(times: Mapping[str, TimeAttribute], name: str) -> bool:
+    return name in times and times[name].kind == "rowtime"
+
+
+def _planned(node: Node, scope: Scope, bounded: bool) -> PlannedAggregate:
+    """Return an aggregate; of a bounded frame rows are taken back."""
+    distinct = isinstance(node, Distinct)
+    wrapper, call = called(node, scope)
+    if wrapper is None:
+        assert isinstance(call, Call)
+        name = call.function.name
+        if name == "LAG":
+            return _lag(call, scope)
+        if name in _NOT_IN_STREAMS:
+            raise TableException(f"{name} Function is not supported in stream mode.")
+        if name == "ROW_NUMBER":
+            return PlannedAggregate(
+                built_in.make("count", False, ("BIGINT",), ""), (), DataTypes.BIGINT().not_null()
+            )
+        return built_in_aggregate(call, scope, distinct, bounded)
+    arguments = scope.arguments_of_function(wrapper, call.arguments)
+    if wrapper.func_type == "pandas":
+        return _pandas(wrapper, arguments, distinct, bounded, scope.environment)
+    retracts = type(wrapper.function).retract is not ImperativeAggregateFunction.retract
+    planned = of_program(wrapper, arguments, distinct, bounded and retracts, scope.environment)
+    if bounded and not retracts:
+        return replace(planned, function=Recomputed(planned.function))
+    return planned
+
+
+def _lag(call: Call, scope: Scope) -> PlannedAggregate:
+    arguments = scope.arguments_of(call)
+    result = arguments.result
+    distance = int(arguments.constant(1)) if len(arguments) > 1 else 1
+    default = arguments.as_type(2, result) if len(arguments) > 2 else F.lit(None)
+    taken = ((arguments[0], result), (default.cast(to_spark(result)), result))
+    return PlannedAggregate(Lag(distance), taken, result, together=True)
+
+
+def _pandas(
+    wrapper: Any,
+    arguments: Sequence[tuple[Column, DataType]],
+    distinct: bool,
+    bounded: bool,
+    environment: TableEnvironment,
+) -> PlannedAggregate:
+    if distinct or not arguments:
+        what = "DISTINCT" if distinct else "without arguments"
+        raise TableException(
+            f"pandas aggregate function {wrapper.name} is not carried {what} in OVER"
+        )
+    if not bounded:
+        raise TableException(
+            f"pandas aggregate function {wrapper.name} needs an OVER window that begins a number "
+            "of rows or an interval before the current row: of all rows before it, all would have "
+            "to be kept"
+        )
+    settings = environment._function_settings()
+    function = PandasAggregate(
+        wrapper.function,
+        wrapper.name,
+        [shape_of(data_type, settings.time_zone) for _, data_type in arguments],
+        shape_of(wrapper.result_type, settings.time_zone),
+        settings.for_tasks(),
+    )
+    return PlannedAggregate(function, tuple(arguments), wrapper.result_type, together=True)
