@@ -131,7 +131,7 @@ def _with_fields(
             f"The data stream has {len(relation.names)} fields, but {len(named)} were named."
         )
     for time in times:
-        relation = _with_processing_time(relation, time.alias)
+        relation = with_processing_time(relation, time.alias)
     return relation
 
 
@@ -144,7 +144,8 @@ def _name(node: Node) -> str:
     return child.name
 
 
-def _with_processing_time(relation: Relation, name: str) -> Relation:
+def with_processing_time(relation: Relation, name: str) -> Relation:
+    """Return the rows with a column more that has the time of their batch."""
     return Relation(
         relation.rows(F.current_timestamp().alias(name)),
         (*relation.fields, (name, DataTypes.TIMESTAMP_LTZ(3).not_null())),

@@ -10,7 +10,10 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
 from comparison import settings
-from pyflow.table.planner.relation import KIND, SEQUENCE, Relation
+from pyflow.table.data_streams import with_processing_time
+from pyflow.table.planner.changelog import places
+from pyflow.table.planner.described import watched
+from pyflow.table.planner.relation import KIND, SEQUENCE, Relation, TimeAttribute
 from pyflow.table.table import Table
 from pyflow.table.types import parse, to_spark
 
@@ -57,24 +60,41 @@ class Source:
         file.rename(place)
         self._files += 1
 
-    def table(self, t_env, updating=False):
-        """The table of the files to come."""
+    def table(self, t_env, updating=False, watermark=None, proctime=None):
+        """The table of the files to come.
+
+        Parameters
+        ----------
+        t_env : TableEnvironment
+        updating : bool
+            Whether files have kinds of changes.
+        watermark : tuple of str and int
+            The time attribute, and by how many seconds its watermark is behind.
+        proctime : str
+            The name of a column more, with the processing time.
+        """
         schema = self._schema
         if updating:
             kind = spark_types.StructField("kind", spark_types.IntegerType())
             schema = spark_types.StructType([*schema, kind])
         reader = self._spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
         frame = reader.parquet(str(self._folder))
+        times = {}
+        if watermark is not None:
+            name, seconds = watermark
+            times[name] = TimeAttribute("rowtime", seconds * 1000)
+            frame = watched(frame, dict(self.fields), times)
         if not updating:
-            return Table(Relation(frame, self.fields), t_env)
-        from pyflow.table.planner.changelog import _clock
-
+            relation = Relation(frame, self.fields, time_attributes=times)
+            if proctime is not None:
+                relation = with_processing_time(relation, proctime)
+            return Table(relation, t_env)
         frame = frame.select(
             *(name for name, _ in self.fields),
             F.col("kind").cast("tinyint").alias(KIND),
-            _clock().alias(SEQUENCE),
+            places(frame).alias(SEQUENCE),
         )
-        return Table(Relation(frame, self.fields, updating=True), t_env)
+        return Table(Relation(frame, self.fields, time_attributes=times, updating=True), t_env)
 
 
 def changes(table, checkpoint, mode="thread"):

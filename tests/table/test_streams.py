@@ -373,7 +373,6 @@ def test_windows_close_when_the_watermark_passes_their_end(t_env, events, spark,
 RECORDED_WINDOWS = [
     *("group_window", "hop_group_window", "session_group_window"),
     *("tumble", "tumble_rows", "tumble_offset", "hop", "cumulate", "window_grouping_sets"),
-    *("over_by_time", "over_rows", "over_range"),
 ]
 
 

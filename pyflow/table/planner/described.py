@@ -122,11 +122,11 @@ def shaped(
     times.update(_watermark(schema, dict(found), identifier))
     frame = relation.frame.select(*columns, *relation.changes)
     if relation.unbounded:
-        frame = _watched(frame, dict(found), times)
+        frame = watched(frame, dict(found), times)
     return replace(relation, frame=frame, fields=tuple(found), time_attributes=times)
 
 
-def _watched(
+def watched(
     frame: DataFrame, types: dict[str, DataType], times: dict[str, TimeAttribute]
 ) -> DataFrame:
     """Return the rows of a stream with the watermark of their time.
@@ -141,8 +141,8 @@ def _watched(
         if isinstance(types[name], LocalZonedTimestampType):
             frame = frame.withWatermark(quoted(name), delay)
             continue
-        watched = frame.withColumn(_CLOCK, as_instant(name)).withWatermark(quoted(_CLOCK), delay)
-        frame = watched.withColumn(name, with_watermark(column(name), name)).drop(_CLOCK)
+        clock = frame.withColumn(_CLOCK, as_instant(name)).withWatermark(quoted(_CLOCK), delay)
+        frame = clock.withColumn(name, with_watermark(column(name), name)).drop(_CLOCK)
     return frame
 
 

@@ -1,0 +1,69 @@
+"""Queries of SQL by time over unbounded rows give the rows of PyFlink.
+
+The clicks of the recordings are in a directory that is watched, with one that comes long after and
+moves the watermark past all of them.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import sql_queries
+import stream_queries
+
+from comparison import settings
+
+RECORDED = json.loads(Path(stream_queries.__file__).with_suffix(".json").read_text("utf-8"))
+#: What stands for the others, which are run with all tests.
+SHORT = ["over_distinct", "over_then_window"]
+LONG = [name for name in stream_queries.QUERIES if name not in SHORT]
+
+
+@pytest.fixture
+def clicks(streaming, spark, tmp_path):
+    """An environment with the table."""
+    (tmp_path / "clicks.csv").write_text(f"{sql_queries.CLICKS}7,zed,2024-01-02 00:00:00,0\n")
+    statement = sql_queries.SETUP[-1].replace("{path}", str(tmp_path))
+    statement = statement.replace("'format'", "'source.monitor-interval' = '1 s', 'format'")
+    streaming.execute_sql(statement)
+    streaming.execute_sql(stream_queries.SETUP)
+    yield streaming
+    for query in spark.streams.active:
+        query.stop()
+
+
+def rows_of(spark, t_env, names):
+    """The rows that queries which run at once give, sorted."""
+    results = {name: t_env.sql_query(stream_queries.QUERIES[name]).execute() for name in names}
+    for query in spark.streams.active:
+        query.processAllAvailable()
+    found = {}
+    for name, result in results.items():
+        with result.collect() as rows:
+            count = result._make_rows()._rows.qsize()
+            taken = [next(rows) for _ in range(count)]
+        found[name] = sorted([str(row.get_row_kind()), *map(repr, row)] for row in taken)
+    return found
+
+
+def recorded(names):
+    return {name: sorted(RECORDED[name]["rows"]) for name in names}
+
+
+def test_rows_are_those_of_pyflink(spark, clicks):
+    assert rows_of(spark, clicks, SHORT) == recorded(SHORT)
+
+
+@pytest.mark.complete
+@pytest.mark.parametrize("name", LONG)
+def test_more_rows_are_those_of_pyflink(spark, clicks, name):
+    assert rows_of(spark, clicks, [name]) == recorded([name])
+
+
+@pytest.mark.complete
+@pytest.mark.parametrize("name", SHORT)
+def test_rows_are_those_of_pyflink_in_process_mode(spark, clicks, name):
+    with settings(spark, {"spark.pyflow.execution-mode": "process"}):
+        assert rows_of(spark, clicks, [name]) == recorded([name])
