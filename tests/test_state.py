@@ -349,9 +349,9 @@ def test_evolution_of_a_value_schema(spark, tmp_path):
 
 
 @pytest.mark.complete
-@pytest.mark.parametrize("kind", ["rows", "frames"])
+@pytest.mark.parametrize("kind", ["rows", "frames", "groups"])
 def test_a_crash_in_a_batch(tmp_path, kind):
-    """Nothing of the batch is kept; the query goes on in process mode when it is started again."""
+    """Nothing of the batch is kept; the function goes on in process mode."""
     program = PROGRAMS / "stateful_crash.py"
     log = run([sys.executable, program, "local-cluster[2,1,1024]", kind], tmp_path)
     assert "STATE IS RIGHT" in log

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from pyspark.sql.streaming import StatefulProcessor
 
-from comparison import exact, executed_plan, settings
+from comparison import exact, executed_plan, operator, settings
 from sessions import FALLBACK, MODE
 from stateful_streams import (
     BERLIN,
@@ -170,6 +170,20 @@ def test_batches(spark):
             seen[mode] = [sorted(exact(row) for row in frame.collect()) for frame in frames]
     assert seen["thread"] == seen["process"]
     assert seen["thread"][0]
+
+
+def test_metrics(spark):
+    """Those of the function beside those of the store."""
+    with settings(spark, {**STORE, MODE: "thread"}):
+        frame = everything(spark.sql(rows(0, 20)))
+        made = len(frame.collect())
+        plan = frame._jdf.queryExecution().executedPlan()
+        metrics = operator(plan, "ThreadTransformWithStateInPandas").metrics()
+    assert metrics.apply("numOutputRows").value() == made
+    assert metrics.apply("batches").value() > 0
+    assert metrics.apply("lentMemory").value() > 0
+    assert metrics.apply("pythonNumRowsReceived").value() == made
+    assert metrics.apply("pythonTime").value() > 0
 
 
 def test_processors_that_cannot_run_in_thread_mode(spark):

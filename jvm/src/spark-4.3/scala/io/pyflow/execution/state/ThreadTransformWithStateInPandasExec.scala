@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder
 import org.apache.spark.sql.catalyst.expressions.{Attribute, PythonFuncExpression, PythonUDF, UnsafeProjection}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.python.GroupedInput
 import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
@@ -49,6 +50,9 @@ case class ThreadTransformWithStateInPandasExec(
     initialState)
   with ThreadModeExec {
   import inProcess.{batchTimestampMs, groupingAttributes, hasInitialState, initialStateGroupingAttrs, isStreaming, timeMode}
+
+  override lazy val metrics: Map[String, SQLMetric] =
+    inProcess.metrics ++ StreamMetrics.create(sparkContext)
 
   override def output: Seq[Attribute] = inProcess.output
   override def shortName: String = inProcess.shortName
@@ -121,13 +125,7 @@ case class ThreadTransformWithStateInPandasExec(
         "state_server_socket_port" -> "0",
         "batch_timestamp" -> batchTimestampMs.getOrElse(-1L).toString,
         "watermark" -> eventTimeWatermarkForEviction.getOrElse(-1L).toString))
-    ArrowLane(
-      spec,
-      settings,
-      FunctionIdentity.of(udf),
-      StreamMetrics.notShown(sparkContext),
-      None,
-      pythonMetrics)
+    ArrowLane(spec, settings, FunctionIdentity.of(udf), StreamMetrics(metrics), None, pythonMetrics)
   }
 
   private def results(
