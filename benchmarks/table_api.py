@@ -1,8 +1,8 @@
 """The Table API beside PyFlink's: ``python -m benchmarks.table_api``.
 
 The same jobs in PyFlow and in PyFlink, in both execution modes of each, with two slots, by turns.
-PyFlink is installed into an environment of its own, with Python 3.11. Writes table_api.json,
-table_api.md and table_api.png.
+PyFlink is installed into an environment of its own, with Python 3.11, and its connector for Kafka
+comes through Gradle. Writes table_api.json, table_api.md and table_api.png.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -27,7 +28,9 @@ import matplotlib.pyplot as plt
 from benchmarks.machine import describe_machine
 from benchmarks.page import REPOSITORY, Page
 from benchmarks.report import table
-from benchmarks.table_cases import CASES
+from benchmarks.table_cases import CASES, TableCase
+from benchmarks.topics import Topic
+from scripts.kafka_broker import Broker, connector_jars
 
 PYFLINK = "2.3.0"
 _MINOR = "3.11"  # The newest that PyFlink has.
@@ -50,9 +53,14 @@ class Package:
     ----------
     name : str
     python : Path
+    jars : list of Path
+        Of the connector for Kafka.
+    broker : str
+        The address of the broker.
     """
 
-    def __init__(self, name: str, python: Path) -> None:
+    def __init__(self, name: str, python: Path, jars: list[Path], broker: str) -> None:
+        self._common = {"jars": ";".join(jar.as_uri() for jar in jars), "broker": broker}
         self._log = REPOSITORY / "build" / f"{name}-jobs.log"
         with self._log.open("w") as log:
             self._child = subprocess.Popen(
@@ -76,7 +84,7 @@ class Package:
         """
         assert self._child.stdin is not None
         assert self._child.stdout is not None
-        request = {"case": case, "mode": mode, "rows": rows}
+        request = {"case": case, "mode": mode, "rows": rows, **self._common}
         print(json.dumps(request), file=self._child.stdin, flush=True)
         for line in self._child.stdout:
             if line.startswith('{"seconds"'):
@@ -108,34 +116,64 @@ def _pyflink() -> Path:
     return python
 
 
+def _flink_connector() -> list[Path]:
+    command = ["gradle", "--no-daemon", "--console=plain", "--quiet", "fetchFlinkConnector"]
+    subprocess.run(command, cwd=REPOSITORY, check=True)
+    return list((REPOSITORY / "build" / "flink").glob("*.jar"))
+
+
+def _fill_topic(broker: str, rows: int) -> None:
+    """Write the numbers that ``table_cases`` reads, 100 for each second of their time."""
+    start = datetime(2026, 1, 1)
+    topic = Topic(broker, f"numbers-{rows}", partitions=2)
+    topic.send(
+        json.dumps({"id": number, "at": f"{start + timedelta(milliseconds=10 * number)}"})
+        for number in range(1, rows + 1)
+    )
+    topic.flush()
+
+
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Return the figures of all cases."""
     raw: dict[str, Any] = {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "rounds": options.rounds,
         "machine": {**describe_machine(), "PyFlink": f"{PYFLINK}, Python {_MINOR}"},
+        "rows": {name: int(case.rows * options.scale) for name, case in CASES.items()},
         "samples": [],
     }
-    packages = {
-        "pyflow": Package("pyflow", Path(sys.executable)),
-        "pyflink": Package("pyflink", _pyflink()),
-    }
-    for case in CASES.values():
-        rows = int(case.rows * options.scale)
-        raw.setdefault("rows", {})[case.name] = rows
-        for package, mode in SYSTEMS:
-            packages[package].seconds(case.name, mode, max(int(rows * _WARM_UP), 1))
-        for number in range(options.rounds):
-            order = list(SYSTEMS) if number % 2 else list(reversed(SYSTEMS))
-            for package, mode in order:
-                seconds = packages[package].seconds(case.name, mode, rows)
-                raw["samples"].append(
-                    {"case": case.name, "package": package, "mode": mode, "seconds": seconds}
-                )
-                print(f"{case.name} {package} {mode} {seconds:.1f} s", file=sys.stderr, flush=True)
-    for each in packages.values():
-        each.close()
+    with tempfile.TemporaryDirectory(prefix="table-api-") as folder, Broker(Path(folder)) as broker:
+        address = broker.address
+        spark_jars = [Path(jar) for jar in connector_jars()]
+        packages = {
+            "pyflow": Package("pyflow", Path(sys.executable), spark_jars, address),
+            "pyflink": Package("pyflink", _pyflink(), _flink_connector(), address),
+        }
+        for case in CASES.values():
+            raw["samples"] += _samples(
+                packages, case, raw["rows"][case.name], options.rounds, address
+            )
+        for each in packages.values():
+            each.close()
     return raw
+
+
+def _samples(
+    packages: dict[str, Package], case: TableCase, rows: int, rounds: int, broker: str
+) -> Iterator[dict[str, Any]]:
+    """Run a case in all systems, by turns."""
+    warm_up = max(int(rows * _WARM_UP), 1)
+    if case.reads_kafka:
+        for each in (warm_up, rows):
+            _fill_topic(broker, each)
+    for package, mode in SYSTEMS:
+        packages[package].seconds(case.name, mode, warm_up)
+    for number in range(rounds):
+        order = list(SYSTEMS) if number % 2 else list(reversed(SYSTEMS))
+        for package, mode in order:
+            seconds = packages[package].seconds(case.name, mode, rows)
+            print(f"{case.name} {package} {mode} {seconds:.1f} s", file=sys.stderr, flush=True)
+            yield {"case": case.name, "package": package, "mode": mode, "seconds": seconds}
 
 
 def _seconds(raw: dict[str, Any], case: str, package: str, mode: str) -> float:
@@ -149,9 +187,9 @@ def _seconds(raw: dict[str, Any], case: str, package: str, mode: str) -> float:
 def _body(raw: dict[str, Any]) -> Iterator[str]:
     yield (
         "The same jobs of the Table API, unchanged but for the name of the package, in streaming "
-        "mode over bounded rows of `datagen`, into `blackhole`, with a parallelism of 2. Seconds "
-        f"from the submission of a job to its end, the median of {raw['rounds']} rounds by turns; "
-        "each job has run before over a twentieth of the rows. PyFlink's thread mode runs "
+        "mode over bounded rows of `datagen` or Kafka, into `blackhole`, with a parallelism of 2. "
+        f"Seconds from the submission of a job to its end, the median of {raw['rounds']} rounds by "
+        "turns; each job has run before over a twentieth of the rows. PyFlink's thread mode runs "
         "aggregates in processes."
     )
     yield ""

@@ -1,8 +1,10 @@
 """Jobs of the Table API that run in PyFlow and in PyFlink alike.
 
 ``python table_cases.py PACKAGE`` runs those it is asked for: each line of standard input is a JSON
-object with ``case``, ``mode`` (``thread`` or ``process``) and ``rows``; each answer has ``seconds``
-from the submission of the job to its end. The package is ``pyflow`` or ``pyflink``.
+object with ``case``, ``mode`` (``thread`` or ``process``), ``rows``, ``broker`` (the address of a
+Kafka broker whose topic ``numbers-ROWS`` has so many rows) and ``jars`` (of its connector); each
+answer has ``seconds`` from the submission of the job to its end. The package is ``pyflow`` or
+``pyflink``.
 """
 
 from __future__ import annotations
@@ -16,6 +18,14 @@ from typing import Any
 
 KEYS = 100_000
 
+_SEQUENCE = """(id BIGINT) WITH (
+    'connector' = 'datagen', 'rows-per-second' = '1000000000', 'fields.id.kind' = 'sequence',
+    'fields.id.start' = '1', 'fields.id.end' = '{rows}')"""
+_TOPIC = """(id BIGINT, at TIMESTAMP(3), WATERMARK FOR at AS at - INTERVAL '1' SECOND) WITH (
+    'connector' = 'kafka', 'topic' = 'numbers-{rows}', 'format' = 'json',
+    'properties.bootstrap.servers' = '{broker}', 'properties.group.id' = 'numbers',
+    'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset')"""
+
 
 @dataclass(frozen=True)
 class TableCase:
@@ -27,11 +37,13 @@ class TableCase:
     rows : int
         How many, in a whole run.
     columns : str
-        Of the table that ``query`` reads, of a column ``id``.
+        Of the table that ``query`` reads, of the columns of ``source``.
     query : str
         Over a table ``numbers``, with a function ``f``.
     result : str
         The columns of the sink.
+    source : str
+        Columns and options of the table that is read, with ``rows`` and ``broker`` in braces.
     """
 
     name: str
@@ -40,6 +52,12 @@ class TableCase:
     columns: str
     query: str
     result: str
+    source: str = _SEQUENCE
+
+    @property
+    def reads_kafka(self) -> bool:
+        """Whether it reads a topic."""
+        return self.source == _TOPIC
 
 
 CASES = {
@@ -70,6 +88,17 @@ CASES = {
             "SELECT k, f(x) FROM numbers GROUP BY k",
             "k BIGINT, r DOUBLE",
         ),
+        TableCase(
+            "windows",
+            "windowed count from Kafka",
+            1_000_000,
+            "f(id) AS k, at",
+            """SELECT window_start, k, COUNT(*)
+               FROM TABLE(TUMBLE(TABLE numbers, DESCRIPTOR(at), INTERVAL '1' MINUTE))
+               GROUP BY window_start, window_end, k""",
+            "since TIMESTAMP(3), k BIGINT, n BIGINT",
+            _TOPIC,
+        ),
     )
 }
 
@@ -83,6 +112,9 @@ def functions_of(package: str) -> dict[str, Any]:
 
     def lower_keys(x: str) -> str:
         return json.dumps({key.lower(): value for key, value in json.loads(x).items()})
+
+    def last_digit(x: int) -> int:
+        return x % 10
 
     def split(x: str) -> Any:
         yield from x.split(" ")
@@ -110,6 +142,7 @@ def functions_of(package: str) -> dict[str, Any]:
         "json": api.udf(lower_keys, result_type="STRING"),
         "table-function": api.udtf(split, result_types="STRING"),
         "aggregate": api.udaf(Mean(), result_type="DOUBLE", accumulator_type="ARRAY<BIGINT>"),
+        "windows": api.udf(last_digit, result_type="BIGINT"),
     }
 
 
@@ -125,24 +158,23 @@ class Jobs:
         self._api = import_module(f"{package}.table")
         self._functions = functions_of(package)
 
-    def seconds(self, name: str, mode: str, rows: int) -> float:
-        """Run a case in an execution mode over so many rows."""
-        case = CASES[name]
+    def seconds(self, request: dict[str, Any]) -> float:
+        """Run a case."""
+        case = CASES[request["case"]]
         environment = self._api.TableEnvironment.create(
             self._api.EnvironmentSettings.in_streaming_mode()
         )
         for key, value in {
             "parallelism.default": "2",
-            "python.execution-mode": mode,
+            "python.execution-mode": request["mode"],
             "pipeline.object-reuse": "true",
         }.items():
             environment.get_config().set(key, value)
-        environment.create_temporary_system_function("f", self._functions[name])
-        environment.execute_sql(
-            "CREATE TEMPORARY TABLE source (id BIGINT) WITH ('connector' = 'datagen', "
-            "'rows-per-second' = '1000000000', 'fields.id.kind' = 'sequence', "
-            f"'fields.id.start' = '1', 'fields.id.end' = '{rows}')"
-        )
+        if case.reads_kafka:
+            environment.get_config().set("pipeline.jars", request["jars"])
+        environment.create_temporary_system_function("f", self._functions[case.name])
+        source = case.source.format(rows=request["rows"], broker=request["broker"])
+        environment.execute_sql(f"CREATE TEMPORARY TABLE source {source}")
         environment.execute_sql(
             f"CREATE TEMPORARY TABLE sink ({case.result}) WITH ('connector' = 'blackhole')"
         )
@@ -157,9 +189,7 @@ def main() -> None:
     """Answer requests until standard input ends."""
     jobs = Jobs(sys.argv[1])
     for line in sys.stdin:
-        request = json.loads(line)
-        seconds = jobs.seconds(request["case"], request["mode"], request["rows"])
-        print(json.dumps({"seconds": seconds}), flush=True)
+        print(json.dumps({"seconds": jobs.seconds(json.loads(line))}), flush=True)
 
 
 if __name__ == "__main__":
