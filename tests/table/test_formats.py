@@ -226,7 +226,10 @@ def test_changes_are_read_from_formats_of_changes(streaming, tmp_path, format):
     ("format", "line", "message"),
     [
         ("debezium-json", {"after": {"a": 1}, "op": "u"}, "REPLICA IDENTITY"),
-        ("debezium-json", {"after": {"a": 1}, "op": "q"}, "no change of Debezium"),
+        pytest.param(
+            *("debezium-json", {"after": {"a": 1}, "op": "q"}, "no change of Debezium"),
+            marks=pytest.mark.complete,
+        ),
         ("canal-json", {"data": [{"a": 1}], "type": "WHAT"}, "no change of Canal"),
     ],
 )

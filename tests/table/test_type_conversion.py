@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.sql import types as spark_types
 
@@ -85,6 +85,10 @@ _INEXACT = st.one_of(
 )
 
 
+#: A busy machine must not fail a test, and few types are needed to find what is wrong with one.
+checked = settings(deadline=None, max_examples=30)
+
+
 def _nested(children):
     names = st.text(min_size=1, max_size=5)
     fields = st.lists(st.builds(RowField, names, children), max_size=4, unique_by=lambda f: f.name)
@@ -116,11 +120,13 @@ ANY = st.deferred(
 )
 
 
+@checked
 @given(ANY)
 def test_a_type_is_read_from_its_text(data_type):
     assert parse(str(data_type)) == data_type
 
 
+@checked
 @given(ANY)
 def test_types_are_values(data_type):
     twin = pickle.loads(pickle.dumps(data_type))
@@ -131,6 +137,7 @@ def test_types_are_values(data_type):
     assert (data_type.not_null() == data_type) != data_type._nullable
 
 
+@checked
 @given(EXACT)
 def test_types_come_back_from_spark(data_type):
     spark_type = to_spark(data_type)
@@ -145,6 +152,7 @@ def test_types_come_back_from_spark(data_type):
     )
 
 
+@checked
 @given(ANY)
 def test_what_spark_has_not_becomes_the_default(data_type):
     once = from_spark(to_spark(data_type))
@@ -153,6 +161,7 @@ def test_what_spark_has_not_becomes_the_default(data_type):
     assert to_spark(once) == to_spark(data_type)
 
 
+@checked
 @given(EXACT.filter(lambda data_type: "INTERVAL" not in str(data_type)))
 def test_types_become_those_of_arrow(data_type):
     arrow_type = to_arrow_type(data_type)
