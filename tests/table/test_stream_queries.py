@@ -14,17 +14,24 @@ import sql_queries
 import stream_queries
 
 from comparison import settings
+from pyflow.table.udf import udaf
 
 RECORDED = json.loads(Path(stream_queries.__file__).with_suffix(".json").read_text("utf-8"))
 #: What stands for the others, which are run with all tests.
-SHORT = ["over_distinct", "over_then_window"]
+SHORT = [
+    "over_distinct",
+    "over_then_window",
+    "window_top_of_groups",
+    "window_full_join",
+    "session_rows",
+]
 LONG = [name for name in stream_queries.QUERIES if name not in SHORT]
 
 
 @pytest.fixture
 def clicks(streaming, spark, tmp_path):
     """An environment with the table."""
-    (tmp_path / "clicks.csv").write_text(f"{sql_queries.CLICKS}7,zed,2024-01-02 00:00:00,0\n")
+    (tmp_path / "clicks.csv").write_text(f"{sql_queries.CLICKS}7,zed,2024-01-02 00:00:00,10\n")
     statement = sql_queries.SETUP[-1].replace("{path}", str(tmp_path))
     statement = statement.replace("'format'", "'source.monitor-interval' = '1 s', 'format'")
     streaming.execute_sql(statement)
@@ -34,9 +41,9 @@ def clicks(streaming, spark, tmp_path):
         query.stop()
 
 
-def rows_of(spark, t_env, names):
+def rows_of(spark, t_env, queries):
     """The rows that queries which run at once give, sorted."""
-    results = {name: t_env.sql_query(stream_queries.QUERIES[name]).execute() for name in names}
+    results = {name: t_env.sql_query(query).execute() for name, query in queries.items()}
     for query in spark.streams.active:
         query.processAllAvailable()
     found = {}
@@ -48,22 +55,43 @@ def rows_of(spark, t_env, names):
     return found
 
 
+def queries(names):
+    return {name: stream_queries.QUERIES[name] for name in names}
+
+
 def recorded(names):
     return {name: sorted(RECORDED[name]["rows"]) for name in names}
 
 
 def test_rows_are_those_of_pyflink(spark, clicks):
-    assert rows_of(spark, clicks, SHORT) == recorded(SHORT)
+    assert rows_of(spark, clicks, queries(SHORT)) == recorded(SHORT)
 
 
 @pytest.mark.complete
 @pytest.mark.parametrize("name", LONG)
 def test_more_rows_are_those_of_pyflink(spark, clicks, name):
-    assert rows_of(spark, clicks, [name]) == recorded([name])
+    assert rows_of(spark, clicks, queries([name])) == recorded([name])
 
 
 @pytest.mark.complete
 @pytest.mark.parametrize("name", SHORT)
 def test_rows_are_those_of_pyflink_in_process_mode(spark, clicks, name):
     with settings(spark, {"spark.pyflow.execution-mode": "process"}):
-        assert rows_of(spark, clicks, [name]) == recorded([name])
+        assert rows_of(spark, clicks, queries([name])) == recorded([name])
+
+
+@udaf(result_type="DOUBLE", func_type="pandas")
+def mean(values):
+    return values.mean()
+
+
+def test_pandas_aggregates_of_windows(spark, clicks):
+    clicks.create_temporary_function("mean", mean)
+    query = """
+        SELECT who, mean(amount) FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts),
+        INTERVAL '4' MINUTE)) GROUP BY who, window_start, window_end"""
+
+    found = rows_of(spark, clicks, {"mean": query})["mean"]
+
+    means = [("ann", 16 / 3), ("bob", 13.5), ("cid", 30.0)]
+    assert found == [["+I", repr(who), repr(value)] for who, value in means]

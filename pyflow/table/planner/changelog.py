@@ -226,14 +226,19 @@ def appended(left: Relation, right: Relation) -> Relation:
             for (name, time), other in zip(_times(left), _times(right))
             if time is not None and other[1] is not None and time.kind == other[1].kind
         }
-        return replace(left, frame=frame, time_attributes=times, key=None, order=None)
+        window = left.window if left.window == right.window else None
+        return replace(
+            left, frame=frame, time_attributes=times, key=None, order=None, window=window
+        )
     sides = []
     for place, side in enumerate((numbered(left), numbered(right))):
         # Streams are numbered by a clock.
         order = column(SEQUENCE) if side.unbounded else column(SEQUENCE) * 2 + place
         sides.append(side.rows(column(KIND), order.alias(SEQUENCE)))
     frame = sides[0].union(sides[1])
-    return replace(left, frame=frame, key=None, updating=True, order=None, time_attributes={})
+    return replace(
+        left, frame=frame, key=None, updating=True, order=None, time_attributes={}, window=None
+    )
 
 
 def _times(relation: Relation) -> list[tuple[str, TimeAttribute | None]]:

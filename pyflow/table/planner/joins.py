@@ -72,7 +72,7 @@ def join(
     fields = padded(one, other, kind)
     frame = one.rows().join(other.rows(), condition, kind)
     times = {**one.time_attributes, **other.time_attributes} if kind == "inner" else {}
-    result = Relation(frame, fields, time_attributes=times)
+    result = Relation(frame, fields, time_attributes=times, window=one.window)
     if environment._is_streaming and (updating or kind != "inner"):
         return inserted_once(result)
     return result

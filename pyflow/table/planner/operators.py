@@ -15,7 +15,8 @@ from pyspark.sql import types as spark
 
 from pyflow.table.logical_types import DataType
 from pyflow.table.planner.executors import provide
-from pyflow.table.planner.relation import KIND, SEQUENCE, column
+from pyflow.table.planner.relation import KIND, SEQUENCE, column, with_watermark
+from pyflow.table.planner.time_values import local_of_micros
 from pyflow.table.planner.transport import carried, carried_type, restored
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
     from pyflow.table.table_environment import TableEnvironment
 
-__all__ = ["Columns", "applied", "changes_of", "per_record", "time_to_live"]
+__all__ = ["Columns", "applied", "changes_of", "per_record", "time_to_live", "timely"]
 
+_WATCHED = "watched"
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
@@ -124,6 +126,23 @@ def applied(
     grouped: Any = frame.groupBy(*map(column, keys))
     rows: DataFrame = grouped.transformWithState(processor, output, "Append", time_mode)
     return rows
+
+
+def timely(frame: DataFrame, moment: str, later: int = 0) -> DataFrame:
+    """Return the rows of a frame, as Spark leaves out those of them that are late.
+
+    Parameters
+    ----------
+    frame
+        SEQUENCE is its last column, and stays that.
+    moment
+        The column with the microseconds that are compared with the watermark.
+    later
+        Microseconds that are added to it.
+    """
+    *others, last = (column(name) for name in frame.columns)
+    watched = with_watermark(local_of_micros(column(moment) + later), _WATCHED)
+    return frame.select(*others, watched, last)
 
 
 def per_record(environment: TableEnvironment) -> bool:

@@ -67,6 +67,7 @@ def project(
         time_attributes=_kept_times(relation, kept),
         key=_kept_key(relation, kept),
         updating=relation.updating,
+        window=None if relation.window is None else relation.window.renamed(kept),
     )
 
 

@@ -49,6 +49,29 @@ class TimeAttribute:
 
 
 @dataclass(frozen=True)
+class WindowColumns:
+    """The columns that tell to which window each row belongs.
+
+    Parameters
+    ----------
+    start, end
+        Their names; both are of type TIMESTAMP.
+    zoned
+        Whether they show the wall clock of instants.
+    """
+
+    start: str
+    end: str
+    zoned: bool
+
+    def renamed(self, names: Mapping[str, str]) -> WindowColumns | None:
+        """Return them under other names; None where one of them has none."""
+        if self.start not in names or self.end not in names:
+            return None
+        return WindowColumns(names[self.start], names[self.end], self.zoned)
+
+
+@dataclass(frozen=True)
 class SortKey:
     """An expression that rows are ordered by."""
 
@@ -93,6 +116,7 @@ class Relation:
     key: tuple[str, ...] | None = None
     updating: bool = False
     order: Order | None = None
+    window: WindowColumns | None = None
 
     @property
     def unbounded(self) -> bool:
@@ -143,6 +167,7 @@ class Relation:
             time_attributes={new[name]: time for name, time in self.time_attributes.items()},
             key=None if self.key is None else tuple(new[name] for name in self.key),
             order=None,
+            window=None if self.window is None else self.window.renamed(new),
         )
 
 
@@ -154,6 +179,17 @@ def column(name: str) -> Column:
 def with_watermark(time: Column, name: str) -> Column:
     """Return a time that Spark's watermark holds for, as the one that it was computed from."""
     return time.alias(name, metadata={WATERMARK: 0})
+
+
+def with_times(frame: DataFrame, times: Mapping[str, TimeAttribute]) -> DataFrame:
+    """Return a frame whose time attributes have the watermark of what it was computed from."""
+    rowtimes = {name for name, time in times.items() if time.kind == "rowtime"}
+    return frame.select(
+        *(
+            with_watermark(column(name), name) if name in rowtimes else column(name)
+            for name in frame.columns
+        )
+    )
 
 
 def without_watermark(name: str) -> Column:

@@ -11,9 +11,9 @@ from pyspark.sql import functions as F
 from pyflow.table.logical_types import DataType
 from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.nodes import Call, Distinct, Node
-from pyflow.table.planner.operators import Columns, applied, time_to_live
+from pyflow.table.planner.operators import Columns, applied, time_to_live, timely
 from pyflow.table.planner.projection import scope_of
-from pyflow.table.planner.relation import Relation, TimeAttribute, column, with_watermark
+from pyflow.table.planner.relation import Relation, column, with_times
 from pyflow.table.planner.shapes import shape_of
 from pyflow.table.planner.stream_groups import (
     PlannedAggregate,
@@ -21,7 +21,6 @@ from pyflow.table.planner.stream_groups import (
     called,
     of_program,
 )
-from pyflow.table.planner.time_values import local_of_micros
 from pyflow.table.planner.windows import micros_of
 from pyflow.table.runtime.streams import aggregates as built_in
 from pyflow.table.runtime.streams.frames import Lag, PandasAggregate, Recomputed
@@ -42,7 +41,6 @@ __all__ = ["FOLLOWING", "StreamWindow", "added", "over"]
 FOLLOWING = "OVER {} FOLLOWING windows are not supported yet."
 
 _MOMENT = "moment"
-_TIME = "time"
 _NOT_IN_STREAMS = ("RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LEAD")
 
 
@@ -113,11 +111,7 @@ def over(
         *rows.changes,
     )
     if in_event_time:
-        # Spark leaves out what is late by a column that has the watermark.
-        others = [column(name) for name in prepared.columns]
-        last = others.pop()
-        late = with_watermark(local_of_micros(column(_MOMENT)), _TIME)
-        prepared = prepared.select(*others, late, last)
+        prepared = timely(prepared, _MOMENT)
     results = Columns("v", tuple(each.result for each in found.values()))
     places, place = [], len(own.names)
     for each in found.values():
@@ -137,19 +131,14 @@ def over(
     emitted = [*own.schema, *results.schema]
     moved = applied(prepared, by.names, processor, emitted, time_mode, environment)
     times = relation.time_attributes
-    columns = [
-        with_watermark(value, name) if _is_rowtime(times, name) else value.alias(name)
-        for name, value in zip(relation.names, own.restored(relation.names))
-    ]
     return Relation(
-        moved.select(*columns, *results.restored(list(found))),
+        with_times(
+            moved.select(*own.restored(relation.names), *results.restored(list(found))), times
+        ),
         (*relation.fields, *((name, each.result) for name, each in found.items())),
         time_attributes=times,
+        window=relation.window,
     )
-
-
-def _is_rowtime(times: Mapping[str, TimeAttribute], name: str) -> bool:
-    return name in times and times[name].kind == "rowtime"
 
 
 def _planned(node: Node, scope: Scope, bounded: bool) -> PlannedAggregate:

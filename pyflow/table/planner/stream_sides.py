@@ -10,17 +10,26 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from pyflow.table.logical_types import DataType
+from pyflow.table.planner import stream_windows
 from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.conversion import convert
 from pyflow.table.planner.interval_joins import conjuncts, padded
 from pyflow.table.planner.nodes import Call, Field, Node
 from pyflow.table.planner.nodes import Literal as LiteralNode
-from pyflow.table.planner.operators import Columns, changes_of, time_to_live
+from pyflow.table.planner.operators import Columns, applied, changes_of, time_to_live, timely
 from pyflow.table.planner.projection import scope_of
-from pyflow.table.planner.relation import KIND, SEQUENCE, Relation, column
+from pyflow.table.planner.relation import (
+    KIND,
+    SEQUENCE,
+    Relation,
+    TimeAttribute,
+    column,
+    with_times,
+)
 from pyflow.table.planner.transport import carried_type
 from pyflow.table.planner.type_rules import common
 from pyflow.table.runtime.streams.sides import Comparison, Join, JoinKind, SetOperation, Side
+from pyflow.table.runtime.streams.windows import WindowJoin
 from pyflow.table.types import DataTypes
 from pyflow.util.exceptions import TableException
 
@@ -32,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["join", "set_operation"]
 
 _SIDE = "side"
+_MOMENT = "moment"
 _OPERATORS = {
     "equals": "==",
     "notEquals": "!=",
@@ -65,20 +75,21 @@ def join(
     for condition in conditions:
         parts.take(condition, kind == "inner")
     fields = _fields(left, right, kind)
-    one = _Input(numbered(left), tuple(parts.left), tuple(parts.left_filters), environment)
-    other = _Input(numbered(right), tuple(parts.right), tuple(parts.right_filters), environment)
+    in_windows = stream_windows.are_joined(left, right, conditions)
+    moments = [
+        [stream_windows.last_moment_of(each, environment).alias(_MOMENT)] if in_windows else []
+        for each in (left, right)
+    ]
+    one = _Input(numbered(left), tuple(parts.left), tuple(parts.left_filters), moments[0])
+    other = _Input(numbered(right), tuple(parts.right), tuple(parts.right_filters), moments[1])
     keys = Columns("k", tuple(parts.key_types) or (DataTypes.BOOLEAN(),))
     first = len(keys.names) + 1
     middle = first + len(one.types)
+    end = middle + len(other.types)
     names = Columns("o", tuple(data_type for _, data_type in fields))
-    processor = Join(
-        kind,
+    sides = (
         Side(first, middle, len(left.fields), one.schema),
-        Side(middle, middle + len(other.types), len(right.fields), other.schema),
-        parts.comparisons,
-        [*names.names, KIND, SEQUENCE],
-        len(keys.names),
-        time_to_live(environment),
+        Side(middle, end, len(right.fields), other.schema),
     )
     preserved = {"left": (True, False), "right": (False, True), "full": (True, True)}.get(
         kind, (kind == "anti", False)
@@ -86,19 +97,53 @@ def join(
     frame = one.frame(keys, parts.left_keys, True, other.types, preserved[0]).union(
         other.frame(keys, parts.right_keys, False, one.types, preserved[1])
     )
-    changes = changes_of(frame, keys.names, processor, names.schema, environment)
-    updating = kind not in ("inner", "semi") or left.updating or right.updating
-    restored = changes.select(
-        *names.restored([name for name, _ in fields]), column(KIND), column(SEQUENCE)
-    )
-    result = Relation(restored, fields, updating=True)
-    for residue in parts.residue:
-        result = replace(
-            result, frame=result.frame.filter(scope_of(result, environment).resolve(residue).column)
+    visible = [name for name, _ in fields]
+    if in_windows:
+        processor = WindowJoin(kind, *sides, parts.comparisons, len(keys.names), end, names.names)
+        joined = applied(
+            timely(frame, _MOMENT), keys.names, processor, names.schema, "EventTime", environment
         )
+        times = _times(left, right, kind)
+        result = Relation(
+            with_times(joined.select(*names.restored(visible)), times),
+            fields,
+            time_attributes=times,
+            window=right.window if kind == "right" else left.window if kind != "full" else None,
+        )
+        return _filtered(result, parts.residue, environment)
+    operator = Join(
+        kind,
+        *sides,
+        parts.comparisons,
+        [*names.names, KIND, SEQUENCE],
+        len(keys.names),
+        time_to_live(environment),
+    )
+    changes = changes_of(frame, keys.names, operator, names.schema, environment)
+    updating = kind not in ("inner", "semi") or left.updating or right.updating
+    restored = changes.select(*names.restored(visible), column(KIND), column(SEQUENCE))
+    result = Relation(restored, fields, updating=True)
+    result = _filtered(result, parts.residue, environment)
     if not updating:
         return replace(result, frame=result.rows(), updating=False)
     return replace(result, key=_key(left, right, kind))
+
+
+def _filtered(
+    relation: Relation, conditions: Sequence[Node], environment: TableEnvironment
+) -> Relation:
+    """Return the pairs for which conditions are true that operators cannot check."""
+    frame = relation.frame
+    for node in conditions:
+        frame = frame.filter(scope_of(relation, environment).resolve(node).column)
+    return replace(relation, frame=frame)
+
+
+def _times(left: Relation, right: Relation, kind: JoinKind) -> dict[str, TimeAttribute]:
+    """Return the time attributes of a join that no nulls have come into."""
+    own = {} if kind in ("right", "full") else left.time_attributes
+    other = right.time_attributes if kind in ("inner", "right") else {}
+    return {**own, **other}
 
 
 def _fields(left: Relation, right: Relation, kind: JoinKind) -> tuple[tuple[str, DataType], ...]:
@@ -245,12 +290,14 @@ class _Input:
         Values that comparisons take, with their types.
     filters
         What must be true of a row that has partners.
+    more
+        What travels behind the rows.
     """
 
     relation: Relation
     compared: tuple[tuple[Column, DataType], ...]
     filters: tuple[Column, ...]
-    environment: TableEnvironment
+    more: Sequence[Column]
 
     @property
     def types(self) -> tuple[DataType, ...]:
@@ -294,6 +341,7 @@ class _Input:
             *keys.carried(found),
             F.lit(is_left).alias(_SIDE),
             *((*carried, *absent) if is_left else (*absent, *carried)),
+            *self.more,
             *relation.changes,
         )
         if preserved:

@@ -199,6 +199,11 @@ def _zone_offset(zone: datetime.tzinfo, slide: int) -> int:
     return offsets.pop()
 
 
+def refuse_changing_clock(zone: datetime.tzinfo) -> None:
+    """Raise for a zone in which two instants may show the same wall clock."""
+    _zone_offset(zone, 24 * 60 * 60 * 1000)
+
+
 def _merged_sessions(relation: Relation, keys: Sequence[str], name: str, gap: int) -> Assigned:
     """Return rows of a stream with sessions of their own, which grouping merges."""
     data_type = dict(relation.fields)[name]

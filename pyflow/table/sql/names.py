@@ -50,17 +50,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Rows:
-    """A relation and the tables that its columns are from.
-
-    Parameters
-    ----------
-    window
-        The columns ``window_start`` and ``window_end`` of a window table function.
-    """
+    """A relation and the tables that its columns are from."""
 
     relation: Relation
     sources: tuple[Source, ...] = ()
-    window: tuple[str, str] | None = None
 
     def named(self, qualifier: Sequence[str], columns: Sequence[str] | None = None) -> Rows:
         """Return the rows as one table of this name, with these names of its first columns."""
@@ -92,7 +85,6 @@ class Rows:
                 )
                 for source in self.sources
             ),
-            window=None if self.window is None else (new[self.window[0]], new[self.window[1]]),
         )
 
     def find(self, parts: Sequence[str]) -> tuple[list[str], int]:

@@ -10,7 +10,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 from sqlglot import exp
 
-from pyflow.table.planner import projection, stream_over
+from pyflow.table.planner import projection, stream_over, stream_windows
 from pyflow.table.planner.changelog import numbered, settled
 from pyflow.table.planner.grouping import transformed
 from pyflow.table.planner.nodes import Distinct, Field, Node, Over
@@ -18,6 +18,7 @@ from pyflow.table.planner.relation import SEQUENCE, Relation, SortKey, column
 from pyflow.table.planner.resolution import interval_ms
 from pyflow.table.planner.stream_over import StreamWindow
 from pyflow.table.planner.stream_ranks import first_rows
+from pyflow.table.planner.stream_windows import has_partitions
 from pyflow.table.planner.windows import micros_of
 from pyflow.table.runtime.streams.over import Frame
 from pyflow.table.sql import builtin_functions, tree
@@ -173,7 +174,7 @@ class OverWindows:
             return self._over_streams(relation, rows, nodes), {}
         for window in self.specifications.values():
             if streaming:
-                self._check_streaming(relation, rows, window)
+                self._check_streaming(relation, window)
         prepared = replace(numbered(settled(relation)), updating=False)
         result = {}
         for name, window in self.specifications.items():
@@ -215,7 +216,7 @@ class OverWindows:
             transformed(node, taken)
         windows: dict[StreamWindow, dict[str, Node]] = {}
         for name, specification in self.specifications.items():
-            self._check_streaming(relation, rows, specification)
+            self._check_streaming(relation, specification)
             window = self._stream_window(specification)
             windows.setdefault(window, {})[name] = aggregates[name]
         for window, found in windows.items():
@@ -267,7 +268,10 @@ class OverWindows:
         self._computed = {name}
         rank = name if wanted.shown else None
         places = (wanted.first, wanted.last)
-        found = first_rows(relation, window.partitions, order, places, rank, self._environment)
+        in_windows = not relation.updating and has_partitions(relation, window.partitions)
+        planned = stream_windows.first_rows if in_windows else first_rows
+        with Translator(self._environment, self._text, Rows(relation)).at(window.call):
+            found = planned(relation, window.partitions, order, places, rank, self._environment)
         if wanted.shown:
             return found
         # The condition on the place still stands: it holds for all of these rows.
@@ -278,9 +282,8 @@ class OverWindows:
             fields=(*found.fields, (name, DataTypes.BIGINT().not_null())),
         )
 
-    def _check_streaming(self, relation: Relation, rows: Rows, window: _Specification) -> None:
-        keys = {node.name for node in window.partitions if isinstance(node, Field)}
-        if rows.window is not None and set(rows.window) <= keys and not relation.unbounded:
+    def _check_streaming(self, relation: Relation, window: _Specification) -> None:
+        if has_partitions(relation, window.partitions) and not relation.unbounded:
             return
         by_time = _is_by_time(relation, window)
         if window.ranks and not by_time:

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from sqlglot import exp
 
 from pyflow.table.expression import Expression
-from pyflow.table.planner import grouping, joins, projection, sorting
+from pyflow.table.planner import grouping, joins, projection, sorting, stream_windows
 from pyflow.table.planner.changelog import settled
 from pyflow.table.planner.nodes import (
     Alias,
@@ -328,7 +328,7 @@ class _Query:
                 return self._filtered(rows, on)
             return rows
         right = self.from_(table).apart_from(left.relation.names)
-        both = replace(left, sources=(*left.sources, *right.sources), window=left.window)
+        both = replace(left, sources=(*left.sources, *right.sources))
         shared = self._shared(left, right, join)
         condition = None
         if shared is not None:
@@ -629,11 +629,9 @@ class _Select:
                 parts.properties,
                 environment,
             )
-        window = self.rows.window
-        named = {node.name for node in groupings if isinstance(node, Field)}
-        if environment._is_streaming and window is not None and set(window) <= named:
+        if environment._is_streaming and stream_windows.has_partitions(relation, groupings):
             return table_functions.aggregate_windows(
-                settled(relation), groupings, parts.aggregates, window[1], environment
+                settled(relation), groupings, parts.aggregates, environment
             )
         return grouping.aggregate(relation, groupings, parts.aggregates, environment)
 

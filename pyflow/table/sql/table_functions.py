@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 from sqlglot import exp
 
-from pyflow.table.planner import grouping, joins, projection
+from pyflow.table.planner import grouping, joins, projection, stream_windows
 from pyflow.table.planner.changelog import inserted_once, settled
 from pyflow.table.planner.nodes import Alias, Field, FunctionCall, Node
 from pyflow.table.planner.relation import (
     Relation,
     TimeAttribute,
+    WindowColumns,
     column,
     unused,
     with_watermark,
     without_watermark,
 )
 from pyflow.table.planner.resolution import interval_ms
+from pyflow.table.planner.time_values import local_of_micros
 from pyflow.table.planner.windows import (
     fixed_windows,
     last_moment,
@@ -39,7 +41,6 @@ from pyflow.table.types import (
     RowType,
     TimestampType,
 )
-from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -102,19 +103,20 @@ def _windows(query: _Query, call: exp.Anonymous) -> Rows:
         if added in taken:
             query.refuse(call, f"the table has a column '{added}' already")
     if name == "SESSION":
-        relation.refuse_unbounded(
-            "The window function SESSION (the grouping function SESSION is carried, and "
-            "Session.with_gap of the Table API)"
-        )
-        frame = relation.frame.withColumn(_CLOCK, wall_clock_of(time, data_type))
-        frame = frame.filter(column(_CLOCK).isNotNull())
         keys = []
         for part in data.args.get("partitions") or ():
             node = translator.node(part)
             if not isinstance(node, Field):
                 query.refuse(part, "PARTITION BY of a window function takes columns")
             keys.append(node.name)
-        frame = sessions(frame, keys, lengths["GAP"])
+        if relation.unbounded:
+            bounds = (_SESSION_START, _SESSION_END)
+            frame = stream_windows.sessions(
+                relation, keys, time, lengths["GAP"], bounds, query.environment
+            )
+        else:
+            frame = relation.frame.withColumn(_CLOCK, wall_clock_of(time, data_type))
+            frame = sessions(frame.filter(column(_CLOCK).isNotNull()), keys, lengths["GAP"])
         start, end = column(_SESSION_START), column(_SESSION_END)
     else:
         if data.args.get("partitions"):
@@ -127,6 +129,8 @@ def _windows(query: _Query, call: exp.Anonymous) -> Rows:
     clock = DataTypes.TIMESTAMP(3).not_null()
     kept = [column(field) for field in relation.names]
     new = {each: unused(each, relation.names) for each in (_START, _END, _TIME)}
+    if relation.unbounded and name == "SESSION":
+        end = with_watermark(end, _CLOSED)
     frame = frame.select(*kept, start.alias(_START + "$"), end.alias(_CLOSED))
     last = last_moment(column(_CLOSED)).cast("timestamp_ltz" if zoned else "timestamp_ntz")
     frame = frame.select(
@@ -139,9 +143,10 @@ def _windows(query: _Query, call: exp.Anonymous) -> Rows:
     types = (clock, clock, DataTypes.TIMESTAMP_LTZ(3).not_null() if zoned else clock)
     fields = (*relation.fields, *zip(new.values(), types))
     times = {new[_TIME]: TimeAttribute("rowtime")}
-    result = Relation(frame, fields, time_attributes=times)
+    window = WindowColumns(new[_START], new[_END], zoned)
+    result = Relation(frame, fields, time_attributes=times, window=window)
     columns = (*rows.visible(), *((visible, field) for visible, field in new.items()))
-    return Rows(result, (Source((), columns),), window=(new[_START], new[_END]))
+    return Rows(result, (Source((), columns),))
 
 
 def _arguments(query: _Query, call: exp.Anonymous) -> dict[str, exp.Expr]:
@@ -216,18 +221,19 @@ def aggregate_windows(
     relation: Relation,
     groupings: Sequence[Node],
     aggregates: dict[str, Node],
-    end: str,
     environment: TableEnvironment,
 ) -> Relation:
     """Return the groups of windows, each once, when its window has ended."""
+    window = relation.window
+    assert window is not None
     prepared, keys = grouping.with_keys(relation, groupings, environment)
     times = {k: v for k, v in relation.time_attributes.items() if k in keys}
     if relation.unbounded:
         result = _aggregate_streams(prepared, keys, aggregates, environment)
     else:
         result = grouping.aggregate_once(prepared, keys, aggregates, environment)
-        result = replace(result, frame=result.frame.orderBy(column(end)))
-    return replace(result, key=None, time_attributes=times)
+        result = replace(result, frame=result.frame.orderBy(column(window.end)))
+    return replace(result, key=None, time_attributes=times, window=window)
 
 
 def _aggregate_streams(
@@ -241,10 +247,9 @@ def _aggregate_streams(
     Spark takes one key with a watermark: the end of the window, as the instant that it is.
     """
     if _CLOSED not in relation.frame.columns:
-        raise TableException(
-            "The windows of rows without end can only be grouped in the query that calls the "
-            "window function: SELECT ... FROM TABLE(TUMBLE(...)) GROUP BY window_start, window_end."
-        )
+        moment = stream_windows.last_moment_of(relation, environment)
+        closed = with_watermark(local_of_micros(moment + 1000), _CLOSED)
+        relation = replace(relation, frame=relation.frame.select("*", closed))
     plain = {key: without_watermark(key) for key in keys}
     rows = replace(
         relation,

@@ -23,10 +23,11 @@ from pyflow.table.runtime.streams.groups import Argument, getter
 from pyflow.table.runtime.streams.rows import row_maker
 from pyflow.table.runtime.streams.stores import MapStore, Store, ValueStore
 
-__all__ = ["Frame", "OverRows"]
+__all__ = ["MILLISECOND", "Frame", "OverRows", "first_millisecond"]
 
 _Values = tuple[Any, ...]
-_MILLISECOND = 1000
+#: In microseconds, as which times travel; timers count milliseconds.
+MILLISECOND = 1000
 
 
 class Frame(NamedTuple):
@@ -141,7 +142,7 @@ class OverRows:
 
     def _passed(self, partition: _Partition, times: Any) -> Iterator[Any]:
         """Emit what waits no longer, and write the partition."""
-        watermark = times.getCurrentWatermarkInMs() * _MILLISECOND
+        watermark = times.getCurrentWatermarkInMs() * MILLISECOND
         emitted: list[Any] = []
         ready = (
             partition.take_until(watermark) if self._in_event_time else partition.take_until(None)
@@ -239,11 +240,11 @@ class OverRows:
             due = partition.waiting[0]
         elif self._keeps_times and partition.kept:
             due = partition.kept[-1] + self._preceding
-        wanted = None if due is None else -(-due // _MILLISECOND)
+        wanted = None if due is None else first_millisecond(due)
         if wanted == partition.timer:
             return
         # One that has expired is on its way.
-        if partition.timer is not None and partition.timer * _MILLISECOND > watermark:
+        if partition.timer is not None and partition.timer * MILLISECOND > watermark:
             self._handle.deleteTimer(partition.timer)
         if wanted is not None:
             self._handle.registerTimer(wanted)
@@ -340,3 +341,8 @@ class _Partition:
         until = len(self.waiting) if watermark is None else bisect_right(self.waiting, watermark)
         ready, self.waiting = self.waiting[:until], self.waiting[until:]
         return ready
+
+
+def first_millisecond(moment: int) -> int:
+    """The first of the milliseconds, as timers count them, that is not before a moment."""
+    return -(-moment // MILLISECOND)

@@ -20,7 +20,7 @@ from pyflow.table.runtime.streams.rows import (
 )
 from pyflow.table.runtime.streams.stores import MapStore, ValueStore, identity_of
 
-__all__ = ["FirstRows", "SortColumn"]
+__all__ = ["FirstRows", "SortColumn", "sortable"]
 
 
 class SortColumn(NamedTuple):
@@ -162,7 +162,7 @@ class FirstRows:
 
     def _ranked(self, values: tuple[Any, ...], number: int) -> _Ranked:
         order = tuple(
-            _sortable(values[place], ascending, first) for place, ascending, first in self._order
+            sortable(values[place], ascending, first) for place, ascending, first in self._order
         )
         return _Ranked((*order, -number if self._latest else number), number, values)
 
@@ -213,7 +213,7 @@ class _Ranked(NamedTuple):
 _by_order = itemgetter(0)
 
 
-def _sortable(value: Any, ascending: bool, nulls_first: bool) -> tuple[Any, ...]:
+def sortable(value: Any, ascending: bool, nulls_first: bool) -> tuple[Any, ...]:
     """What compares as Spark orders the values of a column."""
     if value is None:
         return (-1 if nulls_first else 1,)

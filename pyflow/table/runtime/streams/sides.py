@@ -21,7 +21,7 @@ from pyflow.table.runtime.streams.rows import (
 )
 from pyflow.table.runtime.streams.stores import MapStore, ValueStore
 
-__all__ = ["Comparison", "Join", "JoinKind", "SetOperation", "Side"]
+__all__ = ["Comparison", "Join", "JoinKind", "SetOperation", "Side", "holds", "tests_of"]
 
 JoinKind = Literal["inner", "left", "right", "full", "semi", "anti"]
 
@@ -50,6 +50,22 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+
+
+_Test = tuple[Callable[[Any, Any], Any], int, int]
+
+
+def tests_of(conditions: Iterable[Comparison]) -> list[_Test]:
+    """Conditions as what :func:`holds` takes."""
+    return [(_OPERATORS[name], one, two) for name, one, two in conditions]
+
+
+def holds(tests: Iterable[_Test], left: Sequence[Any], right: Sequence[Any]) -> bool:
+    """Whether all conditions are true of a pair."""
+    for test, one, two in tests:
+        if left[one] is None or right[two] is None or not test(left[one], right[two]):
+            return False
+    return True
 
 
 class Side(NamedTuple):
@@ -113,7 +129,7 @@ class Join:
         """Open the state of a task."""
         left, right = self._sides
         self._make = row_maker(self._names)
-        self._tests = [(_OPERATORS[name], one, two) for name, one, two in self._conditions]
+        self._tests = tests_of(self._conditions)
         self._left = _Rows(handle, "left", left, self._time_to_live)
         self._right = _Rows(handle, "right", right, self._time_to_live)
 
@@ -151,14 +167,8 @@ class Join:
         return [
             (partner, kept)
             for partner, kept in other.all()
-            if self._holds(*((values, partner) if is_left else (partner, values)))
+            if holds(self._tests, *((values, partner) if is_left else (partner, values)))
         ]
-
-    def _holds(self, left: _Values, right: _Values) -> bool:
-        for test, one, two in self._tests:
-            if left[one] is None or right[two] is None or not test(left[one], right[two]):
-                return False
-        return True
 
     def _pair(
         self,

@@ -1,0 +1,315 @@
+"""Rows of windows, which come when the watermark has passed the end of their window.
+
+The bounds of a window are part of the key: its rows are kept until a timer at its end, and nothing
+is left of it then. Spark leaves out rows whose window has ended before they get here.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from pyflow.table.runtime.streams.over import MILLISECOND, first_millisecond
+from pyflow.table.runtime.streams.ranks import SortColumn, sortable
+from pyflow.table.runtime.streams.rows import in_sequence, row_maker
+from pyflow.table.runtime.streams.sides import Comparison, JoinKind, Side, holds, tests_of
+from pyflow.table.runtime.streams.stores import ListStore, MapStore, ValueStore
+
+__all__ = ["SessionRows", "WindowJoin", "WindowRanks"]
+
+_Values = tuple[Any, ...]
+
+
+class _AtEnd:
+    """What operators of windows have in common.
+
+    Parameters
+    ----------
+    moment : int
+        The column with the last moment of a row's window, in microseconds.
+    names : sequence of str
+        Of the columns of emitted rows.
+    """
+
+    def __init__(self, moment: int, names: Sequence[str]) -> None:
+        self._moment = moment
+        self._names = list(names)
+
+    def init(self, handle: Any) -> None:
+        """Open the state of a task."""
+        self._handle = handle
+        self._make = row_maker(self._names)
+        self._state = ValueStore(handle, "window")
+
+    def close(self) -> None:
+        """Nothing is left to be closed."""
+
+    def handleInitialState(self, key: Any, row: Any, timer_values: Any) -> None:  # noqa: N802
+        """There is none."""
+
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: _Values,
+        timerValues: Any,  # noqa: N803
+        expiredTimerInfo: Any,  # noqa: N803
+    ) -> Iterator[Any]:
+        """What comes of a window that has ended."""
+        return self._ended(key)
+
+    def _begun(self, key: _Values, row: _Values, times: Any) -> Iterator[Any]:
+        """Have the key called when the window of its first rows has ended, if it has not yet."""
+        end = first_millisecond(row[self._moment])
+        if end <= times.getCurrentWatermarkInMs():
+            return self._ended(key)
+        self._handle.registerTimer(end)
+        return iter(())
+
+    def _ended(self, key: _Values) -> Iterator[Any]:
+        """The rows that are emitted for a window, of which nothing is kept."""
+        raise NotImplementedError
+
+
+class WindowRanks(_AtEnd):
+    """Emits the first rows of each key and window, in their order.
+
+    Parameters
+    ----------
+    order : sequence of SortColumn
+        Rows that are equal in it stand in the order of their arrival.
+    start, end : int
+        The first and the last place that is emitted, from 1 on.
+    values : tuple of int
+        The first column that is emitted, and the one behind the last.
+    numbered : bool
+        Whether the place is emitted, as the last column.
+    moment, names
+        As all of these operators have them.
+    """
+
+    def __init__(
+        self,
+        order: Sequence[SortColumn],
+        start: int,
+        end: int,
+        values: tuple[int, int],
+        numbered: bool,
+        moment: int,
+        names: Sequence[str],
+    ) -> None:
+        super().__init__(moment, names)
+        self._order = tuple(order)
+        self._range = (start, end)
+        self._values = values
+        self._numbered = numbered
+
+    def handleInputRows(  # noqa: N802
+        self, key: _Values, rows: Iterable[Any], timer_values: Any
+    ) -> Iterator[Any]:
+        """Keep the rows that may be among the first."""
+        ranked = self._state.get()
+        ordered = in_sequence(rows)
+        kept = [*(ranked or ()), *(row[: self._moment] for row in ordered)]
+        # Sorting leaves rows that are equal as they came.
+        self._state.put(sorted(kept, key=self._place)[: self._range[1]])
+        return self._begun(key, ordered[0], timer_values) if ranked is None else iter(())
+
+    def _ended(self, key: _Values) -> Iterator[Any]:
+        first, end = self._values
+        start, last = self._range
+        rows = self._state.get()[start - 1 : last]
+        self._state.clear()
+        return iter(
+            [
+                self._make((*row[first:end], *((place,) if self._numbered else ())))
+                for place, row in enumerate(rows, start)
+            ]
+        )
+
+    def _place(self, row: _Values) -> tuple[Any, ...]:
+        return tuple(
+            sortable(row[place], ascending, first) for place, ascending, first in self._order
+        )
+
+
+class WindowJoin(_AtEnd):
+    """Emits the join of the rows of two tables in the same window.
+
+    Parameters
+    ----------
+    kind : str
+    left, right : Side
+    conditions : sequence of Comparison
+        Which hold for partners, beside the equality of the key.
+    keys : int
+        How many columns the key has, at the beginning of each row; whose left row it is follows.
+    moment, names
+        As all of these operators have them.
+    """
+
+    def __init__(
+        self,
+        kind: JoinKind,
+        left: Side,
+        right: Side,
+        conditions: Sequence[Comparison],
+        keys: int,
+        moment: int,
+        names: Sequence[str],
+    ) -> None:
+        super().__init__(moment, names)
+        self._kind = kind
+        self._sides = (left, right)
+        self._conditions = tuple(conditions)
+        self._keys = keys
+
+    def init(self, handle: Any) -> None:
+        """Open the state of a task."""
+        super().init(handle)
+        self._left, self._right = ListStore(handle, "left"), ListStore(handle, "right")
+        self._tests = tests_of(self._conditions)
+
+    def handleInputRows(  # noqa: N802
+        self, key: _Values, rows: Iterable[Any], timer_values: Any
+    ) -> Iterator[Any]:
+        """Keep the rows."""
+        ordered = in_sequence(rows)
+        is_new = self._state.get() is None
+        if is_new:
+            self._state.put(True)
+        for row in ordered:
+            is_left = row[self._keys]
+            side = self._sides[not is_left]
+            (self._left if is_left else self._right).add(row[side.first : side.end])
+        self._left.flush()
+        self._right.flush()
+        return self._begun(key, ordered[0], timer_values) if is_new else iter(())
+
+    def _ended(self, key: _Values) -> Iterator[Any]:
+        left, right = self._left.get(), self._right.get()
+        # Nulls are equal to nothing.
+        emitted = list(self._joined(left, right, None not in key))
+        self._state.clear()
+        for store in (self._left, self._right):
+            store.clear()
+            store.flush()
+        return iter(emitted)
+
+    def _joined(
+        self, left: Sequence[_Values], right: Sequence[_Values], may_pair: bool
+    ) -> Iterator[Any]:
+        widths = [side.width for side in self._sides]
+        nothing = [(None,) * width for width in widths]
+        paired = [False] * len(right)
+        for row in left:
+            own = row[: widths[0]]
+            partners = [
+                place
+                for place, other in enumerate(right)
+                if may_pair and holds(self._tests, row, other)
+            ]
+            if self._kind in ("semi", "anti"):
+                if bool(partners) == (self._kind == "semi"):
+                    yield self._make(own)
+                continue
+            for place in partners:
+                paired[place] = True
+                yield self._make((*own, *right[place][: widths[1]]))
+            if not partners and self._kind in ("left", "full"):
+                yield self._make((*own, *nothing[1]))
+        if self._kind in ("right", "full"):
+            for row, has_partner in zip(right, paired):
+                if not has_partner:
+                    yield self._make((*nothing[0], *row[: widths[1]]))
+
+
+class SessionRows(_AtEnd):
+    """Emits the rows of each key's sessions, with the bounds of their session in microseconds.
+
+    Parameters
+    ----------
+    gap : int
+        How long after a row its session ends, where no other comes; in microseconds.
+    values : tuple of int
+        The first column that is emitted, and the one behind the last.
+    moment : int
+        The column with the time of a row, in microseconds.
+    names
+        As all of these operators have them.
+    """
+
+    def __init__(
+        self, gap: int, values: tuple[int, int], moment: int, names: Sequence[str]
+    ) -> None:
+        super().__init__(moment, names)
+        self._gap = gap
+        self._values = values
+
+    def init(self, handle: Any) -> None:
+        """Open the state of a task."""
+        super().init(handle)
+        self._rows = MapStore(handle, "rows", "BIGINT")
+
+    def handleInputRows(  # noqa: N802
+        self, key: _Values, rows: Iterable[Any], timer_values: Any
+    ) -> Iterator[Any]:
+        """Keep the rows; those of sessions that have ended already."""
+        moments, timer = self._state.get() or ([], None)
+        first, end = self._values
+        for row in in_sequence(rows):
+            moment = row[self._moment]
+            known = self._rows.get(moment)
+            if known is None:
+                insort(moments, moment)
+            self._rows.put(moment, [*(known or ()), row[first:end]])
+        return self._passed(moments, timer, timer_values)
+
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: _Values,
+        timerValues: Any,  # noqa: N803
+        expiredTimerInfo: Any,  # noqa: N803
+    ) -> Iterator[Any]:
+        """The rows of sessions that have ended."""
+        found = self._state.get()
+        if found is None:
+            return iter(())
+        moments, timer = found
+        if timer == expiredTimerInfo.getExpiryTimeInMs():
+            timer = None
+        return self._passed(moments, timer, timerValues)
+
+    def _passed(self, moments: list[int], timer: int | None, times: Any) -> Iterator[Any]:
+        """Emit what has ended, and have the key called when the next session may have."""
+        watermark = times.getCurrentWatermarkInMs() * MILLISECOND
+        emitted: list[Any] = []
+        wanted = None
+        while moments:
+            count = self._length(moments)
+            start, end = moments[0], moments[count - 1] + self._gap
+            if end - MILLISECOND > watermark:
+                wanted = first_millisecond(end - MILLISECOND)
+                break
+            for moment in moments[:count]:
+                rows = self._rows.get(moment)
+                emitted += [self._make((*row, start, end)) for row in rows]
+                self._rows.remove(moment)
+            moments = moments[count:]
+        if wanted != timer:
+            if timer is not None and timer * MILLISECOND > watermark:
+                self._handle.deleteTimer(timer)
+            if wanted is not None:
+                self._handle.registerTimer(wanted)
+        if moments:
+            self._state.put((moments, wanted))
+        else:
+            self._state.clear()
+        self._rows.flush()
+        return iter(emitted)
+
+    def _length(self, moments: Sequence[int]) -> int:
+        """How many of some times, which are sorted, are those of the first session."""
+        for place in range(1, len(moments)):
+            if moments[place] > moments[place - 1] + self._gap:
+                return place
+        return len(moments)
