@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from scripts.mariadb_server import MariaDb
+
 sys.path.insert(0, str(Path(__file__).parent / "reference"))
+
+
+@pytest.fixture(scope="session")
+def mariadb(tmp_path_factory):
+    """A server that runs; tests have tables of their own."""
+    with MariaDb(tmp_path_factory.mktemp("mariadb")) as server:
+        yield server
 
 
 @pytest.fixture

@@ -12,44 +12,12 @@ import tempfile
 from decimal import Decimal
 from pathlib import Path
 
-import pymysql
 import pytest
 
+from databases import LOGIN, created, run
 from pyflow.util.exceptions import TableException
 from scripts import mariadb_server
-from scripts.mariadb_server import MariaDb
 
-
-@pytest.fixture(scope="module")
-def mariadb(tmp_path_factory):
-    """A server that runs; tests have tables of their own."""
-    with MariaDb(tmp_path_factory.mktemp("mariadb")) as server:
-        yield server
-
-
-def run(server, *statements):
-    """Run statements, and return the rows of the last one."""
-    with pymysql.connect(
-        host=mariadb_server.HOST,
-        port=server.port,
-        user=mariadb_server.USER,
-        password=mariadb_server.PASSWORD,
-        database=mariadb_server.DATABASE,
-        autocommit=True,
-    ) as connection:
-        cursor = connection.cursor()
-        for statement in statements:
-            cursor.execute(statement)
-        return list(cursor.fetchall())
-
-
-def created(t_env, name, columns, url, table, **options):
-    given = {"connector": "jdbc", "url": url, "table-name": table, **options}
-    pairs = ", ".join(f"'{key.replace('_', '-')}' = '{value}'" for key, value in given.items())
-    t_env.execute_sql(f"CREATE TABLE {name} ({columns}) WITH ({pairs})")
-
-
-LOGIN = {"username": mariadb_server.USER, "password": mariadb_server.PASSWORD}
 COLUMNS = (
     "id BIGINT, name STRING, price DECIMAL(10, 2), ratio DOUBLE, flag BOOLEAN, day DATE, "
     "moment TIMESTAMP(3), PRIMARY KEY (id) NOT ENFORCED"

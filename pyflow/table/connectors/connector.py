@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from pyflow.table.planner.relation import Relation
@@ -198,9 +198,6 @@ class Connector(ABC):
         A streaming frame says that they have no end. It is asked for once for each table, so that
         all that a query reads of the table comes from one source with one offset.
 
-        A streaming frame says that they have no end. It is asked for once for each table, so that
-        all that a query reads of the table comes from one source with one offset.
-
         Raises
         ------
         TableException
@@ -209,6 +206,32 @@ class Connector(ABC):
         raise TableException(
             f"Table {self.table.identifier} cannot be read: the connector "
             f"{self.identifier!r} is a sink."
+        )
+
+    def lookup(self, keys: Mapping[str, Column], environment: TableEnvironment) -> Column:
+        """Return the rows that the table has for a key when a row with that key is processed.
+
+        Parameters
+        ----------
+        keys
+            Values of columns of the table, of the types of these.
+        environment
+            Where the table belongs.
+
+        Returns
+        -------
+        Column
+            A generator of one value: the array of the rows, with the stored columns.
+
+        Raises
+        ------
+        TableException
+            If the kind cannot be asked for single rows.
+        """
+        raise TableException(
+            f"Table {self.table.identifier} cannot be looked up: the connector "
+            f"{self.identifier!r} is no lookup source, as 'jdbc' is, and a processing-time "
+            "temporal join of another one is not supported."
         )
 
     def write(self, rows: Relation, overwrite: bool, environment: TableEnvironment) -> None:

@@ -6,9 +6,9 @@ also update and delete (``io.pyflow.connectors.JdbcStatements`` of the plugin's 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
@@ -20,8 +20,8 @@ from pyflow.table.connectors.connector import (
     boolean,
     duration,
     integer,
-    one_of,
 )
+from pyflow.table.connectors.jdbc_lookup import LOOKUP_OPTIONS, check_lookup, looked_up
 from pyflow.table.logical_types import (
     ArrayType,
     BigIntType,
@@ -43,7 +43,7 @@ from pyflow.table.types import to_spark
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from pyflow.table.planner.relation import Relation
     from pyflow.table.table_environment import TableEnvironment
@@ -138,8 +138,7 @@ class Jdbc(Connector):
         Option("scan.partition.upper-bound", integer, "an integer"),
         Option("scan.fetch-size", integer, "an integer", default=0),
         Option("scan.auto-commit", boolean, "true or false", default=True),
-        Option("lookup.cache", one_of("NONE"), "NONE", default="NONE"),
-        Option("lookup.max-retries", integer, "an integer"),
+        *LOOKUP_OPTIONS,
         Option("sink.buffer-flush.max-rows", integer, "an integer", default=1000),
         Option("sink.buffer-flush.interval", duration, "a duration such as 1 s"),
         Option("sink.max-retries", integer, "an integer"),
@@ -165,6 +164,7 @@ class Jdbc(Connector):
                     "databases do not have."
                 )
         self._check_partitions()
+        check_lookup(self)
 
     def _check_partitions(self) -> None:
         names = ("column", "num", "lower-bound", "upper-bound")
@@ -206,15 +206,43 @@ class Jdbc(Connector):
 
     def read(self, environment: TableEnvironment) -> DataFrame:
         """Return the rows of the database's table."""
-        options = {**self._connection, "fetchsize": str(self["scan.fetch-size"])}
-        types = [(n, t) for n, t in self.table.columns if not isinstance(t, ArrayType)]
-        options["customSchema"] = ", ".join(f"{quoted(n)} {_read_type(t)}" for n, t in types)
+        options = {"fetchsize": str(self["scan.fetch-size"])}
         chosen = self["scan.partition.column"]
         if chosen is not None:
             least, most = self["scan.partition.lower-bound"], self["scan.partition.upper-bound"]
             options["partitionColumn"] = chosen
             options["lowerBound"], options["upperBound"] = str(least), str(most)
             options["numPartitions"] = str(self["scan.partition.num"])
+        frame = self._loaded(options, environment)
+        if chosen is not None:
+            frame = frame.filter(column(chosen).between(least, most))
+        return frame.select(*(column(n).cast(to_spark(t)).alias(n) for n, t in self.table.columns))
+
+    def lookup(self, keys: Mapping[str, Column], environment: TableEnvironment) -> Column:
+        """Return the rows that the database has for a key when a row with it is processed."""
+        assert self._database is not None
+        name = self._database.name
+        for key in keys:
+            if isinstance(dict(self.table.columns)[key], ArrayType):
+                raise TableException(
+                    f"Table {self.table.identifier}: column {key!r} is an array, by which "
+                    "databases find no rows."
+                )
+        selected = ", ".join(name(each) for each, _ in self.table.columns)
+        condition = " AND ".join(f"{name(key)} = ?" for key in keys)
+        statement = f"SELECT {selected} FROM {self._table_name} WHERE {condition}"
+        stored = self._loaded({}, environment).select(
+            *(column(each) for each, _ in self.table.columns)
+        )
+        types = dict(self.table.columns)
+        values = [_written_value(value, types[key]) for key, value in keys.items()]
+        return looked_up(self, self._connection, statement, stored.schema, values)
+
+    def _loaded(self, more: Mapping[str, str], environment: TableEnvironment) -> DataFrame:
+        """Return the database's table as Spark's source reads it."""
+        types = [(n, t) for n, t in self.table.columns if not isinstance(t, ArrayType)]
+        schema = ", ".join(f"{quoted(n)} {_read_type(t)}" for n, t in types)
+        options = {**self._connection, **more, "customSchema": schema}
         try:
             frame = environment._spark.read.format("jdbc").options(**options).load()
             found = frame.columns
@@ -226,9 +254,7 @@ class Jdbc(Connector):
                 f"Table {self.table.identifier}: the table {self['table-name']!r} of the database "
                 f"has no column {', '.join(map(repr, missing))}, but {', '.join(found)}."
             )
-        if chosen is not None:
-            frame = frame.filter(column(chosen).between(least, most))
-        return frame.select(*(column(n).cast(to_spark(t)).alias(n) for n, t in self.table.columns))
+        return frame
 
     def write(self, rows: Relation, overwrite: bool, environment: TableEnvironment) -> None:
         """Insert the rows; with a primary key apply them by it."""
@@ -275,10 +301,13 @@ def _read_type(data_type: DataType) -> str:
     return "string" if isinstance(data_type, TimeType) else to_spark(data_type).simpleString()
 
 
-def _written(name: str, data_type: DataType) -> Any:
+def _written(name: str, data_type: DataType) -> Column:
+    return _written_value(column(name), data_type).alias(name)
+
+
+def _written_value(value: Column, data_type: DataType) -> Column:
     # Spark's sink has no setter for times of the day.
-    value = column(name)
-    return (value.cast("string") if isinstance(data_type, TimeType) else value).alias(name)
+    return value.cast("string") if isinstance(data_type, TimeType) else value
 
 
 def _reason(error: Exception) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -71,10 +71,7 @@ def relation_of(
     descriptor: TableDescriptor, identifier: str, environment: TableEnvironment
 ) -> Relation:
     """Return the relation of a table that its connector reads."""
-    schema = descriptor.get_schema()
-    if schema is None:
-        raise TableException(f"The descriptor of table {identifier} has no schema.")
-    described = _described(descriptor, identifier, _physical(schema))
+    schema, described = _described_to_read(descriptor, identifier)
     frame = _read(descriptor, described, environment)
     updating = KIND in frame.columns
     if updating and not environment._is_streaming:
@@ -89,6 +86,23 @@ def relation_of(
     return shaped(stored, schema, identifier, environment)
 
 
+def _described_to_read(
+    descriptor: TableDescriptor, identifier: str
+) -> tuple[Schema, DescribedTable]:
+    schema = descriptor.get_schema()
+    if schema is None:
+        raise TableException(f"The descriptor of table {identifier} has no schema.")
+    return schema, _described(descriptor, identifier, _physical(schema))
+
+
+def connector_to_read(descriptor: TableDescriptor, identifier: str) -> tuple[Connector, Schema]:
+    """Return what reads a table, and its schema."""
+    schema, described = _described_to_read(descriptor, identifier)
+    connector = connector_of(described)
+    connector.check_metadata(written=False)
+    return connector, schema
+
+
 def shaped(
     relation: Relation, schema: Schema, identifier: str, environment: TableEnvironment
 ) -> Relation:
@@ -101,29 +115,48 @@ def shaped(
     schema, identifier
         What describes the table, and how it is called in errors.
     """
+    found, columns, times = columns_of(relation, schema, environment)
+    times.update(_watermark(schema, dict(found), identifier))
+    frame = relation.frame.select(*columns, *relation.changes)
+    if relation.unbounded:
+        frame = watched(frame, dict(found), times)
+    return replace(relation, frame=frame, fields=found, time_attributes=times)
+
+
+def columns_of(
+    relation: Relation,
+    schema: Schema,
+    environment: TableEnvironment,
+    stored: Mapping[str, Column] | None = None,
+) -> tuple[tuple[tuple[str, DataType], ...], list[Column], dict[str, TimeAttribute]]:
+    """Return the columns of a schema over the stored ones: names with types, values, times.
+
+    Parameters
+    ----------
+    relation, schema
+        The stored columns, and what describes the table.
+    stored
+        What the stored columns are, where they are no columns of the relation's frame.
+    """
     check_unique([entry.name for entry in schema.columns])
+    scope = replace(scope_of(relation, environment), columns=stored or {})
     found: list[tuple[str, DataType]] = []
     columns: list[Column] = []
     times: dict[str, TimeAttribute] = {}
     for entry in schema.columns:
         if isinstance(entry, (UnresolvedPhysicalColumn, UnresolvedMetadataColumn)):
             found.append((entry.name, entry.data_type))
-            columns.append(column(entry.name))
+            columns.append(column(entry.name) if stored is None else stored[entry.name])
         elif isinstance(entry, UnresolvedComputedColumn):
             if _is_proctime(entry.expression):
                 found.append((entry.name, DataTypes.TIMESTAMP_LTZ(3).not_null()))
                 columns.append(F.current_timestamp().alias(entry.name))
                 times[entry.name] = TimeAttribute("proctime")
                 continue
-            node = _node_of(entry.expression)
-            resolved = scope_of(relation, environment).resolve(node)
+            resolved = scope.resolve(_node_of(entry.expression))
             found.append((entry.name, resolved.data_type))
             columns.append(resolved.column.alias(entry.name))
-    times.update(_watermark(schema, dict(found), identifier))
-    frame = relation.frame.select(*columns, *relation.changes)
-    if relation.unbounded:
-        frame = watched(frame, dict(found), times)
-    return replace(relation, frame=frame, fields=tuple(found), time_attributes=times)
+    return tuple(found), columns, times
 
 
 def watched(

@@ -47,7 +47,7 @@ def is_one(left: Relation, right: Relation, predicate: Node) -> bool:
     zoned = {isinstance(data_type, LocalZonedTimestampType) for data_type in times.values()}
     if len(zoned) != 1 or not has_equality(predicate, left, right):
         return False
-    parts = [(part, set(_field_names(part)) & set(times)) for part in conjuncts(predicate)]
+    parts = [(part, set(field_names(part)) & set(times)) for part in conjuncts(predicate)]
     # A time that is compared with another value than a time cannot be taken for an instant.
     if any(names and _limit(part, times) is None for part, names in parts):
         return False
@@ -154,11 +154,12 @@ def _shifted(node: Node, times: Mapping[str, DataType]) -> tuple[str, int] | Non
     return time[0], time[1] + (added if node.function.name == "plus" else -added)
 
 
-def _field_names(node: Node) -> Iterator[str]:
+def field_names(node: Node) -> Iterator[str]:
+    """Yield the names of the columns in an expression."""
     if isinstance(node, Field):
         yield node.name
     for child in node.children:
-        yield from _field_names(child)
+        yield from field_names(child)
 
 
 def padded(left: Relation, right: Relation, kind: JoinType) -> tuple[tuple[str, DataType], ...]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyflow.table.expression import Expression
-from pyflow.table.planner.nodes import Alias, Field, Node
+from pyflow.table.planner.nodes import Alias, Call, Field, Node
 from pyflow.table.planner.relation import Relation, TimeAttribute, check_unique
 from pyflow.table.planner.resolution import Scope
 from pyflow.table.types import BooleanType
@@ -64,7 +64,7 @@ def project(
     return Relation(
         frame=relation.frame.select(*columns, *relation.changes),
         fields=tuple((name, value.data_type) for name, value in zip(names, resolved)),
-        time_attributes=_kept_times(relation, kept),
+        time_attributes={**_kept_times(relation, kept), **_new_times(expanded, names)},
         key=_kept_key(relation, kept),
         updating=relation.updating,
         window=None if relation.window is None else relation.window.renamed(kept),
@@ -84,6 +84,17 @@ def _kept_names(nodes: Sequence[Node], names: Sequence[str]) -> dict[str, str]:
 
 def _kept_times(relation: Relation, kept: dict[str, str]) -> dict[str, TimeAttribute]:
     return {kept[name]: time for name, time in relation.time_attributes.items() if name in kept}
+
+
+def _new_times(nodes: Sequence[Node], names: Sequence[str]) -> dict[str, TimeAttribute]:
+    """Return the columns that are times of processing."""
+    found = {}
+    for node, name in zip(nodes, names):
+        while isinstance(node, Alias):
+            node = node.child
+        if isinstance(node, Call) and node.function.name == "PROCTIME":
+            found[name] = TimeAttribute("proctime")
+    return found
 
 
 def _kept_key(relation: Relation, kept: dict[str, str]) -> tuple[str, ...] | None:

@@ -62,6 +62,8 @@ class Scope:
         The rows that each aggregate is taken over; the rows of a group where it is None.
     windows
         The OVER windows, by their names.
+    columns
+        What fields are that are no columns of the frame.
     """
 
     frame: DataFrame | None
@@ -71,6 +73,7 @@ class Scope:
     properties: Mapping[nodes.WindowProperty, Resolved] = field(default_factory=dict)
     over: WindowSpec | None = None
     windows: Mapping[str, WindowSpec] = field(default_factory=dict)
+    columns: Mapping[str, Column] = field(default_factory=dict)
 
     def resolve(self, node: Node) -> Resolved:
         """Return the column and the type of an expression.
@@ -254,6 +257,8 @@ class Scope:
 
 def _field(scope: Scope, node: nodes.Field) -> Resolved:
     data_type = scope._require(node.name)
+    if node.name in scope.columns:
+        return Resolved(scope.columns[node.name], data_type)
     return Resolved(F.col("`" + node.name.replace("`", "``") + "`"), data_type)
 
 

@@ -13,8 +13,8 @@ from pyflow.table.logical_types import DataType
 from pyflow.table.planner import stream_windows
 from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.conversion import convert
-from pyflow.table.planner.interval_joins import conjuncts, padded
-from pyflow.table.planner.nodes import Call, Field, Node
+from pyflow.table.planner.interval_joins import conjuncts, field_names, padded
+from pyflow.table.planner.nodes import Call, Node
 from pyflow.table.planner.nodes import Literal as LiteralNode
 from pyflow.table.planner.operators import Columns, applied, changes_of, time_to_live, timely
 from pyflow.table.planner.projection import scope_of
@@ -243,7 +243,7 @@ class _Conditions:
 
     def _side(self, node: Node) -> Literal[0, 1] | None:
         """Return whose columns a node has: 0 for the left side, or for none, 1 for the right."""
-        names = set(_names(node))
+        names = set(field_names(node))
         if names <= self._names[0]:
             return 0
         return 1 if names <= self._names[1] else None
@@ -354,12 +354,6 @@ class _Input:
 def _struct(types: Sequence[DataType]) -> str:
     parts = [spark.StructField(f"f{place}", carried_type(each)) for place, each in enumerate(types)]
     return spark.StructType(parts).simpleString()
-
-
-def _names(node: Node) -> list[str]:
-    if isinstance(node, Field):
-        return [node.name]
-    return [name for child in node.children for name in _names(child)]
 
 
 def set_operation(

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from sqlglot import exp
 
 from pyflow.table.expression import Expression
-from pyflow.table.planner import grouping, joins, projection, sorting, stream_windows
+from pyflow.table.planner import grouping, joins, lookup_joins, projection, sorting, stream_windows
 from pyflow.table.planner.changelog import settled
 from pyflow.table.planner.nodes import (
     Alias,
@@ -26,7 +26,7 @@ from pyflow.table.planner.nodes import (
 )
 from pyflow.table.planner.relation import Relation, unused
 from pyflow.table.planner.type_rules import common
-from pyflow.table.sql import over_windows, table_functions, tree
+from pyflow.table.sql import lookups, over_windows, table_functions, tree
 from pyflow.table.sql.conditions import semi_join, subquery_conditions
 from pyflow.table.sql.names import Rows, Source, of_relation, output_names
 from pyflow.table.sql.scalar import GROUP_WINDOWS, Grouping, Translator, path_of
@@ -264,10 +264,12 @@ class _Query:
         if node.args.get("version") is not None:
             self.refuse(
                 node.args["version"],
-                "FOR SYSTEM_TIME AS OF (a temporal or lookup join) is not carried",
+                "FOR SYSTEM_TIME AS OF stands at the right side of a join only",
             )
-        if alias is None:
-            return rows
+        return rows if alias is None else self.aliased(rows, alias)
+
+    def aliased(self, rows: Rows, alias: exp.Expr) -> Rows:
+        """Return the rows as those of a table with other names."""
         columns = [identifier.name for identifier in alias.args.get("columns") or ()]
         if columns and len(columns) != len(rows.visible()):
             self.refuse(
@@ -327,7 +329,12 @@ class _Query:
                     self.refuse(on, "LEFT JOIN with LATERAL or UNNEST takes only ON TRUE")
                 return self._filtered(rows, on)
             return rows
-        right = self.from_(table).apart_from(left.relation.names)
+        dimension = None
+        if table.args.get("version") is not None:
+            dimension, right = lookups.dimension_of(self, left, join)
+        else:
+            right = self.from_(table)
+        right = right.apart_from(left.relation.names)
         both = replace(left, sources=(*left.sources, *right.sources))
         shared = self._shared(left, right, join)
         condition = None
@@ -347,14 +354,20 @@ class _Query:
                 )
                 condition = self.translator(replace(both, relation=joined)).node(on)
         with self.translator(left).at(join):
-            relation = joins.join(
-                left.relation,
-                right.relation,
-                condition,
-                kind,
-                self.environment,
-                every_condition=True,
-            )
+            if dimension is not None:
+                shape = replace(dimension, shape=right.relation)
+                relation = lookup_joins.join(
+                    left.relation, shape, condition, kind, self.environment
+                )
+            else:
+                relation = joins.join(
+                    left.relation,
+                    right.relation,
+                    condition,
+                    kind,
+                    self.environment,
+                    every_condition=True,
+                )
         rows = replace(both, relation=relation)
         return rows if not shared else self._merged(rows, shared, kind)
 

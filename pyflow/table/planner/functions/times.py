@@ -70,6 +70,10 @@ _define_now(
     "The time.",
 )  # fmt: skip
 _define_now(
+    "PROCTIME PROCTIME", DataTypes.TIMESTAMP_LTZ(3), F.current_timestamp,
+    "The time of processing; a column of it is a time attribute.",
+)  # fmt: skip
+_define_now(
     "localTimestamp LOCALTIMESTAMP", DataTypes.TIMESTAMP(3), F.localtimestamp,
     "The date and time in the session's time zone.",
 )  # fmt: skip

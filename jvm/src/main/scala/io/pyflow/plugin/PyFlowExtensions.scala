@@ -2,8 +2,11 @@ package io.pyflow.plugin
 
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
 
 import io.pyflow.config.{PyFlowConf, SparkCompatibility}
+import io.pyflow.connectors.JdbcLookup
 import io.pyflow.planning.{ColumnarInput, PythonInJoins, PythonInLambdas, PythonInPredicates, RealTimeStrategy, SourceAndStateOperators, StateInRealTimeMode, ThreadModeStrategy}
 
 /**
@@ -25,5 +28,10 @@ final class PyFlowExtensions extends (SparkSessionExtensions => Unit) {
       // before that.
       extensions.injectQueryStagePrepRule(_ => SourceAndStateOperators.preColumnarTransitions)
       extensions.injectColumnar(_ => ColumnarInput)
+      extensions.injectFunction(
+        (
+          FunctionIdentifier(JdbcLookup.Name),
+          new ExpressionInfo(classOf[JdbcLookup].getName, JdbcLookup.Name),
+          JdbcLookup.of _))
     }
 }

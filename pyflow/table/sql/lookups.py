@@ -1,0 +1,60 @@
+"""``JOIN t FOR SYSTEM_TIME AS OF o.proctime``: the table whose rows are looked up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from pyflow.table.planner import lookup_joins
+from pyflow.table.planner.nodes import Field
+from pyflow.table.sql.names import Rows, of_relation
+from pyflow.table.table_descriptor import TableDescriptor
+
+if TYPE_CHECKING:
+    from pyflow.table.sql.queries import _Query
+
+
+def dimension_of(query: _Query, left: Rows, join: exp.Join) -> tuple[lookup_joins.Dimension, Rows]:
+    """Return the table at the right side of a lookup join, and its columns as rows of FROM.
+
+    Raises
+    ------
+    TableException
+        With line and column, for what is no table of a connector, and where the time is no
+        processing time of the left side.
+    """
+    table = join.this
+    _check_time(query, left, table.args["version"])
+    parts = [part.name for part in table.parts]
+    if len(parts) == 1 and parts[0] in query.common_tables:
+        query.refuse(table, f"{parts[0]!r} is a query: only rows of a table can be looked up")
+    with query.translator(left).at(table):
+        path = ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+        entry = query.environment._objects.find(path)
+        if not isinstance(entry.content, TableDescriptor):
+            query.refuse(table, f"{parts[-1]!r} is a view: only rows of a table can be looked up")
+        found = lookup_joins.dimension_of(entry.content, entry.identifier, query.environment)
+    rows = of_relation(found.shape, parts)
+    alias = table.args.get("alias")
+    if alias is None:
+        return found, rows
+    return found, query.aliased(rows, alias)
+
+
+def _check_time(query: _Query, left: Rows, version: exp.Expr) -> None:
+    node = query.translator(left).node(version.this)
+    name = node.name if isinstance(node, Field) else ""
+    attribute = left.relation.time_attributes.get(name)
+    if attribute is None:
+        query.refuse(
+            version,
+            "Temporal table join currently only supports 'FOR SYSTEM_TIME AS OF' left table's time "
+            "attribute field: a column that is declared AS PROCTIME()",
+        )
+    if attribute.kind != "proctime":
+        query.refuse(
+            version,
+            "FOR SYSTEM_TIME AS OF an event time (a join with a versioned table) is not carried; a "
+            "column that is declared AS PROCTIME() looks up the rows of now",
+        )
