@@ -137,6 +137,70 @@ def test_records_without_a_value_delete(streaming, topic):
     ]
 
 
+def taken(rows, count):
+    return [(str(row.get_row_kind()), *row) for _, row in zip(range(count), rows)]
+
+
+def test_the_newest_rows_of_keys_come_without_end(streaming, kafka, tmp_path, spark):
+    topic = Topic(kafka.address, tmp_path.name)
+    columns = "word STRING, n BIGINT, p INT METADATA FROM 'partition' VIRTUAL, twice AS n * 2"
+    key = "PRIMARY KEY (word) NOT ENFORCED"
+    formats = {"key__format": "raw", "value__format": "json"}
+    created(streaming, "t", f"{columns}, {key}", topic, connector="upsert-kafka", **formats)
+
+    def send(word, *values):
+        texts = [None if n is None else json.dumps({"word": word, "n": n}) for n in values]
+        topic.send(texts, key=word)
+        topic.flush()
+
+    send("a", 1, 1, 2)
+    send("never there", None)
+    with streaming.execute_sql("SELECT * FROM t").collect() as rows:
+        first = [("+I", "a", 1, 0, 2), ("-U", "a", 1, 0, 2), ("+U", "a", 2, 0, 4)]
+        assert taken(rows, 3) == first
+        # What is known of a key is known in the next batch.
+        send("a", 2, None, 3)
+        assert taken(rows, 2) == [("-D", "a", 2, 0, 4), ("+I", "a", 3, 0, 6)]
+    total = streaming.execute_sql("SELECT SUM(n), COUNT(*) FROM t")
+    with total.collect() as rows:
+        send("b", 5)
+        found = taken(rows, 1)
+        while found[-1][1:] != (8, 2):
+            found += taken(rows, 1)
+    assert ("-U", 3, 1) in found
+
+
+CHANGES = {
+    "debezium-json": [
+        {"before": None, "after": {"word": "a", "n": 1}, "op": "c"},
+        {"before": {"word": "a", "n": 1}, "after": {"word": "a", "n": 2}, "op": "u"},
+        {"before": {"word": "a", "n": 2}, "after": None, "op": "d"},
+    ],
+    "canal-json": [
+        {"data": [{"word": "a", "n": "1"}], "old": None, "type": "INSERT"},
+        {"data": [{"word": "a", "n": "2"}], "old": [{"n": "1"}], "type": "UPDATE"},
+        {"data": [{"word": "a", "n": "2"}], "old": None, "type": "DELETE"},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_changes_of_databases_come_without_end(streaming, kafka, tmp_path, name):
+    topic = Topic(kafka.address, tmp_path.name)
+    start = {"format": name, "scan__startup__mode": "earliest-offset"}
+    columns = "word STRING, n BIGINT, PRIMARY KEY (word) NOT ENFORCED"
+    created(streaming, "t", columns, topic, **start)
+    texts = [json.dumps(each) for each in CHANGES[name]]
+    topic.send(texts[:2])
+    topic.flush()
+    with streaming.execute_sql("SELECT word, n FROM t WHERE n < 9").collect() as rows:
+        first = [("+I", "a", 1), ("-U", "a", 1), ("+U", "a", 2)]
+        assert taken(rows, 3) == first
+        topic.send(texts[2:])
+        topic.flush()
+        assert taken(rows, 1) == [("-D", "a", 2)]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
 from pyflow.table.connectors.connector import DescribedTable, Option, duration, integer, one_of
 from pyflow.table.connectors.formats import format_class, values_of
 from pyflow.table.connectors.kafka import _APPENDED, _KEY, _VALUE, KafkaRecords
-from pyflow.table.planner.changelog import changes_of_values, net_changes
+from pyflow.table.planner.changelog import changes_of_values, net_changes, places
 from pyflow.table.planner.relation import DELETE, KIND, SEQUENCE, column
+from pyflow.table.planner.stream_upserts import changes_of_upserts
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -63,14 +64,13 @@ class UpsertKafka(KafkaRecords):
 
     def read(self, environment: TableEnvironment) -> DataFrame:
         """Return the changes that the records make."""
-        if self["scan.bounded.mode"] == "unbounded":
-            raise TableException(
-                f"Table {self.table.identifier}: reading 'upsert-kafka' without end is not carried "
-                "yet. Set 'scan.bounded.mode' = 'latest-offset'."
-            )
         self.reach(environment)
-        reader = environment._spark.read.format("kafka").options(**self.client(source=True))
-        reader = reader.option("startingOffsets", "earliest").option("endingOffsets", "latest")
+        bounded = self["scan.bounded.mode"] != "unbounded"
+        reader: Any = environment._spark.read if bounded else environment._spark.readStream
+        reader = reader.format("kafka").options(**self.client(source=True))
+        reader = reader.option("startingOffsets", "earliest")
+        if bounded:
+            reader = reader.option("endingOffsets", "latest")
         if any(each.key == "headers" for each in self.table.metadata):
             reader = reader.option("includeHeaders", "true")
         loaded = reader.option("subscribe", ",".join(self["topic"] or [])).load()
@@ -78,7 +78,10 @@ class UpsertKafka(KafkaRecords):
         kept = [(each.name, each.data_type) for each in self.table.metadata]
         key = self.table.primary_key
         values = [each for each in (*self.table.columns, *kept) if each[0] not in key]
-        return changes_of_values(upserts, key, values, deleted=column(_DELETED))
+        deleted = column(_DELETED)
+        if bounded:
+            return changes_of_values(upserts, key, values, deleted)
+        return changes_of_upserts(upserts, self.fields(key), values, deleted, environment)
 
     def _upserts(self, records: DataFrame) -> DataFrame:
         """Return each record as a row with its place, and whether it deletes."""
@@ -86,7 +89,7 @@ class UpsertKafka(KafkaRecords):
         marked = records.select(
             "*",
             column(_VALUE).isNull().alias(_DELETED),
-            F.monotonically_increasing_id().alias(SEQUENCE),
+            places(records).alias(SEQUENCE),
         )
         primary = self.table.primary_key
         values = self.value_fields(primary)

@@ -122,6 +122,23 @@ def net_changes(relation: Relation, key: Sequence[str]) -> Relation:
     return replace(changes, frame=frame, key=tuple(key))
 
 
+def rows_by_key(relation: Relation, key: Sequence[str]) -> Relation:
+    """Return bounded changes as those of a table whose key is another than theirs.
+
+    Of the rows that are left under one key the last one counts; a key without any is deleted.
+    """
+    left = _last_of_key(relation) if relation.key else _left_of_all(relation)
+    rows = left.select(
+        *relation.columns,
+        F.lit(UPDATE_AFTER).cast("tinyint").alias(KIND),
+        column(SEQUENCE).alias(SEQUENCE),
+    )
+    gone = relation.rows(
+        F.lit(DELETE).cast("tinyint").alias(KIND), F.lit(-(1 << 63)).alias(SEQUENCE)
+    )
+    return replace(relation, frame=rows.union(gone), key=tuple(key))
+
+
 def _left_of_all(relation: Relation) -> DataFrame:
     sign = F.when(column(KIND).isin(INSERT, UPDATE_AFTER), 1).otherwise(-1)
     counted = relation.frame.groupBy(*relation.columns).agg(

@@ -314,6 +314,14 @@ _TYPED = (
         "0 ms",
     ),
     Setting(
+        "table.exec.sink.upsert-materialize",
+        Effect.READ,
+        "whether rows that meet under a sink's key are kept, so that one that is taken back gives "
+        "way to the one before: where it is needed, never, or always over rows without end",
+        _one_of("AUTO", "NONE", "FORCE"),
+        "AUTO",
+    ),
+    Setting(
         "table.exec.mini-batch.enabled",
         Effect.READ,
         "whether rows without end wait for more as long as `table.exec.mini-batch.allow-latency`, "
@@ -367,7 +375,6 @@ _DEFAULT = {
     "table.exec.legacy-cast-behaviour": ("DISABLED", "a cast that fails is an error"),
     "table.exec.sink.not-null-enforcer": ("ERROR", "no row is dropped"),
     "table.exec.sink.type-length-enforcer": ("IGNORE", "texts and bytes are not cut to length"),
-    "table.exec.sink.upsert-materialize": ("AUTO", "no other way to apply updates is there"),
     "table.exec.source.cdc-events-duplicate": ("false", "changes are taken as they come"),
     "table.exec.sort.default-limit": ("-1", "ORDER BY returns all rows; use fetch()"),
     "table.exec.async-lookup.output-mode": ("ORDERED", "rows keep their order"),
@@ -426,9 +433,9 @@ _NONE = {
     "table.exec.resource.hash-join.memory": _MEMORY,
     "table.exec.resource.sort.memory": _MEMORY,
     "table.exec.window-agg.buffer-size-limit": _MEMORY,
-    "table.exec.async-lookup.buffer-capacity": "lookups are joins of Spark",
-    "table.exec.async-lookup.timeout": "lookups are joins of Spark",
-    "table.exec.async-lookup.key-ordered-enabled": "lookups are joins of Spark",
+    "table.exec.async-lookup.buffer-capacity": "rows are looked up one after the other",
+    "table.exec.async-lookup.timeout": "rows are looked up one after the other",
+    "table.exec.async-lookup.key-ordered-enabled": "rows are looked up one after the other",
     "table.exec.async-state.enabled": _STATE,
     "table.exec.async-ml-predict.*": "models are not run",
     "table.exec.async-table.*": "PyFlink has no asynchronous table functions",

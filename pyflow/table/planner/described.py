@@ -13,6 +13,9 @@ from pyflow.table.catalog import ObjectIdentifier
 from pyflow.table.connectors import connector_of
 from pyflow.table.connectors.connector import Connector, DescribedTable, Metadata
 from pyflow.table.expression import Expression
+from pyflow.table.planner import stream_upserts
+from pyflow.table.planner.changelog import rows_by_key
+from pyflow.table.planner.configuration import value_of
 from pyflow.table.planner.nodes import Node, Sql
 from pyflow.table.planner.projection import node_of, scope_of
 from pyflow.table.planner.relation import (
@@ -324,8 +327,6 @@ def insertion_of(
     connector = connector_of(described)
     connector.check_sink(overwrite)
     connector.check_metadata(written=True)
-    if connector.applies_by_key:
-        _check_key(relation, described)
     if relation.updating and not connector.takes_changes:
         raise TableException(
             f"Table sink {identifier} doesn't support consuming update and delete changes, which "
@@ -333,24 +334,39 @@ def insertion_of(
         )
     target = described.columns if schema is None else _written_columns(schema)
     rows = _converted(relation, identifier, target or described.columns)
+    if connector.applies_by_key:
+        names = dict(zip(relation.names, rows.names))
+        key = None if relation.key is None else tuple(names[name] for name in relation.key)
+        rows = _by_key(rows, key, described, environment)
     name = "Unregistered_Sink" if path is None else ".".join(path)
     return Insertion(connector, rows, overwrite, name, path)
 
 
-def _check_key(relation: Relation, sink: DescribedTable) -> None:
-    """Raise where changes of two rows of the query may meet under one key of the table."""
-    if not (relation.updating and relation.unbounded):
-        return
-    names = dict(zip(relation.names, (name for name, _ in sink.columns)))
-    key = None if relation.key is None else [names.get(name) for name in relation.key]
-    if key is None or not set(key) <= set(sink.primary_key):
-        shown = "no key" if key is None else f"the key [{', '.join(map(str, key))}]"
-        raise TableException(
-            f"Table sink {sink.identifier} has the primary key [{', '.join(sink.primary_key)}], "
-            f"and the query has {shown}: of several rows under one primary key the last would have "
-            "to be kept, which is not carried over rows without end. Let the query group by "
-            "columns of the primary key."
-        )
+def _by_key(
+    rows: Relation,
+    key: tuple[str, ...] | None,
+    sink: DescribedTable,
+    environment: TableEnvironment,
+) -> Relation:
+    """Return rows for a table that applies them by its key.
+
+    Where changes of several rows may meet under one key, the last of these is kept.
+
+    Parameters
+    ----------
+    rows
+        With the columns of the table.
+    key
+        The columns by which the query's changes are known; None where that is not so.
+    """
+    setting = "table.exec.sink.upsert-materialize"
+    how = value_of(environment.get_config().get_configuration(), setting)
+    needed = rows.updating and (key is None or not set(key) <= set(sink.primary_key))
+    if how == "NONE" or not (needed or (how == "FORCE" and rows.unbounded)):
+        return rows
+    if rows.unbounded:
+        return stream_upserts.rows_by_key(rows, sink.primary_key, key, environment)
+    return rows_by_key(replace(rows, key=key), sink.primary_key)
 
 
 def _written_columns(schema: Schema) -> tuple[tuple[str, DataType], ...]:
