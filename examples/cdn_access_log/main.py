@@ -177,12 +177,20 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _watch(job: Job, address: dict[str, object], seconds: float) -> None:
-    end = time.monotonic() + seconds
+    """Tell the figures for so many seconds from the first that are new."""
+    before = visits = _visits(address)
+    end = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < end:
         time.sleep(1)
         job.keep()
-        visits = sum(each[0] for each in counted(address).values())
+        first, visits = visits == before, _visits(address)
+        if first and visits > before:
+            end = time.monotonic() + seconds
         print(f"{visits:,} visits counted, {job.starts} starts", flush=True)
+
+
+def _visits(address: dict[str, object]) -> int:
+    return sum(each[0] for each in counted(address).values())
 
 
 def _account(job: Job, topic: Topic, address: dict[str, object]) -> int:
@@ -209,7 +217,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Count accesses until the time is over or Ctrl-C, and compare the sums."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rate", type=int, default=200, help="lines per second (default: 200)")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="how long to send them")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=math.inf,
+        help="how long to send them, from when some are counted",
+    )
     parser.add_argument("--port", type=int, help="of the page; a free one by default")
     parser.add_argument(
         "--folder",
