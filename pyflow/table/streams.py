@@ -15,6 +15,7 @@ import shutil
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from pyspark.sql import functions as F
 
 from pyflow.table.connectors.connector import Connector
 from pyflow.table.jobs import Job
+from pyflow.table.planner.clocks import Clocks, clocks_of
 from pyflow.table.planner.configuration import value_of
 from pyflow.table.planner.relation import KIND, SEQUENCE, Relation, column
 from pyflow.util.exceptions import TableException
@@ -43,6 +45,12 @@ _INSERTION = "$insertion"
 _WAITING_ROWS = 1000
 _POLL_SECONDS = 0.2
 
+# Whether Spark runs batches that have no rows, for what the watermark has passed and for timers.
+_EMPTY_BATCHES = "spark.sql.streaming.noDataMicroBatches.enabled"
+
+# Between two such batches of a query that has timers of a clock beside operators of event time.
+_CLOCK_MS = 1000
+
 
 @dataclass(frozen=True)
 class _Stream:
@@ -52,6 +60,8 @@ class _Stream:
     ----------
     name
         Its part of the name of the job's checkpoint.
+    frame
+        Its rows.
     writer
         What it writes to.
     interval_ms
@@ -61,6 +71,7 @@ class _Stream:
     """
 
     name: str
+    frame: DataFrame
     writer: DataStreamWriter
     interval_ms: int | None
     connector: Connector | None = None
@@ -152,11 +163,12 @@ def _streams(insertions: Sequence[Insertion], environment: TableEnvironment) -> 
         else:
             # Rows that Flink, too, shows when a checkpoint is complete.
             interval = checkpoints or latency
-            streams.append(_Stream(insertion.name, writer, interval, insertion.connector))
+            frame = insertion.rows.frame
+            streams.append(_Stream(insertion.name, frame, writer, interval, insertion.connector))
     if by_batch:
         frame = _united([insertion.rows for insertion in by_batch])
         writer = _batches(frame, _write_all(by_batch, environment), environment)
-        streams.append(_Stream("tables", writer, latency))
+        streams.append(_Stream("tables", frame, writer, latency))
     return streams
 
 
@@ -190,12 +202,43 @@ def _started(
         checkpoint = _temporary_checkpoint(environment)
     if checkpoint is not None:
         writer = writer.option("checkpointLocation", checkpoint)
-    if stream.interval_ms is not None:
-        writer = writer.trigger(processingTime=f"{stream.interval_ms} milliseconds")
+    clocks = _clocks(stream, environment)
+    interval = stream.interval_ms
+    if clocks.has_processing_time and clocks.has_event_time:
+        interval = interval or _CLOCK_MS
+    if interval is not None:
+        writer = writer.trigger(processingTime=f"{interval} milliseconds")
     try:
-        return writer.start()
+        with _empty_batches(environment, clocks):
+            return writer.start()
     except AnalysisException as error:
         raise TableException(f"Spark cannot run {name!r} over rows without end: {error}") from error
+
+
+def _clocks(stream: _Stream, environment: TableEnvironment) -> Clocks:
+    if not hasattr(environment._spark, "_jsparkSession"):
+        return Clocks(has_event_time=False, has_processing_time=False)
+    return clocks_of(stream.frame)
+
+
+@contextmanager
+def _empty_batches(environment: TableEnvironment, clocks: Clocks) -> Iterator[None]:
+    """Have a query that is started run no batches without rows, where these only sweep state.
+
+    With timers of a clock Spark would run them one after the other. State is swept with the next
+    batch that has rows.
+    """
+    conf = environment._spark.conf
+    if not clocks.has_processing_time or clocks.has_event_time:
+        yield
+        return
+    before = conf.get(_EMPTY_BATCHES)
+    conf.set(_EMPTY_BATCHES, "false")
+    try:
+        yield
+    finally:
+        assert before is not None
+        conf.set(_EMPTY_BATCHES, before)
 
 
 def _temporary_checkpoint(environment: TableEnvironment) -> str:
@@ -357,8 +400,9 @@ class CollectedRows(Iterator["Row"]):
                 if not self._put(row):
                     return
 
-        writer = _batches(_united([relation]), take, environment)
-        stream = _Stream("collect", writer, _latency_ms(environment))
+        frame = _united([relation])
+        writer = _batches(frame, take, environment)
+        stream = _Stream("collect", frame, writer, _latency_ms(environment))
         self._query = _started(stream, "collect", None, environment)
         self.job = job_of([self._query], environment._spark, daemon=True)
 

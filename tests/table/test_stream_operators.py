@@ -16,7 +16,7 @@ import pytest
 from pyspark.sql import Row
 from pyspark.sql.streaming import TwsTester
 
-from pyflow.table.runtime.streams import aggregates, groups, ranks, sides
+from pyflow.table.runtime.streams import aggregates, lifetimes, sides
 from pyflow.table.runtime.streams.groups import GroupAggregate
 from pyflow.table.runtime.streams.ranks import FirstRows, SortColumn
 from pyflow.table.runtime.streams.sides import Comparison, Join, SetOperation, Side
@@ -270,7 +270,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     made = Clock()
-    for module in (groups, sides, ranks):
+    for module in (lifetimes, sides):
         monkeypatch.setattr(module, "time", made)
     return made
 

@@ -29,7 +29,7 @@ def at(second):
 # The operator, in PySpark's own tester of processors
 
 
-def operator(frame, event_time=True, time_to_live=0):
+def operator(frame, event_time=True, sweeps=False):
     """Rows are a key, a number, which is the argument as well, and a time."""
     changes_of = frame.preceding is not None
     made = [
@@ -40,7 +40,7 @@ def operator(frame, event_time=True, time_to_live=0):
     if frame.preceding is not None:
         made.append((Recomputed(aggregates.make("max", False, ("ANY",), "bigint")), 0))
     names = ["v", "sum", "min", "count", "max"][: len(made) + 1]
-    return OverRows(made, frame, 1, 1, 2, event_time, names, time_to_live)
+    return OverRows(made, frame, 1, 1, 2, event_time, names, 0, sweeps)
 
 
 def in_event_time(frame):
@@ -121,6 +121,21 @@ def test_rows_of_a_processing_time_come_at_once():
     fourth = made.test("a", [Row(k="a", v=16, t=1 * MS, kind=0, place=1)])
 
     assert [row["sum"] for row in (*first, *second, *third, *fourth)] == [3, 3, 7, 12, 28]
+
+
+def test_rows_of_a_processing_time_go_when_their_interval_is_over():
+    processor = operator(Frame(False, 5 * MS), event_time=False, sweeps=True)
+    made = TwsTester(processor, timeMode="ProcessingTime")
+    made.setProcessingTime(10)
+    made.test("a", [Row(k="a", v=1, t=10 * MS, kind=0, place=1)])
+    states = [*made.handle.value_states.values(), *made.handle.map_states.values()]
+    made.setProcessingTime(14)
+    assert any(each.state for each in states)
+
+    made.setProcessingTime(15)
+
+    assert not any(each.state for each in states)
+    assert not list(made.handle._timers.getAllKeysWithTimers())
 
 
 def test_lag_is_the_value_of_a_row_before():

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pyspark.sql import types as spark
 
 from pyflow.table.logical_types import DataType
+from pyflow.table.planner.clocks import clocks_of
 from pyflow.table.planner.executors import provide
 from pyflow.table.planner.relation import KIND, SEQUENCE, column, with_watermark
 from pyflow.table.planner.time_values import local_of_micros
@@ -24,11 +25,24 @@ if TYPE_CHECKING:
 
     from pyflow.table.table_environment import TableEnvironment
 
-__all__ = ["Columns", "applied", "changes_of", "per_record", "time_to_live", "timely"]
+__all__ = [
+    "Columns",
+    "TimeMode",
+    "applied",
+    "changes_of",
+    "may_have_timers",
+    "per_record",
+    "sweeps",
+    "time_to_live",
+    "timely",
+]
 
 _WATCHED = "watched"
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+
+TimeMode = Literal["None", "EventTime", "ProcessingTime"]
 
 
 @dataclass(frozen=True)
@@ -76,6 +90,7 @@ def changes_of(
     processor: Any,
     emitted: Sequence[spark.StructField],
     environment: TableEnvironment,
+    sweeps: bool = False,
 ) -> DataFrame:
     """Return the changes that an operator emits.
 
@@ -89,10 +104,13 @@ def changes_of(
         What `transformWithState` takes.
     emitted
         The columns that it emits, before KIND and SEQUENCE.
+    sweeps
+        Whether it has timers for state that is not used.
     """
     kind = spark.StructField(KIND, spark.ByteType())
     output = [*emitted, kind, spark.StructField(SEQUENCE, spark.LongType())]
-    return applied(frame, keys, processor, output, "None", environment)
+    time_mode: TimeMode = "ProcessingTime" if sweeps else "None"
+    return applied(frame, keys, processor, output, time_mode, environment)
 
 
 def applied(
@@ -100,7 +118,7 @@ def applied(
     keys: Sequence[str],
     processor: Any,
     emitted: Sequence[spark.StructField],
-    time_mode: Literal["None", "EventTime", "ProcessingTime"],
+    time_mode: TimeMode,
     environment: TableEnvironment,
 ) -> DataFrame:
     """Return the rows that an operator emits.
@@ -149,6 +167,23 @@ def per_record(environment: TableEnvironment) -> bool:
     """Return whether each row emits its change, rather than all of a micro-batch together."""
     enabled = environment.get_config().get("table.exec.mini-batch.enabled", "false")
     return str(enabled).lower() != "true"
+
+
+def sweeps(frame: DataFrame, environment: TableEnvironment) -> bool:
+    """Return whether timers remove the state of an operator that has not been used."""
+    return time_to_live(environment) > 0 and may_have_timers(frame, environment)
+
+
+def may_have_timers(frame: DataFrame, environment: TableEnvironment) -> bool:
+    """Return whether an operator over these rows may have timers of a processing time.
+
+    With these Spark tells the operators behind nothing of the watermark, and runs batches for ever.
+    So it must not be where operators of event time are before this one: their windows end with
+    batches that have no rows.
+    """
+    if not hasattr(environment._spark, "_jsparkSession"):
+        return False
+    return not clocks_of(frame).has_event_time
 
 
 def time_to_live(environment: TableEnvironment) -> float:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
 from pyflow.table.logical_types import DataType
 from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.nodes import Call, Distinct, Node
-from pyflow.table.planner.operators import Columns, applied, time_to_live, timely
+from pyflow.table.planner.operators import (
+    Columns,
+    TimeMode,
+    applied,
+    may_have_timers,
+    time_to_live,
+    timely,
+)
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import Relation, column, with_times
 from pyflow.table.planner.shapes import shape_of
@@ -117,6 +124,13 @@ def over(
     for each in found.values():
         places.append(each.places(place))
         place += len(each.arguments)
+    times = relation.time_attributes
+    sweeping = (
+        not in_event_time
+        and all(time.kind == "proctime" for time in times.values())
+        and (time_to_live(environment) > 0 or not (frame.by_rows or frame.preceding is None))
+        and may_have_timers(relation.frame, environment)
+    )
     processor = OverRows(
         [(each.function, taken) for each, taken in zip(found.values(), places)],
         frame,
@@ -126,11 +140,13 @@ def over(
         in_event_time,
         [*own.names, *results.names],
         time_to_live(environment),
+        sweeping,
     )
-    time_mode: Literal["EventTime", "None"] = "EventTime" if in_event_time else "None"
+    time_mode: TimeMode = "ProcessingTime" if sweeping else "None"
+    if in_event_time:
+        time_mode = "EventTime"
     emitted = [*own.schema, *results.schema]
     moved = applied(prepared, by.names, processor, emitted, time_mode, environment)
-    times = relation.time_attributes
     return Relation(
         with_times(
             moved.select(*own.restored(relation.names), *results.restored(list(found))), times

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.nodes import Field, Node
-from pyflow.table.planner.operators import Columns, changes_of, time_to_live
+from pyflow.table.planner.operators import Columns, changes_of, sweeps, time_to_live
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import KIND, SEQUENCE, Relation, SortKey, column
 from pyflow.table.runtime.streams.ranks import FirstRows, SortColumn
@@ -61,6 +61,9 @@ def first_rows(
     end = first + len(own.names)
     emitted = own if rank is None else Columns("c", (*own.types, DataTypes.BIGINT()))
     start, last = places
+    # The first to come stay, whatever comes; their times go on being time attributes.
+    only_new = not (relation.updating or sorts or latest)
+    sweeping = not (only_new and relation.time_attributes) and sweeps(relation.frame, environment)
     processor = FirstRows(
         [SortColumn(end + i, s.ascending, s.nulls_first) for i, s in enumerate(sorts)],
         start,
@@ -73,10 +76,9 @@ def first_rows(
         relation.updating,
         latest,
         time_to_live(environment),
+        sweeping,
     )
-    changes = changes_of(frame, by.names, processor, emitted.schema, environment)
-    # The first to come stay, whatever comes.
-    only_new = not (relation.updating or sorts or latest)
+    changes = changes_of(frame, by.names, processor, emitted.schema, environment, sweeping)
     names = [*relation.names, *([] if rank is None else [rank])]
     restored = changes.select(
         *emitted.restored(names), *([] if only_new else [column(KIND), column(SEQUENCE)])

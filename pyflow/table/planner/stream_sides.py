@@ -16,7 +16,14 @@ from pyflow.table.planner.conversion import convert
 from pyflow.table.planner.interval_joins import conjuncts, field_names, padded
 from pyflow.table.planner.nodes import Call, Node
 from pyflow.table.planner.nodes import Literal as LiteralNode
-from pyflow.table.planner.operators import Columns, applied, changes_of, time_to_live, timely
+from pyflow.table.planner.operators import (
+    Columns,
+    applied,
+    changes_of,
+    sweeps,
+    time_to_live,
+    timely,
+)
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import (
     KIND,
@@ -111,6 +118,7 @@ def join(
             window=right.window if kind == "right" else left.window if kind != "full" else None,
         )
         return _filtered(result, parts.residue, environment)
+    sweeping = sweeps(frame, environment)
     operator = Join(
         kind,
         *sides,
@@ -118,8 +126,9 @@ def join(
         [*names.names, KIND, SEQUENCE],
         len(keys.names),
         time_to_live(environment),
+        sweeping,
     )
-    changes = changes_of(frame, keys.names, operator, names.schema, environment)
+    changes = changes_of(frame, keys.names, operator, names.schema, environment, sweeping)
     updating = kind not in ("inner", "semi") or left.updating or right.updating
     restored = changes.select(*names.restored(visible), column(KIND), column(SEQUENCE))
     result = Relation(restored, fields, updating=True)
@@ -372,11 +381,12 @@ def set_operation(
                 *keys.carried(relation.columns), F.lit(is_left).alias(_SIDE), *relation.changes
             )
         )
-    processor = SetOperation(
-        operation, every, [*keys.names, KIND, SEQUENCE], time_to_live(environment)
-    )
     frame = sides[0].union(sides[1])
-    changes = changes_of(frame, keys.names, processor, keys.schema, environment)
+    sweeping = sweeps(frame, environment)
+    processor = SetOperation(
+        operation, every, [*keys.names, KIND, SEQUENCE], time_to_live(environment), sweeping
+    )
+    changes = changes_of(frame, keys.names, processor, keys.schema, environment, sweeping)
     restored = changes.select(*keys.restored(left.names), column(KIND), column(SEQUENCE))
     key = None if every else tuple(left.names)
     return Relation(restored, left.fields, key=key, updating=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
 from pyflow.table.runtime.streams.aggregates import Aggregate
+from pyflow.table.runtime.streams.lifetimes import Life, Lifetime
 from pyflow.table.runtime.streams.rows import (
     DELETE,
     INSERT,
@@ -49,6 +49,8 @@ class GroupAggregate:
         behind this one must see that theirs are still used.
     time_to_live : float
         After how many seconds without a row a key is forgotten; 0 for never.
+    sweeps : bool
+        Whether timers of a processing time forget keys that no row comes for.
     """
 
     def __init__(
@@ -59,17 +61,19 @@ class GroupAggregate:
         per_record: bool,
         repeats: bool,
         time_to_live: float,
+        sweeps: bool = False,
     ) -> None:
         self._aggregates = tuple(aggregates)
         self._names = list(names)
         self._changes = changes
         self._per_record = per_record
         self._repeats = repeats
-        self._time_to_live = time_to_live
+        self._lifetime = Lifetime(time_to_live, sweeps)
 
     def init(self, handle: Any) -> None:
         """Open the state of a task."""
         self._make = row_maker(self._names)
+        self._lifetime.open(handle)
         self._state = ValueStore(handle, "accumulators")
         stores: list[Store] = []
         for number, (aggregate, _) in enumerate(self._aggregates):
@@ -105,6 +109,27 @@ class GroupAggregate:
                 self._emit(group, before, place, changes)
         self._write(group, known)
         return iter(changes.rows)
+
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: tuple[Any, ...],
+        timerValues: Any,  # noqa: N803
+        expiredTimerInfo: Any,  # noqa: N803
+    ) -> Iterator[Any]:
+        """Forget a key that has not been used."""
+        expired = expiredTimerInfo.getExpiryTimeInMs()
+        found = self._state.get()
+        if found is not None and found[1][1] == expired:
+            rows, life, stored = found
+            after = self._lifetime.after(Life(*life), expired)
+            if after is not None:
+                self._state.put((rows, tuple(after), stored))
+            else:
+                self._state.clear()
+                for store in self._stores:
+                    store.clear()
+                    store.flush()
+        return iter(())
 
     def close(self) -> None:
         """Nothing is left to be closed."""
@@ -154,24 +179,25 @@ class GroupAggregate:
         found = self._state.get()
         if found is None:
             return _Group(0, None)
-        rows, expiry, stored = found
+        rows, life, stored = found
         kept = zip(self._aggregates, stored)
         group = _Group(rows, [aggregate.restored(state) for (aggregate, _), state in kept])
-        if expiry and time.time() >= expiry:
+        group.timer = life[1]
+        if self._lifetime.is_over(Life(*life)):
             self._forget(group)
             self._state.clear()
         return group
 
     def _write(self, group: _Group, known: bool) -> None:
         if group.rows > 0:
-            expiry = time.time() + self._time_to_live if self._time_to_live else 0
             assert group.accumulators is not None
             kept = zip(self._aggregates, group.accumulators)
             stored = [aggregate.stored(state) for (aggregate, _), state in kept]
-            self._state.put((group.rows, expiry, stored))
+            self._state.put((group.rows, tuple(self._lifetime.used(group.timer)), stored))
         elif known:
             self._forget(group)
             self._state.clear()
+            self._lifetime.removed(group.timer)
         for store in self._stores:
             store.flush()
 
@@ -201,13 +227,14 @@ class TableAggregate(GroupAggregate):
 
 
 class _Group:
-    """What is known of a key: how many rows it has, and the accumulators of its aggregates."""
+    """What is known of a key: its number of rows, its accumulators, and the timer of its state."""
 
-    __slots__ = ("accumulators", "rows")
+    __slots__ = ("accumulators", "rows", "timer")
 
     def __init__(self, rows: int, accumulators: list[Any] | None) -> None:
         self.rows = rows
         self.accumulators = accumulators
+        self.timer: int | None = None
 
 
 def getter(argument: Argument) -> Callable[[_Values], Any]:

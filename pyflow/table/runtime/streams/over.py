@@ -11,7 +11,6 @@ that waits or, where none does, for the time from which on no later row needs th
 
 from __future__ import annotations
 
-import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -20,12 +19,16 @@ from typing import Any, NamedTuple
 
 from pyflow.table.runtime.streams.aggregates import Aggregate
 from pyflow.table.runtime.streams.groups import Argument, getter
+from pyflow.table.runtime.streams.lifetimes import Life, Lifetime
 from pyflow.table.runtime.streams.rows import row_maker
 from pyflow.table.runtime.streams.stores import MapStore, Store, ValueStore
 
 __all__ = ["MILLISECOND", "Frame", "OverRows", "first_millisecond"]
 
 _Values = tuple[Any, ...]
+
+# Where the state of a partition has its timer and its expiry.
+_TIMER, _EXPIRY = 4, 5
 #: In microseconds, as which times travel; timers count milliseconds.
 MILLISECOND = 1000
 
@@ -67,6 +70,8 @@ class OverRows:
     time_to_live : float
         After how many seconds without a row a partition is forgotten; 0 for never. Rows that wait
         are not.
+    sweeps : bool
+        Whether there are timers of a processing time, for partitions that no row comes for.
     """
 
     def __init__(
@@ -79,6 +84,7 @@ class OverRows:
         in_event_time: bool,
         names: Sequence[str],
         time_to_live: float,
+        sweeps: bool = False,
     ) -> None:
         self._aggregates = tuple(aggregates)
         self._frame = frame
@@ -87,11 +93,15 @@ class OverRows:
         self._moment = moment
         self._in_event_time = in_event_time
         self._names = list(names)
-        self._time_to_live = time_to_live
+        self._keeps_times = not frame.by_rows and frame.preceding is not None
+        self._has_timers = in_event_time or sweeps
+        self._forgets = sweeps and not self._keeps_times
+        self._lifetime = Lifetime(time_to_live, self._forgets)
 
     def init(self, handle: Any) -> None:
         """Open the state of a task."""
         self._handle = handle
+        self._lifetime.open(handle)
         self._make = row_maker(self._names)
         self._state = ValueStore(handle, "partition")
         self._rows = MapStore(handle, "rows", "BIGINT")
@@ -129,8 +139,11 @@ class OverRows:
         expiredTimerInfo: Any,  # noqa: N803
     ) -> Iterator[Any]:
         """The rows of a partition that the watermark has passed."""
+        expired = expiredTimerInfo.getExpiryTimeInMs()
+        if self._forgets:
+            return self._forget(expired)
         partition = self._read()
-        if partition.timer == expiredTimerInfo.getExpiryTimeInMs():
+        if partition.timer == expired:
             partition.timer = None
         return self._passed(partition, timerValues)
 
@@ -142,23 +155,33 @@ class OverRows:
 
     def _passed(self, partition: _Partition, times: Any) -> Iterator[Any]:
         """Emit what waits no longer, and write the partition."""
-        watermark = times.getCurrentWatermarkInMs() * MILLISECOND
+        if self._in_event_time:
+            now = times.getCurrentWatermarkInMs() * MILLISECOND
+            ready = partition.take_until(now)
+        else:
+            now = times.getCurrentProcessingTimeInMs() * MILLISECOND
+            ready = partition.take_until(None)
         emitted: list[Any] = []
-        ready = (
-            partition.take_until(watermark) if self._in_event_time else partition.take_until(None)
-        )
         for moment in ready:
             self._enter(partition, moment, emitted)
-        if self._in_event_time:
+        if self._has_timers and not self._forgets:
             if self._keeps_times and not partition.waiting:
-                self._leave(partition, watermark - self._preceding)
-            self._set_timer(partition, watermark)
+                self._leave(partition, now - self._preceding)
+            self._set_timer(partition, now)
         self._write(partition)
         return iter(emitted)
 
-    @property
-    def _keeps_times(self) -> bool:
-        return not self._frame.by_rows and self._frame.preceding is not None
+    def _forget(self, expired: int) -> Iterator[Any]:
+        """Forget a partition that has not been used."""
+        found = self._state.get()
+        if found is not None and found[_TIMER] == expired:
+            life = self._lifetime.after(Life(found[_EXPIRY], expired), expired)
+            if life is None:
+                self._clear()
+                self._flush()
+            else:
+                self._state.put((*found[:_TIMER], life.timer, *found[_EXPIRY:]))
+        return iter(())
 
     @property
     def _preceding(self) -> int:
@@ -233,7 +256,7 @@ class OverRows:
         assert partition.accumulators is not None
         return [of(state) for of, state in zip(self._results, partition.accumulators)]
 
-    def _set_timer(self, partition: _Partition, watermark: int) -> None:
+    def _set_timer(self, partition: _Partition, now: int) -> None:
         """Have the partition called when there is something to do, and not before."""
         due = None
         if partition.waiting:
@@ -244,7 +267,7 @@ class OverRows:
         if wanted == partition.timer:
             return
         # One that has expired is on its way.
-        if partition.timer is not None and partition.timer * MILLISECOND > watermark:
+        if partition.timer is not None and partition.timer * MILLISECOND > now:
             self._handle.deleteTimer(partition.timer)
         if wanted is not None:
             self._handle.registerTimer(wanted)
@@ -256,7 +279,7 @@ class OverRows:
             return _Partition()
         *rest, expiry, stored = found
         partition = _Partition(*rest)
-        if expiry and not partition.waiting and time.time() >= expiry:
+        if not partition.waiting and self._lifetime.is_over(Life(expiry, None)):
             self._clear()
             return _Partition(timer=partition.timer)
         if stored is not None:
@@ -268,12 +291,17 @@ class OverRows:
         if not (partition.size or partition.waiting or partition.timer is not None):
             self._clear()
         else:
-            expiry = time.time() + self._time_to_live if self._time_to_live else 0
+            expiry, timer = self._lifetime.used(partition.timer)
+            if self._forgets:
+                partition.timer = timer
             stored = None
             if partition.size and partition.accumulators is not None:
                 kept = zip(self._aggregates, partition.accumulators)
                 stored = [aggregate.stored(state) for (aggregate, _), state in kept]
             self._state.put((*partition.stored(), expiry, stored))
+        self._flush()
+
+    def _flush(self) -> None:
         self._rows.flush()
         for store in self._stores:
             store.flush()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from pyflow.table.runtime.streams.lifetimes import Life, Lifetime
 from pyflow.table.runtime.streams.rows import (
     DELETE,
     INSERT,
@@ -64,6 +64,8 @@ class FirstRows:
         Whether of rows that are equal in the order the one that came last is the first.
     time_to_live : float
         After how many seconds without a row a key is forgotten; 0 for never.
+    sweeps : bool
+        Whether timers of a processing time forget keys that no row comes for.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class FirstRows:
         changes: bool,
         latest: bool,
         time_to_live: float,
+        sweeps: bool = False,
     ) -> None:
         self._order = tuple(order)
         self._range = (start, end)
@@ -89,11 +92,12 @@ class FirstRows:
         self._names = list(names)
         self._changes = changes
         self._latest = latest
-        self._time_to_live = time_to_live
+        self._lifetime = Lifetime(time_to_live, sweeps)
 
     def init(self, handle: Any) -> None:
         """Open the state of a task."""
         self._make = row_maker(self._names)
+        self._lifetime.open(handle)
         self._state = ValueStore(handle, "next")
         self._rows = MapStore(handle, "rows", "BIGINT")
 
@@ -102,7 +106,7 @@ class FirstRows:
     ) -> Iterator[Any]:
         """The changes that the rows of a key make."""
         changes = Changes(self._make)
-        ranked, number = self._read()
+        ranked, number, timer = self._read()
         shown = self._shown(ranked)
         for row in in_sequence(rows):
             values = row[: self._width]
@@ -114,13 +118,33 @@ class FirstRows:
             if now != shown:
                 self._emit(shown, now, row[-1], changes)
                 shown = now
-        expiry = time.time() + self._time_to_live if self._time_to_live else 0
         if ranked:
-            self._state.put((number, expiry))
+            self._state.put((number, tuple(self._lifetime.used(timer))))
         else:
             self._state.clear()
+            self._lifetime.removed(timer)
         self._rows.flush()
         return iter(changes.rows)
+
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: tuple[Any, ...],
+        timerValues: Any,  # noqa: N803
+        expiredTimerInfo: Any,  # noqa: N803
+    ) -> Iterator[Any]:
+        """Forget a key that has not been used."""
+        expired = expiredTimerInfo.getExpiryTimeInMs()
+        found = self._state.get()
+        if found is not None and found[1][1] == expired:
+            number, life = found
+            after = self._lifetime.after(Life(*life), expired)
+            if after is not None:
+                self._state.put((number, tuple(after)))
+            else:
+                self._state.clear()
+                self._rows.clear()
+                self._rows.flush()
+        return iter(())
 
     def close(self) -> None:
         """Nothing is left to be closed."""
@@ -128,18 +152,18 @@ class FirstRows:
     def handleInitialState(self, key: Any, row: Any, timer_values: Any) -> None:  # noqa: N802
         """There is none."""
 
-    def _read(self) -> tuple[list[_Ranked], int]:
-        """The rows that are kept, in their order, and the number of the next."""
+    def _read(self) -> tuple[list[_Ranked], int, int | None]:
+        """The rows that are kept, in their order, the number of the next, and the state's timer."""
         found = self._state.get()
         if found is None:
-            return [], 0
-        number, expiry = found
-        if expiry and time.time() >= expiry:
+            return [], 0, None
+        number, (expiry, timer) = found
+        if self._lifetime.is_over(Life(expiry, timer)):
             self._rows.clear()
-            return [], 0
+            return [], 0, timer
         kept = [self._ranked(values, place) for place, values in self._rows.items()]
         kept.sort(key=_by_order)
-        return kept, number
+        return kept, number, timer
 
     def _add(self, ranked: list[_Ranked], number: int, values: tuple[Any, ...]) -> int:
         last = self._range[1]

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
+from pyflow.table.runtime.streams.lifetimes import FOREVER, Life, Lifetime
 from pyflow.table.runtime.streams.rows import (
     DELETE,
     INSERT,
@@ -106,6 +107,8 @@ class Join:
         How many columns the key has, at the beginning of each row.
     time_to_live : float
         After how many seconds a row that is not used is forgotten; 0 for never.
+    sweeps : bool
+        Whether timers of a processing time forget rows under keys that no row comes for.
     """
 
     def __init__(
@@ -117,6 +120,7 @@ class Join:
         names: Sequence[str],
         keys: int,
         time_to_live: float,
+        sweeps: bool = False,
     ) -> None:
         self._kind = kind
         self._sides = (left, right)
@@ -124,6 +128,8 @@ class Join:
         self._names = list(names)
         self._keys = keys
         self._time_to_live = time_to_live
+        self._sweeps = sweeps and time_to_live > 0
+        self._lifetime = Lifetime(time_to_live, sweeps)
 
     def init(self, handle: Any) -> None:
         """Open the state of a task."""
@@ -132,6 +138,9 @@ class Join:
         self._tests = tests_of(self._conditions)
         self._left = _Rows(handle, "left", left, self._time_to_live)
         self._right = _Rows(handle, "right", right, self._time_to_live)
+        self._lifetime.open(handle)
+        if self._sweeps:
+            self._timer = ValueStore(handle, "timer")
 
     def handleInputRows(  # noqa: N802
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
@@ -151,9 +160,27 @@ class Join:
                 self._filter(change, partners, changes)
             else:
                 self._turn(change, partners, changes)
+        if self._sweeps and self._timer.get() is None:
+            self._timer.put(self._lifetime.used(None).timer)
         self._left.flush()
         self._right.flush()
         return iter(changes.rows)
+
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: tuple[Any, ...],
+        timerValues: Any,  # noqa: N803
+        expiredTimerInfo: Any,  # noqa: N803
+    ) -> Iterator[Any]:
+        """Forget rows that have not been used; others are looked at again as much later."""
+        if self._timer.get() == expiredTimerInfo.getExpiryTimeInMs():
+            if self._left.has_any() | self._right.has_any():
+                self._timer.put(self._lifetime.used(None).timer)
+            else:
+                self._timer.clear()
+            self._left.flush()
+            self._right.flush()
+        return iter(())
 
     def close(self) -> None:
         """Nothing is left to be closed."""
@@ -288,6 +315,11 @@ class _Rows:
                 found.append((tuple(values), kept))
         return found
 
+    def has_any(self) -> bool:
+        """Whether rows are left that have not expired; the others are removed."""
+        self.all()
+        return any(True for _ in self._store.items())
+
     def change(self, change: _Change, partners: int) -> None:
         """Add a row with its number of partners, or take it back."""
         kept = self._get(change.values)
@@ -337,6 +369,8 @@ class SetOperation:
         Of the columns of emitted rows.
     time_to_live : float
         After how many seconds without a change a row is forgotten; 0 for never.
+    sweeps : bool
+        Whether timers of a processing time forget rows that no change comes for.
     """
 
     def __init__(
@@ -345,15 +379,17 @@ class SetOperation:
         every: bool,
         names: Sequence[str],
         time_to_live: float,
+        sweeps: bool = False,
     ) -> None:
         self._operation = operation
         self._every = every
         self._names = list(names)
-        self._time_to_live = time_to_live
+        self._lifetime = Lifetime(time_to_live, sweeps)
 
     def init(self, handle: Any) -> None:
         """Open the state of a task."""
         self._make = row_maker(self._names)
+        self._lifetime.open(handle)
         self._state = ValueStore(handle, "counts")
 
     def handleInputRows(  # noqa: N802
@@ -361,8 +397,8 @@ class SetOperation:
     ) -> Iterator[Any]:
         """The changes that the rows of a key make."""
         changes = Changes(self._make, key)
-        left, right, expiry = self._state.get() or (0, 0, 0)
-        if expiry and time.time() >= expiry:
+        left, right, life = self._state.get() or (0, 0, FOREVER)
+        if self._lifetime.is_over(Life(*life)):
             left = right = 0
         copies = self._copies(left, right)
         for row in in_sequence(rows):
@@ -376,11 +412,29 @@ class SetOperation:
                 changes.add(INSERT if now > copies else DELETE, (), row[-1])
             copies = now
         if left or right:
-            expiry = time.time() + self._time_to_live if self._time_to_live else 0
-            self._state.put((left, right, expiry))
+            self._state.put((left, right, tuple(self._lifetime.used(life[1]))))
         else:
             self._state.clear()
+            self._lifetime.removed(life[1])
         return iter(changes.rows)
+
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: tuple[Any, ...],
+        timerValues: Any,  # noqa: N803
+        expiredTimerInfo: Any,  # noqa: N803
+    ) -> Iterator[Any]:
+        """Forget a row that has not been used."""
+        expired = expiredTimerInfo.getExpiryTimeInMs()
+        found = self._state.get()
+        if found is not None and found[2][1] == expired:
+            left, right, life = found
+            after = self._lifetime.after(Life(*life), expired)
+            if after is not None:
+                self._state.put((left, right, tuple(after)))
+            else:
+                self._state.clear()
+        return iter(())
 
     def close(self) -> None:
         """Nothing is left to be closed."""
