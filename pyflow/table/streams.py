@@ -48,7 +48,8 @@ _POLL_SECONDS = 0.2
 # Whether Spark runs batches that have no rows, for what the watermark has passed and for timers.
 _EMPTY_BATCHES = "spark.sql.streaming.noDataMicroBatches.enabled"
 
-# Between two such batches of a query that has timers of a clock beside operators of event time.
+# Between two such batches of a query whose timers make rows, or that has timers of a clock beside
+# operators of event time.
 _CLOCK_MS = 1000
 
 
@@ -204,7 +205,7 @@ def _started(
         writer = writer.option("checkpointLocation", checkpoint)
     clocks = _clocks(stream, environment)
     interval = stream.interval_ms
-    if clocks.has_processing_time and clocks.has_event_time:
+    if clocks.closes_windows or (clocks.has_processing_time and clocks.has_event_time):
         interval = interval or _CLOCK_MS
     if interval is not None:
         writer = writer.trigger(processingTime=f"{interval} milliseconds")
@@ -217,7 +218,7 @@ def _started(
 
 def _clocks(stream: _Stream, environment: TableEnvironment) -> Clocks:
     if not hasattr(environment._spark, "_jsparkSession"):
-        return Clocks(has_event_time=False, has_processing_time=False)
+        return Clocks(False, False, False)
     return clocks_of(stream.frame)
 
 
@@ -229,7 +230,7 @@ def _empty_batches(environment: TableEnvironment, clocks: Clocks) -> Iterator[No
     batch that has rows.
     """
     conf = environment._spark.conf
-    if not clocks.has_processing_time or clocks.has_event_time:
+    if not clocks.has_processing_time or clocks.has_event_time or clocks.closes_windows:
         yield
         return
     before = conf.get(_EMPTY_BATCHES)

@@ -8,24 +8,38 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Clocks", "clocks_of"]
+__all__ = ["CLOSING", "Clocks", "clocks_of"]
+
+#: What the names of an operator's columns begin with, where a clock closes its windows.
+CLOSING = "closing"
 
 _OPERATOR = "TransformWithStateInPySpark"
 
 
 @dataclass(frozen=True)
 class Clocks:
-    """Whether there are operators that wait for the watermark, and such with timers of a clock."""
+    """By which times the operators of a query work.
+
+    Parameters
+    ----------
+    has_event_time
+        Whether some wait for the watermark.
+    has_processing_time
+        Whether some have timers of a clock.
+    closes_windows
+        Whether some of these make rows.
+    """
 
     has_event_time: bool
     has_processing_time: bool
+    closes_windows: bool
 
 
 def clocks_of(frame: DataFrame) -> Clocks:
     """Return what times the operators of a query have, in a session that is not of Connect."""
     found: set[str] = set()
     _collect(frame._jdf.queryExecution().analyzed(), found)
-    return Clocks("EventTime" in found, "ProcessingTime" in found)
+    return Clocks("EventTime" in found, "ProcessingTime" in found, CLOSING in found)
 
 
 def _collect(plan: Any, found: set[str]) -> None:
@@ -37,6 +51,8 @@ def _collect(plan: Any, found: set[str]) -> None:
     count = children.size()
     if name == _OPERATOR:
         found.add(str(plan.timeMode()).split("$")[0].rsplit(".", 1)[-1])
+        if plan.output().head().name().startswith(CLOSING):
+            found.add(CLOSING)
     elif name == "Aggregate" or (
         name == "Join" and all(children.apply(place).isStreaming() for place in range(count))
     ):

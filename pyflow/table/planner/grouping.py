@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from pyflow.table.planner import stream_groups
+from pyflow.table.planner import clock_windows, stream_groups
 from pyflow.table.planner.changelog import (
     changes_of_values,
     first_of_each,
@@ -305,7 +305,13 @@ def aggregate_windowed(
 
     prepared, keys = with_keys(settled(relation), groupings, environment)
     rows = assigned(prepared, keys, window, environment)
-    grouped = aggregate_once(rows.relation, [*keys, *rows.keys], aggregates, environment)
+    if rows.by_clock:
+        assert rows.end is not None
+        grouped = clock_windows.aggregate(
+            rows.relation, [*keys, *rows.keys], aggregates, rows.end, environment
+        )
+    else:
+        grouped = aggregate_once(rows.relation, [*keys, *rows.keys], aggregates, environment)
     frame = grouped.frame
     if environment._is_streaming and rows.end is not None and not relation.unbounded:
         frame = frame.orderBy(rows.end)
@@ -320,7 +326,8 @@ def aggregate_windowed(
             columns.append(value.alias(name))
             continue
         times[name] = time
-        columns.append(with_watermark(value, name) if relation.unbounded else value.alias(name))
+        watched = relation.unbounded and time.kind == "rowtime"
+        columns.append(with_watermark(value, name) if watched else value.alias(name))
     return Relation(frame.select(*columns), tuple(found), time_attributes=times)
 
 

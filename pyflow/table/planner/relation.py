@@ -58,17 +58,20 @@ class WindowColumns:
         Their names; both are of type TIMESTAMP.
     zoned
         Whether they show the wall clock of instants.
+    by_clock
+        Whether windows end by the processing time.
     """
 
     start: str
     end: str
     zoned: bool
+    by_clock: bool = False
 
     def renamed(self, names: Mapping[str, str]) -> WindowColumns | None:
         """Return them under other names; None where one of them has none."""
         if self.start not in names or self.end not in names:
             return None
-        return WindowColumns(names[self.start], names[self.end], self.zoned)
+        return replace(self, start=names[self.start], end=names[self.end])
 
 
 @dataclass(frozen=True)

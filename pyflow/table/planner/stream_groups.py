@@ -30,6 +30,7 @@ from pyflow.table.planner.relation import KIND, SEQUENCE, Relation, column
 from pyflow.table.planner.shapes import shape_of
 from pyflow.table.planner.transport import carried_type
 from pyflow.table.runtime.streams import aggregates as built_in
+from pyflow.table.runtime.streams.frames import PandasAggregate
 from pyflow.table.runtime.streams.functions import PythonAggregate
 from pyflow.table.runtime.streams.groups import GroupAggregate, TableAggregate
 from pyflow.table.types import DataTypes
@@ -50,6 +51,8 @@ __all__ = [
     "called",
     "flat_aggregate",
     "of_program",
+    "pandas_aggregate",
+    "planned_in_window",
 ]
 
 _NOT_CARRIED = ("PERCENTILE", "LAG", "LEAD")
@@ -196,6 +199,38 @@ def _planned(node: Node, scope: Scope, changes: bool) -> PlannedAggregate:
         return of_program(wrapper, arguments, distinct, changes, scope.environment)
     assert isinstance(call, Call)
     return built_in_aggregate(call, scope, distinct, changes)
+
+
+def planned_in_window(node: Node, scope: Scope) -> PlannedAggregate:
+    """Return an aggregate of all rows of a window, which may be one over pandas series."""
+    wrapper, call = called(node, scope)
+    if wrapper is None or wrapper.func_type != "pandas":
+        return _planned(node, scope, False)
+    arguments = scope.arguments_of_function(wrapper, call.arguments)
+    return pandas_aggregate(wrapper, arguments, isinstance(node, Distinct), scope.environment)
+
+
+def pandas_aggregate(
+    wrapper: Any,
+    arguments: Sequence[tuple[Column, DataType]],
+    distinct: bool,
+    environment: TableEnvironment,
+) -> PlannedAggregate:
+    """Return an aggregate of the program over pandas series, of all rows at once."""
+    if distinct or not arguments:
+        what = "DISTINCT" if distinct else "without arguments"
+        raise TableException(
+            f"pandas aggregate function {wrapper.name} is not carried {what} over unbounded rows"
+        )
+    settings = environment._function_settings()
+    function = PandasAggregate(
+        wrapper.function,
+        wrapper.name,
+        [shape_of(data_type, settings.time_zone) for _, data_type in arguments],
+        shape_of(wrapper.result_type, settings.time_zone),
+        settings.for_tasks(),
+    )
+    return PlannedAggregate(function, tuple(arguments), wrapper.result_type, together=True)
 
 
 def called(node: Node, scope: Scope) -> tuple[Any, Call | FunctionCall]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from pyflow.table.logical_types import DataType
 from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.nodes import Call, Distinct, Node
 from pyflow.table.planner.operators import (
@@ -21,23 +20,22 @@ from pyflow.table.planner.operators import (
 )
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import Relation, column, with_times
-from pyflow.table.planner.shapes import shape_of
 from pyflow.table.planner.stream_groups import (
     PlannedAggregate,
     built_in_aggregate,
     called,
     of_program,
+    pandas_aggregate,
 )
 from pyflow.table.planner.windows import micros_of
 from pyflow.table.runtime.streams import aggregates as built_in
-from pyflow.table.runtime.streams.frames import Lag, PandasAggregate, Recomputed
+from pyflow.table.runtime.streams.frames import Lag, Recomputed
 from pyflow.table.runtime.streams.over import Frame, OverRows
 from pyflow.table.types import DataTypes, to_spark
 from pyflow.table.udf import ImperativeAggregateFunction
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
 
     from pyflow.table.planner.resolution import Scope
     from pyflow.table.table_environment import TableEnvironment
@@ -175,7 +173,13 @@ def _planned(node: Node, scope: Scope, bounded: bool) -> PlannedAggregate:
         return built_in_aggregate(call, scope, distinct, bounded)
     arguments = scope.arguments_of_function(wrapper, call.arguments)
     if wrapper.func_type == "pandas":
-        return _pandas(wrapper, arguments, distinct, bounded, scope.environment)
+        if not bounded:
+            raise TableException(
+                f"pandas aggregate function {wrapper.name} needs an OVER window that begins a "
+                "number of rows or an interval before the current row: of all rows before it, all "
+                "would have to be kept"
+            )
+        return pandas_aggregate(wrapper, arguments, distinct, scope.environment)
     retracts = type(wrapper.function).retract is not ImperativeAggregateFunction.retract
     planned = of_program(wrapper, arguments, distinct, bounded and retracts, scope.environment)
     if bounded and not retracts:
@@ -190,32 +194,3 @@ def _lag(call: Call, scope: Scope) -> PlannedAggregate:
     default = arguments.as_type(2, result) if len(arguments) > 2 else F.lit(None)
     taken = ((arguments[0], result), (default.cast(to_spark(result)), result))
     return PlannedAggregate(Lag(distance), taken, result, together=True)
-
-
-def _pandas(
-    wrapper: Any,
-    arguments: Sequence[tuple[Column, DataType]],
-    distinct: bool,
-    bounded: bool,
-    environment: TableEnvironment,
-) -> PlannedAggregate:
-    if distinct or not arguments:
-        what = "DISTINCT" if distinct else "without arguments"
-        raise TableException(
-            f"pandas aggregate function {wrapper.name} is not carried {what} in OVER"
-        )
-    if not bounded:
-        raise TableException(
-            f"pandas aggregate function {wrapper.name} needs an OVER window that begins a number "
-            "of rows or an interval before the current row: of all rows before it, all would have "
-            "to be kept"
-        )
-    settings = environment._function_settings()
-    function = PandasAggregate(
-        wrapper.function,
-        wrapper.name,
-        [shape_of(data_type, settings.time_zone) for _, data_type in arguments],
-        shape_of(wrapper.result_type, settings.time_zone),
-        settings.for_tasks(),
-    )
-    return PlannedAggregate(function, tuple(arguments), wrapper.result_type, together=True)

@@ -36,7 +36,14 @@ if TYPE_CHECKING:
 
     from pyflow.table.table_environment import TableEnvironment
 
-__all__ = ["are_joined", "first_rows", "has_partitions", "last_moment_of", "sessions"]
+__all__ = [
+    "are_joined",
+    "end_instant",
+    "first_rows",
+    "has_partitions",
+    "last_moment_of",
+    "sessions",
+]
 
 _MOMENT = "moment"
 
@@ -52,16 +59,25 @@ def last_moment_of(relation: Relation, environment: TableEnvironment) -> Column:
     """Return the last moment of a row's window, in the microseconds that the watermark counts."""
     window = _window_of(relation)
     if window.zoned:
-        refuse_changing_clock(environment._time_zone())
-        end = F.unix_micros(column(window.end).cast("timestamp_ltz"))
+        end = F.unix_micros(end_instant(window, environment))
     else:
         end = micros_of_local(column(window.end))
     return end - 1000
 
 
+def end_instant(window: WindowColumns, environment: TableEnvironment) -> Column:
+    """Return the instant at which a window ends whose columns show the wall clock of instants."""
+    refuse_changing_clock(environment._time_zone())
+    return column(window.end).cast("timestamp_ltz")
+
+
 def _window_of(relation: Relation) -> WindowColumns:
     if relation.updating or relation.window is None:
         raise TableException("rows of windows that change are not carried")
+    if relation.window.by_clock:
+        raise TableException(
+            "windows by processing time can be grouped; Top-N and joins in them are not carried"
+        )
     return relation.window
 
 

@@ -67,6 +67,8 @@ class Assigned:
         The columns with its bounds; None for windows of so many rows.
     time
         The type of the time attribute.
+    by_clock
+        Whether windows end by the processing time.
     """
 
     relation: Relation
@@ -74,6 +76,7 @@ class Assigned:
     start: Column | None
     end: Column | None
     time: DataType
+    by_clock: bool = False
 
     def property_of(self, node: WindowProperty) -> tuple[Column, DataType, TimeAttribute | None]:
         """Return the value of a window's property, its type, and whether it is a time attribute."""
@@ -86,15 +89,18 @@ class Assigned:
             return self.start.cast("timestamp_ntz"), wall_clock, None
         if node.kind == "end":
             return self.end.cast("timestamp_ntz"), wall_clock, None
-        if node.kind == "rowtime":
+        if node.kind == "rowtime" and not self.by_clock:
             last = last_moment(self.end)
             if isinstance(self.time, LocalZonedTimestampType):
                 zoned = DataTypes.TIMESTAMP_LTZ(3)
                 return last.cast("timestamp_ltz"), zoned, TimeAttribute("rowtime")
             return last, wall_clock, TimeAttribute("rowtime")
+        if node.kind == "proctime" and self.by_clock:
+            zoned = DataTypes.TIMESTAMP_LTZ(3)
+            return F.current_timestamp(), zoned.not_null(), TimeAttribute("proctime")
         raise TableException(
-            "the processing time of a window is not carried: windows end by the time of their "
-            "rows. Select .start, .end or .rowtime."
+            f"a window has the property {node.kind} by the other kind of time only. Select .start, "
+            + (".end or .proctime." if self.by_clock else ".end or .rowtime.")
         )
 
 
@@ -120,11 +126,16 @@ def assigned(
         frame = relation.frame.withColumn(_TIME, wall_clock_of(name, data_type))
         frame = sessions(frame.filter(column(_TIME).isNotNull()), keys, interval_ms(size))
     else:
+        by_clock = is_by_clock(relation, name)
         slide = interval_ms(size if window.slide is None else node_of(window.slide))
         frame, start, end = fixed_windows(
             relation, name, interval_ms(size), slide, 0, environment._time_zone()
         )
         frame = frame.withColumns({_START: start, _END: end})
+        if by_clock:
+            instants = tuple((part, DataTypes.TIMESTAMP_LTZ(3)) for part in (_START, _END))
+            rows = replace(relation, frame=frame, fields=(*relation.fields, *instants))
+            return Assigned(rows, (_START, _END), column(_START), column(_END), data_type, True)
     rows = replace(
         relation,
         frame=frame,
@@ -135,6 +146,12 @@ def assigned(
         ),
     )
     return Assigned(rows, (_START, _END), column(_START), column(_END), data_type)
+
+
+def is_by_clock(relation: Relation, name: str) -> bool:
+    """Return whether a column is the processing time of an unbounded table."""
+    attribute = relation.time_attributes.get(name)
+    return relation.unbounded and attribute is not None and attribute.kind == "proctime"
 
 
 def last_moment(end: Column) -> Column:
@@ -172,7 +189,7 @@ def fixed_windows(
     bounds = F.window(column(_TIME), _text(size), _text(slide), f"{offset % slide} milliseconds")
     frame = frame.withColumn(_WINDOW, bounds)
     end = column(_WINDOW).getField("end")
-    if relation.unbounded:
+    if relation.unbounded and not is_by_clock(relation, name):
         end = with_watermark(end, _END)
     return frame, column(_WINDOW).getField("start"), end
 
@@ -234,11 +251,18 @@ def _time_field(relation: Relation, window: GroupWindow, environment: TableEnvir
     scope_of(relation, environment).resolve(node)
     attribute = relation.time_attributes.get(node.name)
     if attribute is not None and attribute.kind == "proctime":
-        raise TableException(
-            f"the window {window.name!r} is on the processing time {node.name!r}, which is not "
-            "carried: Spark closes windows by the time of rows alone, and over bounded input such "
-            "windows would end with the input. Use a column with an event time and a watermark."
-        )
+        if not relation.unbounded:
+            raise TableException(
+                f"the window {window.name!r} is on the processing time {node.name!r}, which is not "
+                "carried over bounded input: such windows would end with the input. Use a column "
+                "with an event time and a watermark."
+            )
+        if window.kind == "session" or isinstance(node_of(window.size), RowInterval):
+            raise TableException(
+                f"the window {window.name!r} is on the processing time {node.name!r}, which is not "
+                "carried for sessions and numbers of rows. Use a column with an event time and a "
+                "watermark."
+            )
     if isinstance(node_of(window.size), RowInterval):
         return node.name
     if environment._is_streaming and attribute is None:

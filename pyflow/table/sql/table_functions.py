@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 from sqlglot import exp
 
-from pyflow.table.planner import grouping, joins, projection, stream_windows
+from pyflow.table.planner import clock_windows, grouping, joins, projection, stream_windows
 from pyflow.table.planner.changelog import inserted_once, settled
 from pyflow.table.planner.nodes import Alias, Field, FunctionCall, Node
 from pyflow.table.planner.relation import (
@@ -25,6 +25,7 @@ from pyflow.table.planner.resolution import interval_ms
 from pyflow.table.planner.time_values import local_of_micros
 from pyflow.table.planner.windows import (
     fixed_windows,
+    is_by_clock,
     last_moment,
     sessions,
     wall_clock_of,
@@ -127,6 +128,8 @@ def _windows(query: _Query, call: exp.Anonymous) -> Rows:
             query.refuse(call, str(error))
     zoned = isinstance(data_type, LocalZonedTimestampType)
     clock = DataTypes.TIMESTAMP(3).not_null()
+    by_clock = is_by_clock(relation, time)
+    watched = relation.unbounded and not by_clock
     kept = [column(field) for field in relation.names]
     new = {each: unused(each, relation.names) for each in (_START, _END, _TIME)}
     if relation.unbounded and name == "SESSION":
@@ -137,13 +140,13 @@ def _windows(query: _Query, call: exp.Anonymous) -> Rows:
         *kept,
         column(_START + "$").cast("timestamp_ntz").alias(new[_START]),
         column(_CLOSED).cast("timestamp_ntz").alias(new[_END]),
-        with_watermark(last, new[_TIME]) if relation.unbounded else last.alias(new[_TIME]),
-        *([with_watermark(column(_CLOSED), _CLOSED)] if relation.unbounded else []),
+        with_watermark(last, new[_TIME]) if watched else last.alias(new[_TIME]),
+        *([with_watermark(column(_CLOSED), _CLOSED)] if watched else []),
     )
     types = (clock, clock, DataTypes.TIMESTAMP_LTZ(3).not_null() if zoned else clock)
     fields = (*relation.fields, *zip(new.values(), types))
-    times = {new[_TIME]: TimeAttribute("rowtime")}
-    window = WindowColumns(new[_START], new[_END], zoned)
+    times = {new[_TIME]: TimeAttribute("proctime" if by_clock else "rowtime")}
+    window = WindowColumns(new[_START], new[_END], zoned, by_clock)
     result = Relation(frame, fields, time_attributes=times, window=window)
     columns = (*rows.visible(), *((visible, field) for visible, field in new.items()))
     return Rows(result, (Source((), columns),))
@@ -180,11 +183,18 @@ def _time_column(query: _Query, rows: Rows, descriptor: exp.Expr, name: str) -> 
     data_type = dict(rows.relation.fields)[found[0]]
     attribute = rows.relation.time_attributes.get(found[0])
     if attribute is not None and attribute.kind == "proctime":
-        query.refuse(
-            identifier,
-            "windows by processing time are not carried over bounded input; use a column with an "
-            "event time and a watermark",
-        )
+        if not rows.relation.unbounded:
+            query.refuse(
+                identifier,
+                "windows by processing time are not carried over bounded input; use a column with "
+                "an event time and a watermark",
+            )
+        if name == "SESSION":
+            query.refuse(
+                identifier,
+                "SESSION by processing time is not carried; use a column with an event time and a "
+                "watermark",
+            )
     if not isinstance(data_type, (TimestampType, LocalZonedTimestampType)) or (
         query.environment._is_streaming and attribute is None
     ):
@@ -228,7 +238,10 @@ def aggregate_windows(
     assert window is not None
     prepared, keys = grouping.with_keys(relation, groupings, environment)
     times = {k: v for k, v in relation.time_attributes.items() if k in keys}
-    if relation.unbounded:
+    if window.by_clock:
+        end = stream_windows.end_instant(window, environment)
+        result = clock_windows.aggregate(prepared, keys, aggregates, end, environment)
+    elif relation.unbounded:
         result = _aggregate_streams(prepared, keys, aggregates, environment)
     else:
         result = grouping.aggregate_once(prepared, keys, aggregates, environment)

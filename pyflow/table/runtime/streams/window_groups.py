@@ -1,0 +1,71 @@
+"""Aggregates of windows by the processing time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from pyflow.table.runtime.streams.aggregates import Aggregate
+from pyflow.table.runtime.streams.groups import Argument, GroupAggregate
+from pyflow.table.runtime.streams.over import first_millisecond
+from pyflow.table.runtime.streams.rows import in_sequence
+
+__all__ = ["WindowGroups"]
+
+
+class WindowGroups(GroupAggregate):
+    """Emits the aggregates of each key and window once, when a clock has passed the window.
+
+    The bounds of the window are part of the key.
+
+    Parameters
+    ----------
+    aggregates : sequence
+        Each with the column that it takes.
+    end : int
+        The column with the end of a row's window, in microseconds.
+    names : sequence of str
+        Of the columns of emitted rows.
+    """
+
+    def __init__(
+        self, aggregates: Sequence[tuple[Aggregate, Argument]], end: int, names: Sequence[str]
+    ) -> None:
+        super().__init__(aggregates, names, False, False, False, time_to_live=0)
+        self._end = end
+
+    def init(self, handle: Any) -> None:
+        """Open the state of a task."""
+        super().init(handle)
+        self._handle = handle
+
+    def handleInputRows(  # noqa: N802
+        self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
+    ) -> Iterator[Any]:
+        """Add the rows of a window."""
+        group = self._read()
+        known = group.rows > 0
+        ordered = in_sequence(rows)
+        for row in ordered:
+            self._apply(group, row)
+        self._write(group, known)
+        if not known:
+            self._handle.registerTimer(first_millisecond(ordered[0][self._end]))
+        return iter(())
+
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: tuple[Any, ...],
+        timerValues: Any,  # noqa: N803
+        expiredTimerInfo: Any,  # noqa: N803
+    ) -> Iterator[Any]:
+        """The aggregates of a window that has ended."""
+        group = self._read()
+        if group.accumulators is None:
+            return iter(())
+        made = self._make((*key, *self._values(group)))
+        self._forget(group)
+        self._state.clear()
+        for store in self._stores:
+            store.flush()
+        return iter([made])
