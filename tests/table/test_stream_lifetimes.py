@@ -1,4 +1,4 @@
-"""State that has not been used for `table.exec.state.ttl` is removed, whether its key comes or not."""
+"""State that has not been used for `table.exec.state.ttl` goes, whether its key comes or not."""
 
 from __future__ import annotations
 

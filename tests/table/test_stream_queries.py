@@ -6,6 +6,7 @@ moves the watermark past all of them.
 
 from __future__ import annotations
 
+import datetime
 import json
 from pathlib import Path
 
@@ -15,23 +16,18 @@ import stream_queries
 
 from comparison import settings
 from pyflow.table.udf import udaf
+from streams import Source, changes
 
 RECORDED = json.loads(Path(stream_queries.__file__).with_suffix(".json").read_text("utf-8"))
 #: What stands for the others, which are run with all tests.
-SHORT = [
-    "over_distinct",
-    "over_then_window",
-    "window_top_of_groups",
-    "window_full_join",
-    "session_rows",
-]
+SHORT = ["over_then_window", "window_top_of_groups", "session_rows"]
 LONG = [name for name in stream_queries.QUERIES if name not in SHORT]
 
 
 @pytest.fixture
 def clicks(streaming, spark, tmp_path):
     """An environment with the table."""
-    (tmp_path / "clicks.csv").write_text(f"{sql_queries.CLICKS}7,zed,2024-01-02 00:00:00,10\n")
+    (tmp_path / "clicks.csv").write_text(f"{sql_queries.CLICKS}7,zed,2024-01-02 00:00:00,0\n")
     statement = sql_queries.SETUP[-1].replace("{path}", str(tmp_path))
     statement = statement.replace("'format'", "'source.monitor-interval' = '1 s', 'format'")
     streaming.execute_sql(statement)
@@ -95,3 +91,23 @@ def test_pandas_aggregates_of_windows(spark, clicks):
 
     means = [("ann", 16 / 3), ("bob", 13.5), ("cid", 30.0)]
     assert found == [["+I", repr(who), repr(value)] for who, value in means]
+
+
+@pytest.mark.parametrize("mode", ["thread", pytest.param("process", marks=pytest.mark.complete)])
+def test_windows_go_on_from_a_checkpoint(spark, streaming, tmp_path, mode):
+    source = Source(spark, tmp_path, "k STRING; v BIGINT; at TIMESTAMP(3)")
+    streaming.create_temporary_view("t", source.table(streaming, watermark=("at", 5)))
+    table = streaming.sql_query("""
+        SELECT k, v FROM (
+            SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end, k
+                ORDER BY v DESC) AS n
+            FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(at), INTERVAL '10' SECOND))) WHERE n = 1""")
+
+    def found(*rows):
+        midnight = datetime.datetime(2024, 1, 1)
+        source.add([(k, v, midnight + datetime.timedelta(seconds=s)) for k, v, s in rows])
+        batches = changes(table, tmp_path / "checkpoint", mode)
+        return sorted(row[1:] for batch in batches for row in batch)
+
+    assert found(("a", 1, 1), ("a", 5, 2), ("b", 2, 3)) == []
+    assert found(("a", 3, 4), ("a", 9, 12), ("z", 0, 40)) == [("a", 5), ("a", 9), ("b", 2)]

@@ -7,6 +7,7 @@ clock, in a batch that may have no rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
@@ -19,6 +20,7 @@ from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import Relation, column
 from pyflow.table.planner.stream_groups import planned_in_window
 from pyflow.table.runtime.streams.window_groups import WindowGroups
+from pyflow.table.types import DataTypes
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from pyflow.table.table_environment import TableEnvironment
 
 __all__ = ["aggregate"]
+
+_ENDS = "$ends"
 
 
 def aggregate(
@@ -50,7 +54,9 @@ def aggregate(
             "windows by processing time are not carried behind windows or joins by event time, nor "
             "over Spark Connect: Spark has no timers of both in a row. Group by an event time."
         )
-    rows = numbered(relation)
+    instant = (_ENDS, DataTypes.TIMESTAMP_LTZ(3))
+    frame = relation.frame.withColumn(_ENDS, end)
+    rows = numbered(replace(relation, frame=frame, fields=(*relation.fields, instant)))
     scope = scope_of(rows, environment)
     found = [planned_in_window(node, scope) for node in aggregates.values()]
     types = dict(relation.fields)
@@ -61,7 +67,7 @@ def aggregate(
     frame = rows.frame.select(
         *by.carried([column(key) for key in keys]),
         *arguments.carried([value for value, _ in taken]),
-        F.unix_micros(end).alias("end"),
+        F.unix_micros(column(_ENDS)).alias(_ENDS),
         *rows.changes,
     )
     places, place = [], len(by.names)

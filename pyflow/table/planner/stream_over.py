@@ -36,7 +36,6 @@ from pyflow.table.udf import ImperativeAggregateFunction
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
-
     from pyflow.table.planner.resolution import Scope
     from pyflow.table.table_environment import TableEnvironment
 

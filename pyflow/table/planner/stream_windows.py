@@ -90,6 +90,14 @@ def first_rows(
     environment: TableEnvironment,
 ) -> Relation:
     """Return the rows at some places of each key's order in each window; see `stream_ranks`."""
+    for each in order:
+        name = each.node.name if isinstance(each.node, Field) else ""
+        time = relation.time_attributes.get(name)
+        if time is not None and time.kind == "proctime":
+            raise TableException(
+                f"the first rows of a window in the order of the processing time {name!r} are not "
+                "carried: order them by a column"
+            )
     rows = numbered(relation)
     scope = scope_of(rows, environment)
     resolved = scope.resolve_all(partitions)

@@ -142,6 +142,7 @@ def _windows(query: _Query, call: exp.Anonymous) -> Rows:
         column(_CLOSED).cast("timestamp_ntz").alias(new[_END]),
         with_watermark(last, new[_TIME]) if watched else last.alias(new[_TIME]),
         *([with_watermark(column(_CLOSED), _CLOSED)] if watched else []),
+        *([column(_CLOSED)] if by_clock else []),
     )
     types = (clock, clock, DataTypes.TIMESTAMP_LTZ(3).not_null() if zoned else clock)
     fields = (*relation.fields, *zip(new.values(), types))
@@ -239,7 +240,8 @@ def aggregate_windows(
     prepared, keys = grouping.with_keys(relation, groupings, environment)
     times = {k: v for k, v in relation.time_attributes.items() if k in keys}
     if window.by_clock:
-        end = stream_windows.end_instant(window, environment)
+        hidden = _CLOSED in prepared.frame.columns
+        end = column(_CLOSED) if hidden else stream_windows.end_instant(window, environment)
         result = clock_windows.aggregate(prepared, keys, aggregates, end, environment)
     elif relation.unbounded:
         result = _aggregate_streams(prepared, keys, aggregates, environment)
