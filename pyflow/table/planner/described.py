@@ -169,16 +169,21 @@ def watched(
 
     Spark watches instants. The wall clock of a TIMESTAMP is watched as if it were one of UTC, whose
     microseconds are those that Spark compares later.
+
+    All rows move the watermark, also those that a condition leaves out: Spark applies conditions
+    before it looks at times where it can, but not before a value that is not deterministic.
     """
+    here = F.spark_partition_id() >= 0
     for name, time in times.items():
         if time.kind != "rowtime":
             continue
         delay = f"{time.delay_ms} milliseconds"
         if isinstance(types[name], LocalZonedTimestampType):
             frame = frame.withWatermark(quoted(name), delay)
-            continue
-        clock = frame.withColumn(_CLOCK, as_instant(name)).withWatermark(quoted(_CLOCK), delay)
-        frame = clock.withColumn(name, with_watermark(column(name), name)).drop(_CLOCK)
+        else:
+            clock = frame.withColumn(_CLOCK, as_instant(name))
+            frame = clock.withWatermark(quoted(_CLOCK), delay).drop(_CLOCK)
+        frame = frame.withColumn(name, with_watermark(F.when(here, column(name)), name))
     return frame
 
 
