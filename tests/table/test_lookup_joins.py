@@ -101,6 +101,22 @@ def test_a_cache_keeps_what_was_found(streaming, tmp_path, users):
         assert taken(rows, 3) == [(1, "Anna", "Anne"), (2, "Bert", "Bert"), (3, None, "Cleo")]
 
 
+@pytest.mark.complete
+def test_times_of_rows_that_were_looked_up_are_those_of_windows(streaming, tmp_path, users):
+    columns = "id BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts"
+    add = orders(streaming, tmp_path / "in", columns)
+    created(streaming, "users", USERS, users.url, "users", **LOGIN)
+    streaming.execute_sql(f"CREATE VIEW named AS SELECT u.name, o.ts FROM orders AS o {JOIN}")
+    query = (
+        "SELECT name, COUNT(*) FROM TABLE(TUMBLE(TABLE named, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
+        " GROUP BY name, window_start, window_end"
+    )
+    add(*({"id": each, "ts": f"2024-01-01 00:00:0{place}"} for place, each in enumerate((1, 2, 1))))
+    with streaming.execute_sql(query).collect() as rows:
+        add({"id": 1, "ts": "2024-01-01 00:05:01"})
+        assert taken(rows, 2) == [("Anna", 2), ("Bert", 1)]
+
+
 def test_bounded_rows_are_looked_up_by_keys_of_all_types(t_env, tmp_path, mariadb):
     columns = (
         "a SMALLINT, b VARCHAR(9), c DECIMAL(10, 2), d DATE, e DATETIME(3), f BOOLEAN, "
@@ -204,6 +220,7 @@ def test_a_plan_shows_no_password(sqlite, tmp_path):
         ),
         ("JOIN orders {} ON o.id = u.id", "'filesystem' is no lookup source"),
         ("JOIN v {} ON o.id = u.id", "'v' is a view"),
+        ("JOIN (SELECT 1 AS id) {} ON o.id = u.id", "only rows of a table"),
         ("JOIN nowhere {} ON o.id = u.id", "was not found"),
         ("JOIN away {} ON o.id = u.id", "'url' is 'jdbc:mysql://127.0.0.1:1/x'"),
         ("JOIN wrong {} ON o.id = u.id", "'lookup.max-retries' is -1"),

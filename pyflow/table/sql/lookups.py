@@ -26,6 +26,8 @@ def dimension_of(query: _Query, left: Rows, join: exp.Join) -> tuple[lookup_join
     """
     table = join.this
     _check_time(query, left, table.args["version"])
+    if not isinstance(table, exp.Table):
+        query.refuse(table, "only rows of a table can be looked up")
     parts = [part.name for part in table.parts]
     if len(parts) == 1 and parts[0] in query.common_tables:
         query.refuse(table, f"{parts[0]!r} is a query: only rows of a table can be looked up")
