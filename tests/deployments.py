@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pyspark.find_spark_home import _find_spark_home
@@ -67,7 +67,9 @@ def killed_at_the_end(command, where, log, **variables):
     try:
         yield process
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
+        # It may have ended by itself.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 

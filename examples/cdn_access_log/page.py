@@ -41,11 +41,14 @@ def page(document: Any, address: dict[str, Any]) -> None:
     table = DataTable(
         source=source,
         columns=[
-            TableColumn(field="province", title="province"),
-            TableColumn(field="access_count", title="visits", formatter=whole),
-            TableColumn(field="total_download", title="bytes downloaded", formatter=whole),
-            TableColumn(field="download_speed", title="bytes per ms", formatter=decimal),
+            TableColumn(field="province", title="province", width=110),
+            TableColumn(field="access_count", title="visits", formatter=whole, width=90),
+            TableColumn(
+                field="total_download", title="bytes downloaded", formatter=whole, width=150
+            ),
+            TableColumn(field="download_speed", title="bytes per ms", formatter=decimal, width=110),
         ],
+        index_position=None,
         width=480,
         height=360,
     )
