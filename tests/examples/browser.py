@@ -8,7 +8,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 import re
+import signal
 import subprocess
 import urllib.parse
 import urllib.request
@@ -97,7 +99,13 @@ def opened(address: str, folder: Path, width: int, height: int) -> Iterator[Page
         f"--window-size={width},{height}",
     ]
     with log.open("wb") as errors:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors)
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=errors,
+            stderr=errors,
+            start_new_session=True,
+        )
     loop = asyncio.new_event_loop()
     try:
         listening = re.compile(r"DevTools listening on ws://([\d.:]+)/")
@@ -115,6 +123,7 @@ def opened(address: str, folder: Path, width: int, height: int) -> Iterator[Page
 
         yield Page(loop.run_until_complete(connected()), loop)
     finally:
-        process.kill()
+        # The command is a script, which starts the browser.
+        os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         loop.close()
