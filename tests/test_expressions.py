@@ -5,7 +5,6 @@ means the same: Python's own loops, or a function of the whole array in process 
 
 from __future__ import annotations
 
-import itertools
 import re
 import time
 
@@ -222,11 +221,12 @@ def test_results_that_are_not_of_the_declared_type(spark, mode):
 @MODES
 def test_one_call_for_all_that_is_made_of_a_result(spark, mode):
     calls = spark.sparkContext.accumulator(0)
-    numbers = itertools.count()
+    seen = []
 
     def pair(x):
         calls.add(1)
-        return x, next(numbers)
+        seen.append(x)
+        return x, len(seen) - 1
 
     f = udf(pair, "struct<x:long,n:long>").asNondeterministic()
 

@@ -193,6 +193,8 @@ def breakpoints(who, step):
         with contextlib.redirect_stdout(io.StringIO()):
             breakpoint()
             step()
+    except SystemExit as ended:  # bdb.BdbQuit before Python 3.14
+        return f"exit {ended.code}"
     finally:
         sys.settrace(None)
 

@@ -82,8 +82,19 @@ def reconfigures(x):
 
 
 def replaces(x):
-    """Leaves the root logger with a list of handlers that is not PySpark's."""
-    logging.getLogger().handlers = []
+    """Leaves its task with a list of handlers that is not PySpark's, and uses it as a list."""
+    log = logging.getLogger()
+    log.handlers = []
+    assert log.handlers == []
+    handlers = [logging.StreamHandler(), logging.NullHandler()]
+    log.handlers += handlers[:1]
+    assert log.handlers + handlers[1:] == handlers
+    log.addHandler(handlers[1])
+    log.handlers.sort(key=lambda handler: type(handler).__name__)
+    assert log.handlers.copy() == handlers[::-1], log.handlers
+    for handler in handlers:
+        log.removeHandler(handler)
+    assert not log.handlers
     return x
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator, MutableSequence
+from collections.abc import Callable, Iterable, Iterator, MutableSequence
 from types import FrameType
 from typing import Any
 
@@ -55,9 +55,8 @@ class SessionLog:
         # A PySparkLogger that finds such a handler makes none of its own.
         self.handler: logging.Handler | None = logging.StreamHandler(self)
         self.handler.setFormatter(self._formatter)
-        handlers: Any = logging.root.handlers
-        if not isinstance(handlers, _HandlersOfThread):
-            logging.root.handlers = _HandlersOfThread(handlers)  # type: ignore[assignment]
+        if not isinstance(logging.root, _RootLogger):
+            logging.root.__class__ = _RootLogger
 
     def write(self, record: str) -> None:
         """Write a record as the formatter makes it; a stream's method."""
@@ -72,6 +71,25 @@ class SessionLog:
         if message:
             record = logging.LogRecord(logger, level, "", 0, message, None, None)
             self.write(self._formatter.format(record))
+
+
+class _RootLogger(logging.RootLogger):
+    """The root logger, which stays one whose handlers may be those of a task.
+
+    Its own list of handlers, those of all tasks, is where it was: in the instance.
+    """
+
+    @property
+    def handlers(self) -> Any:
+        """Those of the current thread."""
+        return _HandlersOfThread(vars(self)["handlers"])
+
+    @handlers.setter
+    def handlers(self, handlers: Iterable[logging.Handler]) -> None:
+        self.handlers[:] = list(handlers)
+
+
+_RootLogger.__name__ = logging.RootLogger.__name__
 
 
 class _HandlersOfThread(MutableSequence[logging.Handler]):
@@ -96,6 +114,27 @@ class _HandlersOfThread(MutableSequence[logging.Handler]):
         if log and own not in handlers:
             log.handler = None
         self._of_all[:] = [handler for handler in handlers if handler is not own]
+
+    def copy(self) -> list[logging.Handler]:
+        """Return what it has now, as a list."""
+        return self._of_thread()
+
+    def sort(self, **options: Any) -> None:
+        """Sort it as a list."""
+        self._set(sorted(self._of_thread(), **options))
+
+    def __eq__(self, other: object) -> bool:
+        return self._of_thread() == (
+            other.copy() if isinstance(other, _HandlersOfThread) else other
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: list[logging.Handler]) -> list[logging.Handler]:
+        return self._of_thread() + other
+
+    def __repr__(self) -> str:
+        return repr(self._of_thread())
 
     def __iter__(self) -> Iterator[logging.Handler]:
         return iter(self._of_thread())

@@ -6,7 +6,6 @@ None of what they do happens twice, and nothing that they keep is lost.
 from __future__ import annotations
 
 import importlib
-import itertools
 import os
 import sys
 import tempfile
@@ -86,7 +85,7 @@ def check(spark, kind, use_arrow):
     """Each row runs once in a task that succeeds."""
     counter = spark.sparkContext.accumulator(0)
     lines = Path(tempfile.mkdtemp()) / "lines"
-    numbers = itertools.count()
+    seen = []
 
     def observed(n):
         nonlocal counter
@@ -94,7 +93,8 @@ def check(spark, kind, use_arrow):
         task = TaskContext.get()
         with lines.open("a") as file:
             file.write(f"{task.partitionId()} {task.attemptNumber()} {n}\n")
-        return (next(numbers), kind(n))
+        seen.append(n)
+        return (len(seen) - 1, kind(n))
 
     f = udf(observed, "number long, root double", useArrow=use_arrow)
     frame = spark.range(ROWS, numPartitions=2).select("id", f("id").alias("r"))
