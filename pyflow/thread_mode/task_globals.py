@@ -126,6 +126,23 @@ def replace_attributes(module: ModuleType, values: dict[str, TaskValue[Any]]) ->
 
     attributes = {name: _Attribute(value) for name, value in values.items()}
     module.__class__ = type("module", (type(module),), {"__reduce__": reduce, **attributes})
+    _end_shortcuts_into(vars(module))
+
+
+class _Key(str):
+    """A key for which a dict has to look at all of its keys as at any object."""
+
+
+def _end_shortcuts_into(attributes: dict[str, Any]) -> None:
+    """Let code that reads a module's attribute find the descriptor in the module's class.
+
+    From Python 3.14 on the specialised instruction of an attribute that is read often takes the
+    value out of the module's dict, although the module's class has a descriptor of that name. It
+    does so for dicts that never had a key other than of `str` itself.
+    """
+    key = _Key()
+    attributes[key] = None
+    del attributes[key]
 
 
 _after_import: dict[str, Callable[[ModuleType], None]] = {}
