@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextvars
 import functools
+import json
 import os
 import sys
 import threading
@@ -37,6 +38,9 @@ __all__ = [
     "of_thread",
     "on_thread_start",
 ]
+
+#: A number of io.pyflow.execution.task.MetricReports, above those of state.
+_METRICS = 64
 
 #: Called in a thread that a function has started, before its own work.
 on_thread_start: list[Callable[[], None]] = []
@@ -84,6 +88,10 @@ class CurrentTask:
     at_start, at_end : list of callable
         What functions have to do before their first row, and after the last, in this order. What
         is to be done at the end is done once, also if the task fails or is cancelled.
+    metric_reports : list of callable
+        Each returns what the metrics of a function say, for JSON.
+    call_jvm : callable or None
+        As :func:`~pyflow.thread_mode.program.load` has it.
     tracing : tuple
         The functions of ``sys.settrace`` and ``sys.setprofile`` while another task is the thread's.
     ended : bool
@@ -95,6 +103,8 @@ class CurrentTask:
         self.own: dict[Any, Any] = {}
         self.at_start: list[Callable[[], None]] = []
         self.at_end: list[Callable[[], None]] = []
+        self.metric_reports: list[Callable[[], dict[str, Any]]] = []
+        self.call_jvm: Callable[[int, bytes], bytes | None] | None = None
         self.tracing: tuple[Any, Any] = (None, None)
         self.context: TaskContext | None = None
         self.variables = dict(_variables.process)
@@ -121,6 +131,13 @@ class CurrentTask:
                 errors.append(error)
         if errors:
             raise errors[0]
+
+    def report_metrics(self) -> None:
+        """Tell the JVM what the functions of a task that succeeds have counted and measured."""
+        reports: list[dict[str, Any]] = []
+        self._in_context(lambda: reports.extend(report() for report in self.metric_reports))
+        if self.call_jvm is not None and any(reports):
+            self.call_jvm(_METRICS, json.dumps(reports).encode())
 
     def _in_context(self, work: Callable[[], None]) -> None:
         """Do something as the task's functions do."""
@@ -149,6 +166,8 @@ class CurrentTask:
                 print(f"Functions failed at the end of {self.label}:", file=sys.stderr)
                 traceback.print_exc()
         self.ended = True
+        self.call_jvm = None
+        self.metric_reports = []
         self.broadcasts = {}
         self.accumulators = {}
         self.own = {}

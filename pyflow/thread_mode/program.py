@@ -121,8 +121,9 @@ class Program:
         return values if encode is None else [encode(value) for value in values]
 
     def accumulator_updates(self) -> list[bytes]:
-        """End the functions of a task that succeeds, and return the updates."""
+        """End the functions of a task that succeeds, report their metrics, return the updates."""
         self._task.finish()
+        self._task.report_metrics()
         return pyspark_worker.accumulator_updates(self._task.accumulators)
 
 
@@ -158,6 +159,7 @@ def load(specification: bytes, call_jvm: CallJvm | None, row_codec: Any) -> tupl
     """
     spec = json.loads(specification)
     with begin_task(spec) as task:
+        task.call_jvm = call_jvm
         return task.context_variables.run(_load_for, task, spec, call_jvm, row_codec)
 
 

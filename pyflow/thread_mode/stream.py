@@ -119,8 +119,9 @@ class Stream:
         return message
 
     def accumulator_updates(self) -> list[bytes]:
-        """End the functions of a task that succeeds, and return the updates."""
+        """End the functions of a task that succeeds, report their metrics, return the updates."""
         self._task.finish()
+        self._task.report_metrics()
         return pyspark_worker.accumulator_updates(self._task.accumulators)
 
     def close(self) -> None:
@@ -164,6 +165,7 @@ def load(
     """
     spec = json.loads(specification)
     with begin_task(spec) as task:
+        task.call_jvm = call_jvm
         return task.context_variables.run(_load_for, task, spec, pull, call_jvm, row_codec)
 
 

@@ -25,7 +25,7 @@ def aggregated(function, frame, *columns, **how):
     return function.aggregate(arguments, types_of(frame, columns), context, **how)
 
 
-def lateral(function, frame, *columns, names, outer=False):
-    context = FunctionSettings(frame.sparkSession)
+def lateral(function, frame, *columns, names, outer=False, **options):
+    context = FunctionSettings(frame.sparkSession, **options)
     arguments = [F.col(each) for each in columns]
     return function.lateral(frame, arguments, types_of(frame, columns), names, outer, context)

@@ -1,4 +1,4 @@
-"""When functions are opened and closed, what they learn of their task, and their metrics."""
+"""When functions are opened and closed, and what they learn of their task."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ import threading
 import time
 
 import pytest
-from pyspark.sql import functions as F
 
 from comparison import process_mode, settings, thread_modes
 from functions_of_tables import aggregated, call, lateral
-from pyflow.table.planner.function_settings import FunctionMetrics, FunctionSettings
-from pyflow.table.runtime.metrics import DistributionValue, Gauged
 from pyflow.table.udf import (
     AggregateFunction,
     AsyncScalarFunction,
@@ -259,55 +256,6 @@ def test_what_a_function_learns_of_its_task(spark, mode):
     assert [eval(row[0]) for row in rows] == [
         ("Tells", f"Tells ({index + 1}/3)", 3, 3, index, 0, "1", "?") for index in range(3)
     ]
-
-
-def test_metrics_are_summed_over_tasks(spark, mode):
-    class Counts(ScalarFunction):
-        def open(self, function_context):
-            group = function_context.get_metric_group().add_group("mine")
-            self.counter = group.counter("rows")
-            self.meter = group.add_group("key", "value").meter("events")
-            self.distribution = group.distribution("values")
-            group.gauge("last", lambda: self.last)
-
-        def eval(self, x):
-            self.counter.inc(2)
-            self.counter.dec()
-            self.meter.mark_event()
-            self.distribution.update(x)
-            self.last = x
-            return self.counter.get_count()
-
-    frame = spark.range(0, 10, numPartitions=2)
-    metrics = FunctionMetrics(spark)
-    frame.select(call(udf(Counts(), result_type="BIGINT"), frame, "id", metrics=metrics)).collect()
-
-    values = metrics.values()
-    assert values.pop("Counts.mine.last") in (Gauged(4), Gauged(9))
-    assert values == {
-        "Counts.mine.rows": 10,
-        "Counts.mine.key.value.events": 10,
-        "Counts.mine.values": DistributionValue(10, 45, 0, 9),
-    }
-
-
-def test_metrics_can_be_switched_off(spark):
-    class Counts(ScalarFunction):
-        def open(self, function_context):
-            function_context.get_metric_group()
-
-        def eval(self, x):
-            return x
-
-    frame = spark.range(0, 1, numPartitions=1)
-    context = FunctionSettings.of(
-        spark, {"python.metric.enabled": "false"}, metrics=FunctionMetrics(spark)
-    )
-    column = udf(Counts(), result_type="BIGINT").column(
-        [F.col("id")], [udf(Counts(), result_type="BIGINT").result_type], context
-    )
-    with pytest.raises(Exception, match=r"python\.metric\.enabled"):
-        frame.select(column).collect()
 
 
 @pytest.mark.skipif(len(thread_modes()) == 1, reason="no isolated interpreters")

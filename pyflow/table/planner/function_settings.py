@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflow.table.runtime.asynchronous import AsyncOptions
 from pyflow.table.runtime.life_cycle import TaskSettings
-from pyflow.table.runtime.metrics import Collected, MetricSums, MetricValues
+from pyflow.table.runtime.metrics import TaskReports, ToDriver
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -23,33 +23,19 @@ _RETRIES = ("FIXED_DELAY", "NO_RETRY")
 
 
 class FunctionMetrics:
-    """The metrics of functions, summed over the tasks that have ended.
+    """The way of the metrics of functions to the driver, where they run in worker processes.
 
     Parameters
     ----------
     session : SparkSession
-        Over Spark Connect nothing reaches the client: PySpark has no accumulators there.
+        Over Spark Connect there is none: PySpark has no accumulators there.
     """
 
     def __init__(self, session: SparkSession) -> None:
         self.accumulator: Accumulator[Any] | None = None
         if hasattr(session, "_jsparkSession"):
-            param: Any = MetricSums()
-            self.accumulator = session.sparkContext.accumulator(MetricValues(), param)
-
-    def values(self) -> Collected:
-        """The metrics by name: that of the function, of the groups and of the metric, with dots.
-
-        Returns
-        -------
-        dict
-            An int for a counter or a meter, ``Gauged`` for a gauge, ``DistributionValue`` for a
-            distribution.
-        """
-        if self.accumulator is None:
-            return {}
-        values: MetricValues = self.accumulator.value
-        return values.collected()
+            param: Any = ToDriver()
+            self.accumulator = session.sparkContext.accumulator(TaskReports(), param)
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class TaskSettings(NamedTuple):
     metrics : bool
         Whether functions may have metrics.
     accumulator : Accumulator or None
-        What takes the metrics to the driver.
+        What takes the metrics of worker processes to the driver.
     arrow : bool
         Whether PySpark takes values of plain functions through Arrow.
     """
@@ -78,7 +78,12 @@ class OpenFunction:
         group = TaskMetricGroup((self.name,)) if settings.metrics else None
         function.open(_context(self.name, group, settings.job_parameters))
         self._close = function.close
-        if group is not None and settings.accumulator is not None:
+        if group is None:
+            return
+        task = _task_in_thread_mode()
+        if task is not None:
+            task.metric_reports.append(group.report)
+        elif settings.accumulator is not None:
             settings.accumulator.add(group)
 
     def close(self) -> None:

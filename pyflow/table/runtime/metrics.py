@@ -1,42 +1,27 @@
-"""Metrics of the functions of a task, and how they reach the driver.
+"""Metrics of the functions of a task, and how they are reported when it has succeeded.
 
-They travel with an accumulator of PySpark's, which a task sends when it has ended: a value that
-reads the metrics when it is pickled.
+Thread mode reports them to the JVM that it runs in. A worker process has no way there: an
+accumulator of PySpark's, which a task sends when it has ended, takes them to the Python of the
+driver, which tells its JVM. The accumulator's value reads the metrics when it is pickled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import json
+import math
+from collections.abc import Callable
 from typing import Any, cast
 
 from pyflow.metrics.metricbase import Counter, Distribution, Meter, MetricGroup
 
-__all__ = ["DistributionValue", "Gauged", "MetricSums", "MetricValues", "TaskMetricGroup"]
+__all__ = ["Report", "TaskMetricGroup", "TaskReports", "ToDriver"]
+
+#: The metrics of a function by name, each a list of its kind and its numbers; as
+#: org.apache.spark.sql.pyflow.FunctionMetric reads them.
+Report = dict[str, list[Any]]
 
 
-@dataclass(frozen=True)
-class DistributionValue:
-    """What is known of the values of a distribution."""
-
-    count: int
-    sum: Any
-    min: Any
-    max: Any
-
-
-@dataclass(frozen=True)
-class Gauged:
-    """The value of a gauge: of several, the latest that came counts."""
-
-    value: Any
-
-
-#: Counts of counters and meters, `DistributionValue` and `Gauged`, by name.
-Collected = dict[str, Any]
-
-
-class _Count(Counter, Meter):
+class _Counter(Counter):
     def __init__(self) -> None:
         self._count = 0
 
@@ -46,34 +31,64 @@ class _Count(Counter, Meter):
     def dec(self, n: int = 1) -> None:
         self._count -= n
 
+    def get_count(self) -> int:
+        return self._count
+
+    def report(self) -> list[Any]:
+        return ["counter", int(self._count)]
+
+
+class _Meter(Meter):
+    def __init__(self) -> None:
+        self._count = 0
+
     def mark_event(self, value: int = 1) -> None:
         self._count += value
 
     def get_count(self) -> int:
         return self._count
 
-    def collected(self) -> int:
-        return self._count
+    def report(self) -> list[Any]:
+        return ["meter", int(self._count)]
 
 
 class _Distribution(Distribution):
     def __init__(self) -> None:
-        self._value: DistributionValue | None = None
+        self._count = 0
+        self._sum: Any = 0
+        self._min: Any = None
+        self._max: Any = None
 
     def update(self, value: Any) -> None:
-        added = DistributionValue(1, value, value, value)
-        self._value = added if self._value is None else _merged(self._value, added)
+        first = self._count == 0
+        self._count += 1
+        self._sum += value
+        self._min = value if first else min(self._min, value)
+        self._max = value if first else max(self._max, value)
 
-    def collected(self) -> DistributionValue | None:
-        return self._value
+    def report(self) -> list[Any] | None:
+        if self._count == 0:
+            return None
+        numbers = map(_number, (self._sum, self._min, self._max))
+        return ["distribution", self._count, *numbers]
 
 
 class _Gauge:
     def __init__(self, ask: Callable[[], Any]) -> None:
         self._ask = ask
 
-    def collected(self) -> Gauged:
-        return Gauged(self._ask())
+    def report(self) -> list[Any]:
+        return ["gauge", _number(self._ask())]
+
+
+def _number(value: Any) -> int | float | str:
+    """A number as JSON has it; of what is none or infinite, Java's name."""
+    if isinstance(value, int):
+        return int(value)
+    number = float(value)
+    if math.isfinite(number):
+        return number
+    return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
 
 
 class TaskMetricGroup(MetricGroup):
@@ -98,7 +113,7 @@ class TaskMetricGroup(MetricGroup):
 
     def counter(self, name: str) -> Counter:
         """Return the counter of this name."""
-        return cast(Counter, self._metric(name, _Count))
+        return cast(Counter, self._metric(name, _Counter))
 
     def gauge(self, name: str, obj: Callable[[], int]) -> None:
         """Have a value asked for at the end of the task."""
@@ -106,19 +121,29 @@ class TaskMetricGroup(MetricGroup):
 
     def meter(self, name: str, time_span_in_seconds: int = 60) -> Meter:
         """Return the meter of this name."""
-        return cast(Meter, self._metric(name, _Count))
+        return cast(Meter, self._metric(name, _Meter))
 
     def distribution(self, name: str) -> Distribution:
         """Return the distribution of this name."""
         return cast(Distribution, self._metric(name, _Distribution))
 
-    def collected(self) -> Collected:
-        """What the metrics say now."""
-        return {
-            name: value
-            for name, metric in self._metrics.items()
-            if (value := metric.collected()) is not None
-        }
+    def report(self) -> Report:
+        """What the metrics say now.
+
+        Raises
+        ------
+        TypeError or ValueError
+            If a gauge or a distribution has another value than a number.
+        """
+        report = {}
+        for name, metric in self._metrics.items():
+            try:
+                said = metric.report()
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"metric {name!r} is no number: {error}") from error
+            if said is not None:
+                report[name] = said
+        return report
 
     def _metric(self, name: str, kind: type) -> Any:
         metric = self._metrics.setdefault(self._full(name), kind())
@@ -130,67 +155,41 @@ class TaskMetricGroup(MetricGroup):
         return ".".join((*self._path, name))
 
 
-class MetricValues:
-    """The value of the accumulator.
+class TaskReports:
+    """The value of the accumulator, in a worker and on its way to the driver.
 
     Parameters
     ----------
-    sums : mapping
-        What has been collected.
+    text : str
+        The reports of a task that has ended, as JSON.
     """
 
-    def __init__(self, sums: Mapping[str, Any] | None = None) -> None:
-        self._sums: Collected = dict(sums or {})
+    def __init__(self, text: str = "[]") -> None:
+        self.text = text
         self._groups: list[TaskMetricGroup] = []
 
-    def collected(self) -> Collected:
-        """The sums over all tasks that have ended, on executors those of the task."""
-        sums = dict(self._sums)
-        for group in self._groups:
-            _add(sums, group.collected())
-        return sums
-
     def watch(self, group: TaskMetricGroup) -> None:
-        """Count the metrics of a group, as they are when the value is read."""
+        """Report the metrics of a group, as they are when the value is read."""
         self._groups.append(group)
 
-    def add(self, other: MetricValues) -> None:
-        """Count what has been collected elsewhere."""
-        _add(self._sums, other.collected())
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return MetricValues, (self.collected(),)
+        return TaskReports, (json.dumps([group.report() for group in self._groups]),)
 
 
-class MetricSums:
-    """How PySpark adds values of the accumulator; an ``AccumulatorParam``."""
+class ToDriver:
+    """What PySpark does with values of the accumulator; an ``AccumulatorParam``."""
 
-    def zero(self, value: MetricValues) -> MetricValues:
+    def zero(self, value: TaskReports) -> TaskReports:
         """A value without metrics."""
-        return MetricValues()
+        return TaskReports()
 
-    def addInPlace(self, value1: MetricValues, value2: Any) -> MetricValues:  # noqa: N802
-        """Add the metrics of a task, or a group that will have some."""
+    def addInPlace(self, value1: TaskReports, value2: Any) -> TaskReports:  # noqa: N802
+        """Watch a group that will have metrics; on the driver, tell the JVM of those of a task."""
         if isinstance(value2, TaskMetricGroup):
             value1.watch(value2)
-        else:
-            value1.add(value2)
+        elif value2.text != "[]":
+            from pyspark import SparkContext
+
+            jvm: Any = SparkContext._jvm
+            jvm.org.apache.spark.sql.pyflow.FunctionMetricsSource.addJson(value2.text)
         return value1
-
-
-def _add(sums: Collected, others: Collected) -> None:
-    for name, value in others.items():
-        sums[name] = _merged(sums[name], value) if name in sums else value
-
-
-def _merged(one: Any, other: Any) -> Any:
-    if isinstance(other, Gauged):
-        return other
-    if isinstance(other, DistributionValue):
-        return DistributionValue(
-            one.count + other.count,
-            one.sum + other.sum,
-            min(one.min, other.min),
-            max(one.max, other.max),
-        )
-    return one + other

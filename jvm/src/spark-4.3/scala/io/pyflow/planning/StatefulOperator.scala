@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.python.GroupedInput
 import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExec
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.pyflow.{PythonFunctions, RowItself, StateRows}
+import org.apache.spark.sql.pyflow.{FunctionMetrics, PythonFunctions, RowItself, StateRows}
 import org.apache.spark.sql.types.{CalendarIntervalType, DataType, DayTimeIntervalType, NullType, StructType, TimeType, UserDefinedType, VariantType, YearMonthIntervalType}
 
 import io.pyflow.admission.FunctionIdentity
@@ -127,6 +127,7 @@ private[planning] class StatefulOperator(
       keySchema,
       FunctionIdentity.of(udf),
       settings,
+      FunctionMetrics(inPySpark.session.sparkContext),
       outputSchema,
       BindReferences.bindReferences(rowAttributes, child.output),
       if (hasInitialState) BindReferences.bindReferences(initialAttributes, initialState.output)

@@ -27,7 +27,14 @@ private[execution] class StreamEvaluation(
     function: Option[JvmFunction] = None) {
 
   private val imported = new ImportedBatches
-  private val functions = new BatchFunctions(spec, settings, source, context, measure(_), function)
+  private val functions = new BatchFunctions(
+    spec,
+    settings,
+    source,
+    context,
+    measure(_),
+    Some(metrics.ofFunctions),
+    function)
 
   /** The output, which ends with the task. */
   def results: Iterator[ColumnarBatch] = {

@@ -2,6 +2,7 @@ package io.pyflow.execution.batches
 
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.pyflow.FunctionMetrics
 
 import io.pyflow.execution.task.CallMetrics
 
@@ -10,7 +11,8 @@ case class StreamMetrics(
     outputRows: SQLMetric,
     batches: SQLMetric,
     lentMemory: SQLMetric,
-    calls: CallMetrics)
+    calls: CallMetrics,
+    ofFunctions: FunctionMetrics)
 
 object StreamMetrics {
 
@@ -22,7 +24,7 @@ object StreamMetrics {
 
   /** For operators of Spark's, which do not show them. */
   def notShown(sparkContext: SparkContext): StreamMetrics =
-    StreamMetrics(create(sparkContext) + received(sparkContext))
+    StreamMetrics(create(sparkContext) + received(sparkContext), FunctionMetrics(sparkContext))
 
   /** The metric of Spark's own Python operators. */
   def received(sparkContext: SparkContext): (String, SQLMetric) =
@@ -30,9 +32,11 @@ object StreamMetrics {
 
   private val Received = "pythonNumRowsReceived"
 
-  def apply(metrics: Map[String, SQLMetric]): StreamMetrics = StreamMetrics(
-    metrics(Received),
-    metrics("batches"),
-    metrics("lentMemory"),
-    CallMetrics(metrics))
+  def apply(metrics: Map[String, SQLMetric], ofFunctions: FunctionMetrics): StreamMetrics =
+    StreamMetrics(
+      metrics(Received),
+      metrics("batches"),
+      metrics("lentMemory"),
+      CallMetrics(metrics),
+      ofFunctions)
 }

@@ -25,7 +25,8 @@ private[rows] class BundleEvaluation(
     meter: Option[ContentionMeter])
   extends BundleEvaluator {
 
-  private val functions = new RowFunctions(spec, settings, context, measure(_))
+  private val functions =
+    new RowFunctions(spec, settings, context, measure(_), Some(metrics.ofFunctions))
   private var evaluated = Option.empty[PythonProgram]
   private lazy val deferred = new DeferredColumns(outputTypes)
 

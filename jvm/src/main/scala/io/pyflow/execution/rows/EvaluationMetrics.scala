@@ -2,6 +2,7 @@ package io.pyflow.execution.rows
 
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.pyflow.FunctionMetrics
 
 import io.pyflow.execution.task.CallMetrics
 
@@ -10,7 +11,8 @@ case class EvaluationMetrics(
     outputRows: SQLMetric,
     bundles: SQLMetric,
     conversionTime: SQLMetric,
-    calls: CallMetrics)
+    calls: CallMetrics,
+    ofFunctions: FunctionMetrics)
 
 object EvaluationMetrics {
 
@@ -22,9 +24,11 @@ object EvaluationMetrics {
       "conversionTime" ->
         SQLMetrics.createNanoTimingMetric(sparkContext, "time converting values"))
 
-  def apply(metrics: Map[String, SQLMetric]): EvaluationMetrics = EvaluationMetrics(
-    metrics("numOutputRows"),
-    metrics("bundles"),
-    metrics("conversionTime"),
-    CallMetrics(metrics))
+  def apply(metrics: Map[String, SQLMetric], ofFunctions: FunctionMetrics): EvaluationMetrics =
+    EvaluationMetrics(
+      metrics("numOutputRows"),
+      metrics("bundles"),
+      metrics("conversionTime"),
+      CallMetrics(metrics),
+      ofFunctions)
 }

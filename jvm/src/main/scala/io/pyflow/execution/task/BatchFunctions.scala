@@ -1,7 +1,7 @@
 package io.pyflow.execution.task
 
 import org.apache.spark.TaskContext
-import org.apache.spark.sql.pyflow.RunningTask
+import org.apache.spark.sql.pyflow.{FunctionMetrics, RunningTask}
 
 import io.pyflow.bridge.{BatchSource, InterpreterKind, JvmFunction, PythonStream}
 import io.pyflow.config.ThreadModeSettings
@@ -11,6 +11,7 @@ import io.pyflow.spec.FunctionsSpec
  * Functions over Arrow batches, in the shared interpreter. Python asks the source for as much input as
  * it needs for a batch of output; the time that the source takes is not the functions'.
  *
+ * @param metrics what takes the functions' metrics to the driver
  * @param function what they call in the JVM; the time that it takes is not theirs
  */
 private[execution] class BatchFunctions(
@@ -19,6 +20,7 @@ private[execution] class BatchFunctions(
     source: BatchSource,
     context: TaskContext,
     measure: PythonStream => Unit,
+    metrics: Option[FunctionMetrics],
     function: Option[JvmFunction])
   extends FunctionHandle[PythonStream](spec, measure) {
 
@@ -35,7 +37,7 @@ private[execution] class BatchFunctions(
     FunctionLoading.prepare(spec, settings)
     val slot = new TaskSlot(context, InterpreterKind.SHARED, settings)
     val input: BatchSource = array => slot.waiting(RunningTask.in(context)(source.next(array)))
-    val called = function.map(slot.waitingFor)
+    val called = slot.waitingFor(new MetricReports(context, metrics, function))
     (slot, FunctionLoading.into(slot, spec, context)(slot.loadStream(_, input, called)))
   }
 }

@@ -1,6 +1,7 @@
 package io.pyflow.execution.task
 
 import org.apache.spark.{SparkException, TaskContext}
+import org.apache.spark.sql.pyflow.FunctionMetrics
 
 import io.pyflow.admission.SharedOnlyFunctions
 import io.pyflow.bridge.{InterpreterKind, JvmFunction, LentMemoryException, PythonProgram, SharedInterpreterRequiredException}
@@ -10,6 +11,7 @@ import io.pyflow.spec.ProgramSpec
 /**
  * Functions of a row each, in the interpreter that their session and their imports allow.
  *
+ * @param metrics what takes the functions' metrics to the driver
  * @param function what they call in the JVM; the time that it takes is not theirs
  */
 private[execution] class RowFunctions(
@@ -17,6 +19,7 @@ private[execution] class RowFunctions(
     settings: ThreadModeSettings,
     context: TaskContext,
     measure: PythonProgram => Unit,
+    metrics: Option[FunctionMetrics],
     function: Option[JvmFunction] = None)
   extends FunctionHandle[PythonProgram](spec, measure) {
 
@@ -63,7 +66,7 @@ private[execution] class RowFunctions(
 
   private def loadInto(interpreter: InterpreterKind): (TaskSlot, PythonProgram) = {
     val slot = new TaskSlot(context, interpreter, settings)
-    val called = function.map(slot.waitingFor)
+    val called = slot.waitingFor(new MetricReports(context, metrics, function))
     (slot, FunctionLoading.into(slot, spec, context)(slot.load(_, called)))
   }
 }

@@ -44,14 +44,11 @@ private[execution] class TaskSlot(
     opened.number
   }
 
-  def load(specJson: Array[Byte], function: Option[JvmFunction]): PythonProgram =
-    slot.load(specJson, function.orNull)
+  def load(specJson: Array[Byte], function: JvmFunction): PythonProgram =
+    slot.load(specJson, function)
 
-  def loadStream(
-      specJson: Array[Byte],
-      source: BatchSource,
-      function: Option[JvmFunction]): PythonStream =
-    slot.loadStream(specJson, source, function.orNull)
+  def loadStream(specJson: Array[Byte], source: BatchSource, function: JvmFunction): PythonStream =
+    slot.loadStream(specJson, source, function)
 
   /** The same function, whose time is not that of the functions which call it. */
   def waitingFor(function: JvmFunction): JvmFunction =

@@ -3,6 +3,7 @@ package io.pyflow.execution.batches
 import org.apache.spark.sql.catalyst.expressions.PythonUDTF
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.python.PythonSQLMetrics
+import org.apache.spark.sql.pyflow.FunctionMetrics
 import org.apache.spark.sql.types.StructType
 
 import io.pyflow.admission.FunctionIdentity
@@ -14,6 +15,11 @@ trait ArrowLaneExec extends ThreadModeExec with PythonSQLMetrics {
   protected def pythonEvalType: Int
 
   override protected def interpreter: String = "shared"
+
+  protected lazy val functionMetrics: FunctionMetrics = FunctionMetrics(sparkContext)
+
+  override lazy val metrics: Map[String, SQLMetric] =
+    functionMetrics.beside(pythonMetrics ++ additionalMetrics)
 
   override protected def additionalMetrics: Map[String, SQLMetric] =
     StreamMetrics.create(sparkContext)
@@ -48,7 +54,7 @@ trait ArrowLaneExec extends ThreadModeExec with PythonSQLMetrics {
       spec,
       settings,
       functions.flatMap(FunctionIdentity.of),
-      StreamMetrics(metrics),
+      StreamMetrics(metrics, functionMetrics),
       udtf,
       pythonMetrics)
   }

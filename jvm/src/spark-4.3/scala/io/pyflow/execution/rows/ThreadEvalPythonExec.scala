@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.pyflow.FunctionMetrics
 
 import io.pyflow.admission.FunctionIdentity
 import io.pyflow.config.ThreadModeSettings
@@ -55,8 +56,10 @@ case class ThreadEvalPythonExec(
   @transient private val workerOperator =
     WorkerOperator(udfs, resultAttrs, child, evalType)
 
+  private lazy val functionMetrics = FunctionMetrics(sparkContext)
+
   override lazy val metrics: Map[String, SQLMetric] =
-    workerOperator.workerMetrics ++ EvaluationMetrics.create(sparkContext)
+    functionMetrics.beside(workerOperator.workerMetrics ++ EvaluationMetrics.create(sparkContext))
 
   override protected def doExecute(): RDD[InternalRow] = {
     val binding = RowBinding.bind(udfs, resultAttrs, outputExpressions, child.output)
@@ -65,7 +68,7 @@ case class ThreadEvalPythonExec(
       binding.spec(evalType, settings.worker),
       output.map(_.dataType),
       settings,
-      EvaluationMetrics(metrics),
+      EvaluationMetrics(metrics, functionMetrics),
       udfs.flatMap(FunctionIdentity.of),
       new WorkerEvaluation(
         workerOperator.evaluators,

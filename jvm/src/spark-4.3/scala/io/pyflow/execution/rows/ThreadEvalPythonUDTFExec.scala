@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.python.{EvalPythonExec, EvalPythonUDTFExec}
+import org.apache.spark.sql.pyflow.FunctionMetrics
 import org.apache.spark.sql.types.StructType
 
 import io.pyflow.admission.{ContentionMeter, FunctionAdmission, FunctionIdentity}
@@ -32,8 +33,10 @@ case class ThreadEvalPythonUDTFExec(
   private val workerOperator =
     new WorkerTableOperator(udtf, requiredChildOutput, resultAttrs, child)
 
+  private lazy val functionMetrics = FunctionMetrics(sparkContext)
+
   override lazy val metrics: Map[String, SQLMetric] =
-    workerOperator.workerMetrics ++ EvaluationMetrics.create(sparkContext)
+    functionMetrics.beside(workerOperator.workerMetrics ++ EvaluationMetrics.create(sparkContext))
 
   override protected def evaluate(
       argMetas: Array[EvalPythonExec.ArgumentMetadata],
@@ -54,7 +57,8 @@ case class ThreadEvalPythonUDTFExec(
       meter: Option[ContentionMeter]): Iterator[Iterator[InternalRow]] = {
     val numOutputRows = longMetric("numOutputRows")
     // It counts calls.
-    val measured = EvaluationMetrics(metrics).copy(outputRows = new SQLMetric(metricType = "sum"))
+    val measured = EvaluationMetrics(metrics, functionMetrics).copy(outputRows =
+      new SQLMetric(metricType = "sum"))
     val python = new RowEvaluation(spec, settings, Seq(udtf.dataType), context, measured, meter)
     val input = spec.inputSchema
     val joined = new JoinedRow

@@ -17,7 +17,7 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.streaming.sources.MicroBatchWrite
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.internal.connector.SupportsMetadata
-import org.apache.spark.sql.pyflow.{PythonErrors, PythonSources}
+import org.apache.spark.sql.pyflow.{FunctionMetrics, PythonErrors, PythonSources}
 import org.apache.spark.sql.types.StructType
 
 import io.pyflow.admission.FunctionIdentity
@@ -51,9 +51,11 @@ class PythonSource(
       inStruct = true,
       SQLConf.get,
       settings.worker)
-    val metrics = PythonSource.metrics(SparkContext.getOrCreate())
+    val sparkContext = SparkContext.getOrCreate()
+    val metrics = PythonSource.metrics(sparkContext)
+    val measured = StreamMetrics(metrics, FunctionMetrics(sparkContext))
     val identities = FunctionIdentity.of(cls)
-    val lane = ArrowLane(spec, settings, identities, StreamMetrics(metrics), None, metrics)
+    val lane = ArrowLane(spec, settings, identities, measured, None, metrics)
     new MapInBatches(lane, toAttributes(output), output, cls.evalType)
   }
 

@@ -8,7 +8,7 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.pyflow.StateRows
+import org.apache.spark.sql.pyflow.{FunctionMetrics, StateRows}
 import org.apache.spark.sql.streaming.{ExpiredTimerInfo, OutputMode, StatefulProcessorWithInitialState, TimeMode, TimerValues}
 import org.apache.spark.sql.types.{ArrayType, StructType}
 
@@ -33,6 +33,7 @@ class PythonStatefulProcessor(
     keySchema: StructType,
     identities: Seq[FunctionIdentity],
     settings: ThreadModeSettings,
+    metrics: FunctionMetrics,
     outputSchema: StructType,
     rowProjection: Seq[Expression],
     initialProjection: Seq[Expression],
@@ -104,7 +105,7 @@ class PythonStatefulProcessor(
     private val python = {
       val function: JvmFunction = (code, argument) => synchronized(answer(code, argument))
       new EmbeddedEvaluation(
-        new RowFunctions(spec, settings, context, _ => (), Some(function)),
+        new RowFunctions(spec, settings, context, _ => (), Some(metrics), Some(function)),
         BatchEnds.every(1),
         Seq(ArrayType(outputSchema)),
         context)

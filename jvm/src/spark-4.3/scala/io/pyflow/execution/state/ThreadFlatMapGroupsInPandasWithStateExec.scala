@@ -64,7 +64,8 @@ case class ThreadFlatMapGroupsInPandasWithStateExec(
 
   // Shared with the operator that takes over where a task may not run the function here.
   override lazy val stateManager: StateManager = inProcess.stateManager
-  override lazy val metrics: Map[String, SQLMetric] = inProcess.metrics ++ additionalMetrics
+  override lazy val metrics: Map[String, SQLMetric] =
+    functionMetrics.beside(inProcess.metrics ++ additionalMetrics)
 
   override def output: Seq[Attribute] = inProcess.output
   override def shortName: String = inProcess.shortName

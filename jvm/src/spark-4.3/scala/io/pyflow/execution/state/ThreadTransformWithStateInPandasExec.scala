@@ -17,7 +17,7 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.transformwith
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.statefulprocessor.StatefulProcessorHandleImpl
 import org.apache.spark.sql.execution.streaming.state.{StateSchemaValidationResult, StateStore, StateStoreColFamilySchema}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.pyflow.{ArrowResults, PythonFunctions, StateRows, StateStores}
+import org.apache.spark.sql.pyflow.{ArrowResults, FunctionMetrics, PythonFunctions, StateRows, StateStores}
 import org.apache.spark.sql.streaming.TimeMode
 import org.apache.spark.sql.types.StructType
 
@@ -51,8 +51,10 @@ case class ThreadTransformWithStateInPandasExec(
   with ThreadModeExec {
   import inProcess.{batchTimestampMs, groupingAttributes, hasInitialState, initialStateGroupingAttrs, isStreaming, timeMode}
 
+  private lazy val functionMetrics = FunctionMetrics(sparkContext)
+
   override lazy val metrics: Map[String, SQLMetric] =
-    inProcess.metrics ++ StreamMetrics.create(sparkContext)
+    functionMetrics.beside(inProcess.metrics ++ StreamMetrics.create(sparkContext))
 
   override def output: Seq[Attribute] = inProcess.output
   override def shortName: String = inProcess.shortName
@@ -125,7 +127,13 @@ case class ThreadTransformWithStateInPandasExec(
         "state_server_socket_port" -> "0",
         "batch_timestamp" -> batchTimestampMs.getOrElse(-1L).toString,
         "watermark" -> eventTimeWatermarkForEviction.getOrElse(-1L).toString))
-    ArrowLane(spec, settings, FunctionIdentity.of(udf), StreamMetrics(metrics), None, pythonMetrics)
+    ArrowLane(
+      spec,
+      settings,
+      FunctionIdentity.of(udf),
+      StreamMetrics(metrics, functionMetrics),
+      None,
+      pythonMetrics)
   }
 
   private def results(
