@@ -19,5 +19,7 @@ f = udf(value, useArrow=False)  # the archive has no pyarrow
 for mode in ("default", "process", "thread"):
     if mode != "default":
         spark.conf.set("spark.pyflow.execution-mode", mode)
-    print(mode, spark.range(2).select(f("id")).distinct().collect())
+    values = spark.range(2).select(f("id")).distinct()
+    print(mode, values.collect())
+values.explain()
 spark.stop()
