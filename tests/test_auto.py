@@ -109,7 +109,6 @@ def test_functions_of_short_calls_leave(one_row_per_call):
     leaves(one_row_per_call, of_short_calls(short_loop("two_tasks"), 60_000))
 
 
-@pytest.mark.complete  # on a busy machine they may really wait for the GIL
 def test_functions_of_short_calls_that_wait_for_something_else_stay(one_row_per_call):
     def wait(n):
         time.sleep(0.00001)

@@ -158,7 +158,6 @@ def test_spark_connect(tmp_path):
     assert "BOTH MODES AGREE" in run([sys.executable, PROGRAMS / "connect.py"], tmp_path)
 
 
-@pytest.mark.complete
 def test_an_environment_that_comes_as_an_archive(tmp_path):
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
     (packages,) = (tmp_path / "env" / "lib").glob("python3.*/site-packages")
