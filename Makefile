@@ -144,7 +144,7 @@ bench-latency: build build/kafka.stamp
 	$(python) -m benchmarks.latency $(OPTIONS)
 
 kafka: build/kafka.stamp
-	$(python) scripts/kafka_broker.py --port $(or $(PORT),9092)
+	$(python) -m scripts.kafka_broker --port $(or $(PORT),9092)
 
 soak: build
 	$(python) -m benchmarks.soak --minutes $(or $(MINUTES),10)

@@ -19,7 +19,6 @@ import math
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -35,6 +34,7 @@ from generator import Generator, Statistic, statistics
 from scripts import mariadb_server
 from scripts.connector_jars import table_jars
 from scripts.kafka_broker import Broker, connector_jars
+from scripts.local_server import free_port
 from scripts.mariadb_server import MariaDb
 
 HERE = Path(__file__).resolve().parent
@@ -135,13 +135,6 @@ def differences(found: dict[str, Statistic], expected: dict[str, Statistic]) -> 
     ]
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((mariadb_server.HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def run(options: argparse.Namespace) -> int:
     """Do what the options say; return how many provinces have wrong figures."""
     if options.fresh:
@@ -158,7 +151,7 @@ def run(options: argparse.Namespace) -> int:
         first = 1 + max((int(each.value[:32], 16) for each in topic.records()), default=-1)
         job = Job(broker.address, database, options.folder)
         stack.callback(job.stop)
-        port = options.port or _free_port()
+        port = options.port or free_port()
         shown = subprocess.Popen(
             [
                 *("setpriv", "--pdeathsig", "KILL", sys.executable, str(HERE / "page.py")),

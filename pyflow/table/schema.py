@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ __all__ = ["Schema"]
 
 
 @dataclass(frozen=True, eq=False)
-class UnresolvedColumn:
+class UnresolvedColumn(ABC):
     """A column of a `Schema`.
 
     Parameters
@@ -32,8 +33,9 @@ class UnresolvedColumn:
     name: str
     comment: str | None
 
+    @abstractmethod
     def _declaration(self) -> str:
-        raise NotImplementedError
+        """The column as it is declared, behind its name."""
 
     def __str__(self) -> str:
         comment = "" if self.comment is None else f" COMMENT {literal(self.comment)}"

@@ -16,7 +16,7 @@ import pytest
 
 from databases import LOGIN, created, run
 from pyflow.util.exceptions import TableException
-from scripts import mariadb_server
+from scripts import local_server
 
 COLUMNS = (
     "id BIGINT, name STRING, price DECIMAL(10, 2), ratio DOUBLE, flag BOOLEAN, day DATE, "
@@ -178,7 +178,7 @@ def postgresql():
     if os.geteuid() == 0:
         shutil.chown(folder, "postgres")
         as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-    port = mariadb_server._free_port()
+    port = local_server.free_port()
 
     def program(name, *arguments):
         command = [*as_user, f"{programs[-1]}/{name}", *arguments]

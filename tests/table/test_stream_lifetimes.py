@@ -9,13 +9,17 @@ from pyspark.sql import Row
 from pyspark.sql.streaming import TwsTester
 
 from pyflow.table.expressions import col
-from pyflow.table.runtime.streams import aggregates, lifetimes, sides
+from pyflow.table.runtime.streams import aggregates, lifetimes
 from pyflow.table.runtime.streams.groups import GroupAggregate
+from pyflow.table.runtime.streams.lifetimes import Lifetime
+from pyflow.table.runtime.streams.over import Frame, OverRows
 from pyflow.table.runtime.streams.ranks import FirstRows, SortColumn
 from pyflow.table.runtime.streams.sides import Join, SetOperation, Side
+from pyflow.table.runtime.streams.upserts import LatestRow, RowsOfKey
 from streams import Source
 
 SECONDS = 10
+LIFETIME = Lifetime(SECONDS, sweeps=True)
 NAMES = ["k", "v", "kind", "place"]
 ROW = "struct<f0:bigint>"
 
@@ -32,28 +36,41 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     made = Clock()
-    for module in (lifetimes, sides):
-        monkeypatch.setattr(module, "time", made)
+    monkeypatch.setattr(lifetimes, "time", made)
     return made
 
 
 def group():
     functions = [(aggregates.make("max", True, ("ANY",), "bigint"), 1)]
-    return GroupAggregate(functions, NAMES, True, True, True, SECONDS, sweeps=True)
+    return GroupAggregate(functions, NAMES, True, True, True, LIFETIME)
 
 
 def first_rows():
     order = [SortColumn(1, True, True)]
-    return FirstRows(order, 1, 2, (0, 2), 2, False, True, NAMES, False, False, SECONDS, sweeps=True)
+    return FirstRows(order, 1, 2, (0, 2), 2, False, True, NAMES, False, False, LIFETIME)
 
 
 def join():
     both = Side(1, 2, 1, ROW), Side(2, 3, 1, ROW)
-    return Join("full", *both, [], ["l", "r", "kind", "place"], 0, SECONDS, sweeps=True)
+    return Join("full", *both, [], ["l", "r", "kind", "place"], 0, LIFETIME)
 
 
 def intersection():
-    return SetOperation("intersect", True, ["k", "kind", "place"], SECONDS, sweeps=True)
+    return SetOperation("intersect", True, ["k", "kind", "place"], LIFETIME)
+
+
+def latest_row():
+    return LatestRow(NAMES, LIFETIME)
+
+
+def rows_of_key():
+    return RowsOfKey(None, NAMES, LIFETIME)
+
+
+def over_rows(in_event_time=False):
+    functions = [(aggregates.make("max", True, ("ANY",), "bigint"), 0)]
+    lifetime = Lifetime(SECONDS, sweeps=not in_event_time)
+    return OverRows(functions, Frame(True, 1), 1, 1, 2, in_event_time, ["v", "max"], lifetime)
 
 
 OPERATORS = {
@@ -61,6 +78,9 @@ OPERATORS = {
     "first_rows": (first_rows, lambda v: {"k": "a", "v": v}),
     "join": (join, lambda v: {"left": True, "l": v, "r": None}),
     "intersection": (intersection, lambda v: {"k": "a", "left": True}),
+    "latest_row": (latest_row, lambda v: {"k": "a", "v": v}),
+    "rows_of_key": (rows_of_key, lambda v: {"k": "a", "v": v}),
+    "over_rows": (over_rows, lambda v: {"k": "a", "v": v, "moment": v}),
 }
 
 

@@ -16,8 +16,9 @@ import pytest
 from pyspark.sql import Row
 from pyspark.sql.streaming import TwsTester
 
-from pyflow.table.runtime.streams import aggregates, lifetimes, sides
+from pyflow.table.runtime.streams import aggregates, lifetimes
 from pyflow.table.runtime.streams.groups import GroupAggregate
+from pyflow.table.runtime.streams.lifetimes import FOREVER, Lifetime
 from pyflow.table.runtime.streams.ranks import FirstRows, SortColumn
 from pyflow.table.runtime.streams.sides import Comparison, Join, SetOperation, Side
 
@@ -106,7 +107,7 @@ def test_aggregates_of_changes_are_those_of_the_rows_left(kind, distinct, change
         if distinct:
             function = aggregates.Distinct(function, "bigint")
         operator = GroupAggregate(
-            [(function, 1)], ["k", "v", "kind", "place"], changes, per_record, False, 0.0
+            [(function, 1)], ["k", "v", "kind", "place"], changes, per_record, False, FOREVER
         )
         tester, applied = TwsTester(operator), Applied()
         live: list = []
@@ -176,7 +177,7 @@ def test_joins_of_changes_are_those_of_the_rows_left(kind, compared, changes):
             [Comparison("<", 0, 0)] if compared else [],
             [*(["l0", "l1"] if kind in ("semi", "anti") else names[2:6]), "kind", "place"],
             1,
-            0.0,
+            FOREVER,
         )
         tester, applied = TwsTester(operator), Applied()
         live = {True: [], False: []}
@@ -205,7 +206,7 @@ def test_joins_of_changes_are_those_of_the_rows_left(kind, compared, changes):
 def test_set_operations_of_changes_are_those_of_the_rows_left(operation, every):
     rng = random.Random(f"{operation} {every}")
     for _ in TRIALS:
-        operator = SetOperation(operation, every, ["k", "kind", "place"], 0.0)
+        operator = SetOperation(operation, every, ["k", "kind", "place"], FOREVER)
         tester, applied = TwsTester(operator), Applied()
         live = {True: [], False: []}
         numbers = itertools.count()
@@ -235,7 +236,7 @@ def test_first_rows_of_changes_are_those_of_the_rows_left(numbered, replaces, ch
         names = ["k", "v", *(["rank"] if numbered else []), "kind", "place"]
         operator = FirstRows(
             [SortColumn(1, ascending, ascending)],
-            *(start, end, (0, 2), 2, numbered, replaces, names, changes, False, 0.0),
+            *(start, end, (0, 2), 2, numbered, replaces, names, changes, False, FOREVER),
         )
         tester, applied = TwsTester(operator), Applied()
         live: list = []
@@ -270,8 +271,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     made = Clock()
-    for module in (lifetimes, sides):
-        monkeypatch.setattr(module, "time", made)
+    monkeypatch.setattr(lifetimes, "time", made)
     return made
 
 
@@ -288,7 +288,7 @@ def fed(operator, clock, *batches):
 def test_a_group_that_is_not_used_in_time_is_forgotten_with_its_stores(clock):
     functions = [(aggregates.make("max", True, ("ANY",), "bigint"), 1)]
     names = ["k", "v", "kind", "place"]
-    operator = GroupAggregate(functions, names, True, True, True, time_to_live=10)
+    operator = GroupAggregate(functions, names, True, True, True, Lifetime(10))
 
     found = fed(
         operator,
@@ -313,7 +313,7 @@ def test_a_row_of_a_join_that_is_not_used_in_time_has_no_partners(clock):
     schema = "struct<f0:bigint>"
     operator = Join(
         *("inner", Side(2, 3, 1, schema), Side(3, 4, 1, schema), []),
-        *(["l", "r", "kind", "place"], 1, 10),
+        *(["l", "r", "kind", "place"], 1, Lifetime(10)),
     )
 
     found = fed(
@@ -330,7 +330,7 @@ def test_a_row_of_a_join_that_is_not_used_in_time_has_no_partners(clock):
 def test_first_rows_that_are_not_used_in_time_are_forgotten(clock):
     names = ["k", "v", "kind", "place"]
     operator = FirstRows(
-        [SortColumn(1, True, True)], 1, 1, (0, 2), 2, False, True, names, False, False, 10
+        [SortColumn(1, True, True)], 1, 1, (0, 2), 2, False, True, names, False, False, Lifetime(10)
     )
 
     found = fed(
@@ -345,7 +345,7 @@ def test_first_rows_that_are_not_used_in_time_are_forgotten(clock):
 
 
 def test_a_row_of_a_set_operation_that_is_not_used_in_time_is_forgotten(clock):
-    operator = SetOperation("minus", False, ["k", "kind", "place"], 10)
+    operator = SetOperation("minus", False, ["k", "kind", "place"], Lifetime(10))
 
     found = fed(
         operator,

@@ -11,8 +11,9 @@ from pyspark.sql.streaming import TwsTester
 
 from pyflow.table import AggregateFunction, DataTypes
 from pyflow.table.expressions import CURRENT_ROW, col, lit, row_interval
-from pyflow.table.runtime.streams import aggregates
+from pyflow.table.runtime.streams import aggregates, lifetimes
 from pyflow.table.runtime.streams.frames import Lag, Recomputed
+from pyflow.table.runtime.streams.lifetimes import FOREVER, Lifetime
 from pyflow.table.runtime.streams.over import Frame, OverRows
 from pyflow.table.udf import udaf
 from pyflow.table.window import Over
@@ -29,7 +30,7 @@ def at(second):
 # The operator, in PySpark's own tester of processors
 
 
-def operator(frame, event_time=True, sweeps=False):
+def operator(frame, event_time=True, lifetime=FOREVER):
     """Rows are a key, a number, which is the argument as well, and a time."""
     changes_of = frame.preceding is not None
     made = [
@@ -40,7 +41,7 @@ def operator(frame, event_time=True, sweeps=False):
     if frame.preceding is not None:
         made.append((Recomputed(aggregates.make("max", False, ("ANY",), "bigint")), 0))
     names = ["v", "sum", "min", "count", "max"][: len(made) + 1]
-    return OverRows(made, frame, 1, 1, 2, event_time, names, 0, sweeps)
+    return OverRows(made, frame, 1, 1, 2, event_time, names, lifetime)
 
 
 def in_event_time(frame):
@@ -112,6 +113,24 @@ def test_what_no_later_row_can_need_is_not_kept():
     assert not list(made.handle._timers.getAllKeysWithTimers())
 
 
+@pytest.mark.parametrize("frame", [Frame(True, 2), Frame(True, None), Frame(False, None)])
+def test_a_partition_that_has_expired_goes_when_the_watermark_moves_on(frame, monkeypatch):
+    now = 1000.0
+    monkeypatch.setattr(lifetimes.time, "time", lambda: now)
+    processor = operator(frame, lifetime=Lifetime(10))
+    made = TwsTester(processor, timeMode="EventTime", eventTimeExtractor=lambda row: row.t // MS)
+    states = [*made.handle.value_states.values(), *made.handle.map_states.values()]
+
+    made.test("a", [Row(k="a", v=1, t=10 * MS, kind=0, place=1)])
+    assert [row["sum"] for row in made.setWatermark(12)] == [1]
+    for elapsed, watermark, is_kept in [(9, 10_013, True), (2, 10_014, True), (0, 20_014, False)]:
+        now += elapsed
+        made.setWatermark(watermark)
+        assert any(any(each.state.values()) for each in states) == is_kept
+
+    assert not list(made.handle._timers.getAllKeysWithTimers())
+
+
 def test_rows_of_a_processing_time_come_at_once():
     made = TwsTester(operator(Frame(False, 5 * MS), event_time=False))
     first = made.test("a", [Row(k="a", v=v, t=10 * MS, kind=0, place=v) for v in (1, 2)])
@@ -124,7 +143,7 @@ def test_rows_of_a_processing_time_come_at_once():
 
 
 def test_rows_of_a_processing_time_go_when_their_interval_is_over():
-    processor = operator(Frame(False, 5 * MS), event_time=False, sweeps=True)
+    processor = operator(Frame(False, 5 * MS), event_time=False, lifetime=Lifetime(0, sweeps=True))
     made = TwsTester(processor, timeMode="ProcessingTime")
     made.setProcessingTime(10)
     made.test("a", [Row(k="a", v=1, t=10 * MS, kind=0, place=1)])
@@ -139,7 +158,9 @@ def test_rows_of_a_processing_time_go_when_their_interval_is_over():
 
 
 def test_lag_is_the_value_of_a_row_before():
-    made = OverRows([(Lag(2), (0, 1))], Frame(True, None), 1, 2, 3, False, ["v", "d", "lag"], 0)
+    made = OverRows(
+        [(Lag(2), (0, 1))], Frame(True, None), 1, 2, 3, False, ["v", "d", "lag"], FOREVER
+    )
     rows = [Row(k="a", v=v, d=-v, t=1, kind=0, place=v) for v in range(1, 5)]
 
     assert [row["lag"] for row in TwsTester(made).test("a", rows)] == [-1, -2, 1, 2]

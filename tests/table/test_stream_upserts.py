@@ -16,7 +16,8 @@ from pyflow.table.connectors.connector import Connector
 from pyflow.table.expressions import col
 from pyflow.table.planner.changelog import net_changes
 from pyflow.table.planner.relation import DELETE, INSERT, KIND, UPDATE_AFTER, UPDATE_BEFORE, column
-from pyflow.table.runtime.streams import upserts
+from pyflow.table.runtime.streams import lifetimes
+from pyflow.table.runtime.streams.lifetimes import FOREVER, Lifetime
 from pyflow.table.runtime.streams.upserts import LatestRow, RowsOfKey
 from streams import Source
 from test_stream_operators import Applied, Clock, fed, generated
@@ -25,7 +26,7 @@ from test_stream_operators import Applied, Clock, fed, generated
 @pytest.fixture
 def clock(monkeypatch):
     made = Clock()
-    monkeypatch.setattr(upserts, "time", made)
+    monkeypatch.setattr(lifetimes, "time", made)
     return made
 
 
@@ -35,7 +36,7 @@ NAMES = ["k", "v", "kind", "place"]
 def test_upserts_in_any_order_give_the_changes_of_the_newest_row():
     rng = random.Random(1)
     for _ in range(60):
-        tester, applied = TwsTester(LatestRow(NAMES, 0.0)), Applied()
+        tester, applied = TwsTester(LatestRow(NAMES, FOREVER)), Applied()
         numbers = itertools.count()
         newest = None
         for _ in range(4):
@@ -56,7 +57,7 @@ def test_upserts_in_any_order_give_the_changes_of_the_newest_row():
 
 def test_an_upsert_that_changes_nothing_is_told_where_keys_are_forgotten(clock):
     found = fed(
-        LatestRow(NAMES, 10),
+        LatestRow(NAMES, Lifetime(10)),
         clock,
         [("a", 1, UPDATE_AFTER, 1)],
         [("a", 1, UPDATE_AFTER, 2)],
@@ -74,7 +75,7 @@ def test_an_upsert_that_changes_nothing_is_told_where_keys_are_forgotten(clock):
 def test_of_the_rows_of_a_key_the_one_added_last_counts():
     rng = random.Random(2)
     for _ in range(60):
-        tester = TwsTester(RowsOfKey(None, NAMES, 0.0))
+        tester = TwsTester(RowsOfKey(None, NAMES, FOREVER))
         numbers = itertools.count()
         live: list = []
         shown = None
@@ -98,7 +99,7 @@ def test_of_the_rows_of_a_key_the_one_added_last_counts():
 def test_a_row_with_a_key_of_its_own_replaces_itself(clock):
     names = ["k", "id", "v", "kind", "place"]
     found = fed(
-        RowsOfKey([0], names, 10),
+        RowsOfKey([0], names, Lifetime(10)),
         clock,
         [("a", 1, "x", INSERT, 1), ("a", 2, "y", INSERT, 2), ("a", 1, "z", UPDATE_AFTER, 3)],
         [("a", 1, "what was it", DELETE, 4)],

@@ -19,10 +19,12 @@ from pyflow.table.planner.executors import provide
 from pyflow.table.planner.relation import KIND, SEQUENCE, column, with_watermark
 from pyflow.table.planner.time_values import local_of_micros
 from pyflow.table.planner.transport import carried, carried_type, restored
+from pyflow.table.runtime.streams.lifetimes import Lifetime
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+    from pyflow.table.runtime.streams.operators import StreamOperator
     from pyflow.table.table_environment import TableEnvironment
 
 __all__ = [
@@ -30,9 +32,9 @@ __all__ = [
     "TimeMode",
     "applied",
     "changes_of",
+    "lifetime_of",
     "may_have_timers",
     "per_record",
-    "sweeps",
     "time_to_live",
     "timely",
 ]
@@ -87,10 +89,9 @@ class Columns:
 def changes_of(
     frame: DataFrame,
     keys: Sequence[str],
-    processor: Any,
+    processor: StreamOperator,
     emitted: Sequence[spark.StructField],
     environment: TableEnvironment,
-    sweeps: bool = False,
 ) -> DataFrame:
     """Return the changes that an operator emits.
 
@@ -101,15 +102,13 @@ def changes_of(
     keys
         By which columns rows belong together.
     processor
-        What `transformWithState` takes.
+        What `transformWithState` takes. Its only timers are those for state that is not used.
     emitted
         The columns that it emits, before KIND and SEQUENCE.
-    sweeps
-        Whether it has timers for state that is not used.
     """
     kind = spark.StructField(KIND, spark.ByteType())
     output = [*emitted, kind, spark.StructField(SEQUENCE, spark.LongType())]
-    time_mode: TimeMode = "ProcessingTime" if sweeps else "None"
+    time_mode: TimeMode = "ProcessingTime" if processor.lifetime.sweeps else "None"
     return applied(frame, keys, processor, output, time_mode, environment)
 
 
@@ -169,9 +168,10 @@ def per_record(environment: TableEnvironment) -> bool:
     return str(enabled).lower() != "true"
 
 
-def sweeps(frame: DataFrame, environment: TableEnvironment) -> bool:
-    """Return whether timers remove the state of an operator that has not been used."""
-    return time_to_live(environment) > 0 and may_have_timers(frame, environment)
+def lifetime_of(frame: DataFrame, environment: TableEnvironment) -> Lifetime:
+    """Return how long the state of an operator over these rows is kept that is not used."""
+    seconds = time_to_live(environment)
+    return Lifetime(seconds, seconds > 0 and may_have_timers(frame, environment))
 
 
 def may_have_timers(frame: DataFrame, environment: TableEnvironment) -> bool:

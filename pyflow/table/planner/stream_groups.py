@@ -24,7 +24,7 @@ from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.functions import built_in_of_sql
 from pyflow.table.planner.nodes import Call, Distinct, FunctionCall, Node
 from pyflow.table.planner.nodes import Literal as LiteralNode
-from pyflow.table.planner.operators import Columns, changes_of, per_record, sweeps, time_to_live
+from pyflow.table.planner.operators import Columns, changes_of, lifetime_of, per_record
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import KIND, SEQUENCE, Relation, column
 from pyflow.table.planner.shapes import shape_of
@@ -92,11 +92,10 @@ def aggregate(
     Without aggregates, each key once. With a function of the program among them, once per key and
     micro-batch, as PyFlink does per bundle.
     """
-    sweeping = sweeps(relation.frame, environment)
     scope = scope_of(relation, environment)
     found = [_planned(node, scope, relation.updating) for node in aggregates.values()]
     each_record = per_record(environment) and not any(each.together for each in found)
-    seconds = time_to_live(environment)
+    lifetime = lifetime_of(relation.frame, environment)
 
     def operator(places: list[Any], names: list[str]) -> GroupAggregate:
         return GroupAggregate(
@@ -104,14 +103,13 @@ def aggregate(
             names,
             changes=relation.updating,
             per_record=each_record,
-            repeats=seconds > 0 and (each_record or any(each.together for each in found)),
-            time_to_live=seconds,
-            sweeps=sweeping,
+            repeats=lifetime.seconds > 0 and (each_record or any(each.together for each in found)),
+            lifetime=lifetime,
         )
 
     results = [(name, each.result) for name, each in zip(aggregates, found)]
     only_new = not aggregates and not relation.updating
-    return _grouped(relation, keys, found, results, operator, only_new, sweeping, environment)
+    return _grouped(relation, keys, found, results, operator, only_new, environment)
 
 
 def flat_aggregate(
@@ -122,8 +120,7 @@ def flat_aggregate(
     scope = scope_of(relation, environment)
     arguments = scope.arguments_of_function(wrapper, call.arguments)
     found = of_program(wrapper, arguments, False, relation.updating, environment)
-    seconds = time_to_live(environment)
-    sweeping = sweeps(relation.frame, environment)
+    lifetime = lifetime_of(relation.frame, environment)
 
     def operator(places: list[Any], names: list[str]) -> GroupAggregate:
         return TableAggregate(
@@ -132,12 +129,11 @@ def flat_aggregate(
             changes=relation.updating,
             per_record=False,
             repeats=False,
-            time_to_live=seconds,
-            sweeps=sweeping,
+            lifetime=lifetime,
         )
 
     results = [(part.name, part.data_type) for part in wrapper.result_type.fields]
-    return _grouped(relation, keys, [found], results, operator, False, sweeping, environment)
+    return _grouped(relation, keys, [found], results, operator, False, environment)
 
 
 def _grouped(
@@ -147,7 +143,6 @@ def _grouped(
     results: Sequence[tuple[str, DataType]],
     operator: Callable[[list[Any], list[str]], GroupAggregate],
     only_new: bool,
-    sweeping: bool,
     environment: TableEnvironment,
 ) -> Relation:
     """Return what an operator emits for each key.
@@ -160,8 +155,6 @@ def _grouped(
         Makes it of the places of arguments, and of the names of what it emits.
     only_new
         Whether it emits insertions only.
-    sweeping
-        Whether it has timers for groups that are not used.
     """
     rows = numbered(relation)
     types = dict(relation.fields)
@@ -181,7 +174,7 @@ def _grouped(
         place += len(each.arguments)
     processor = operator(places, [*by.names, *values.names, KIND, SEQUENCE])
     emitted = [*by.schema, *values.schema]
-    changes = changes_of(frame, by.names, processor, emitted, environment, sweeping)
+    changes = changes_of(frame, by.names, processor, emitted, environment)
     restored = changes.select(
         *(by.restored(keys) if keys else []),
         *values.restored([name for name, _ in results]),

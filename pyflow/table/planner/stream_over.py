@@ -30,6 +30,7 @@ from pyflow.table.planner.stream_groups import (
 from pyflow.table.planner.windows import micros_of
 from pyflow.table.runtime.streams import aggregates as built_in
 from pyflow.table.runtime.streams.frames import Lag, Recomputed
+from pyflow.table.runtime.streams.lifetimes import Lifetime
 from pyflow.table.runtime.streams.over import Frame, OverRows
 from pyflow.table.types import DataTypes, to_spark
 from pyflow.table.udf import ImperativeAggregateFunction
@@ -136,8 +137,7 @@ def over(
         len(by.names) + place,
         in_event_time,
         [*own.names, *results.names],
-        time_to_live(environment),
-        sweeping,
+        Lifetime(time_to_live(environment), sweeping),
     )
     time_mode: TimeMode = "ProcessingTime" if sweeping else "None"
     if in_event_time:

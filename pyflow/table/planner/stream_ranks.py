@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as F
-
 from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.nodes import Field, Node
-from pyflow.table.planner.operators import Columns, changes_of, sweeps, time_to_live
-from pyflow.table.planner.projection import scope_of
+from pyflow.table.planner.operators import changes_of, lifetime_of
+from pyflow.table.planner.ranked_rows import RankedRows
 from pyflow.table.planner.relation import KIND, SEQUENCE, Relation, SortKey, column
-from pyflow.table.runtime.streams.ranks import FirstRows, SortColumn
+from pyflow.table.runtime.streams.ranks import FirstRows
 from pyflow.table.types import DataTypes
 
 if TYPE_CHECKING:
@@ -43,42 +41,27 @@ def first_rows(
     rank
         The name of a column for the place; None where it is not asked for.
     """
-    rows = numbered(relation)
-    scope = scope_of(rows, environment)
-    resolved = scope.resolve_all(partitions)
-    by = Columns("k", tuple(each.data_type for each in resolved) or (DataTypes.BOOLEAN(),))
-    own = Columns("c", tuple(relation.types))
     sorts, latest = _without_processing_time(relation, order)
-    values = scope.resolve_all([each.node for each in sorts])
-    sorted_by = Columns("s", tuple(each.data_type for each in values))
-    frame = rows.frame.select(
-        *by.carried([each.column for each in resolved] or [F.lit(True)]),
-        *own.carried(rows.columns),
-        *sorted_by.carried([each.column for each in values]),
-        *rows.changes,
-    )
-    first = len(by.names)
-    end = first + len(own.names)
-    emitted = own if rank is None else Columns("c", (*own.types, DataTypes.BIGINT()))
-    start, last = places
+    rows = RankedRows.of(numbered(relation), partitions, sorts, {}, environment)
+    emitted = rows.emitted(rank)
     # The first to come stay, whatever comes; their times go on being time attributes.
     only_new = not (relation.updating or sorts or latest)
-    sweeping = not (only_new and relation.time_attributes) and sweeps(relation.frame, environment)
+    lifetime = lifetime_of(relation.frame, environment)
+    if only_new and relation.time_attributes:
+        lifetime = lifetime._replace(sweeps=False)
     processor = FirstRows(
-        [SortColumn(end + i, s.ascending, s.nulls_first) for i, s in enumerate(sorts)],
-        start,
-        last,
-        (first, end),
-        end + len(sorts),
+        rows.order,
+        *places,
+        rows.bounds,
+        rows.width,
         rank is not None,
         places == (1, 1) and not relation.updating,
         [*emitted.names, KIND, SEQUENCE],
         relation.updating,
         latest,
-        time_to_live(environment),
-        sweeping,
+        lifetime,
     )
-    changes = changes_of(frame, by.names, processor, emitted.schema, environment, sweeping)
+    changes = changes_of(rows.frame, rows.by.names, processor, emitted.schema, environment)
     names = [*relation.names, *([] if rank is None else [rank])]
     restored = changes.select(
         *emitted.restored(names), *([] if only_new else [column(KIND), column(SEQUENCE)])

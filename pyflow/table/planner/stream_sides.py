@@ -20,8 +20,7 @@ from pyflow.table.planner.operators import (
     Columns,
     applied,
     changes_of,
-    sweeps,
-    time_to_live,
+    lifetime_of,
     timely,
 )
 from pyflow.table.planner.projection import scope_of
@@ -118,17 +117,15 @@ def join(
             window=right.window if kind == "right" else left.window if kind != "full" else None,
         )
         return _filtered(result, parts.residue, environment)
-    sweeping = sweeps(frame, environment)
     operator = Join(
         kind,
         *sides,
         parts.comparisons,
         [*names.names, KIND, SEQUENCE],
         len(keys.names),
-        time_to_live(environment),
-        sweeping,
+        lifetime_of(frame, environment),
     )
-    changes = changes_of(frame, keys.names, operator, names.schema, environment, sweeping)
+    changes = changes_of(frame, keys.names, operator, names.schema, environment)
     updating = kind not in ("inner", "semi") or left.updating or right.updating
     restored = changes.select(*names.restored(visible), column(KIND), column(SEQUENCE))
     result = Relation(restored, fields, updating=True)
@@ -382,11 +379,10 @@ def set_operation(
             )
         )
     frame = sides[0].union(sides[1])
-    sweeping = sweeps(frame, environment)
     processor = SetOperation(
-        operation, every, [*keys.names, KIND, SEQUENCE], time_to_live(environment), sweeping
+        operation, every, [*keys.names, KIND, SEQUENCE], lifetime_of(frame, environment)
     )
-    changes = changes_of(frame, keys.names, processor, keys.schema, environment, sweeping)
+    changes = changes_of(frame, keys.names, processor, keys.schema, environment)
     restored = changes.select(*keys.restored(left.names), column(KIND), column(SEQUENCE))
     key = None if every else tuple(left.names)
     return Relation(restored, left.fields, key=key, updating=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from pyflow.table.planner.changelog import numbered
-from pyflow.table.planner.operators import Columns, changes_of, time_to_live
+from pyflow.table.planner.operators import Columns, changes_of, lifetime_of
 from pyflow.table.planner.relation import (
     DELETE,
     KIND,
@@ -61,7 +61,7 @@ def changes_of_upserts(
         kind,
         column(SEQUENCE),
     )
-    processor = LatestRow([*by.names, *own.names, KIND, SEQUENCE], time_to_live(environment))
+    processor = LatestRow([*by.names, *own.names, KIND, SEQUENCE], lifetime_of(frame, environment))
     emitted = [*by.schema, *own.schema]
     changes = changes_of(upserts, by.names, processor, emitted, environment)
     return changes.select(
@@ -101,7 +101,7 @@ def rows_by_key(
     )
     same = None if own is None else [others.index(name) for name in own if name in others]
     names = [*by.names, *values.names, KIND, SEQUENCE]
-    processor = RowsOfKey(same, names, time_to_live(environment))
+    processor = RowsOfKey(same, names, lifetime_of(frame, environment))
     emitted = [*by.schema, *values.schema]
     found = changes_of(frame, by.names, processor, emitted, environment)
     restored = found.select(

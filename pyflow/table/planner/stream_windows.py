@@ -16,7 +16,7 @@ from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.interval_joins import conjuncts
 from pyflow.table.planner.nodes import Call, Field, Node
 from pyflow.table.planner.operators import Columns, applied, timely
-from pyflow.table.planner.projection import scope_of
+from pyflow.table.planner.ranked_rows import RankedRows
 from pyflow.table.planner.relation import (
     Relation,
     SortKey,
@@ -26,7 +26,6 @@ from pyflow.table.planner.relation import (
 )
 from pyflow.table.planner.time_values import local_of_micros, micros_of_local
 from pyflow.table.planner.windows import micros_of, refuse_changing_clock
-from pyflow.table.runtime.streams.ranks import SortColumn
 from pyflow.table.runtime.streams.windows import SessionRows, WindowRanks
 from pyflow.table.types import DataTypes
 from pyflow.util.exceptions import TableException
@@ -98,33 +97,19 @@ def first_rows(
                 f"the first rows of a window in the order of the processing time {name!r} are not "
                 "carried: order them by a column"
             )
-    rows = numbered(relation)
-    scope = scope_of(rows, environment)
-    resolved = scope.resolve_all(partitions)
-    by = Columns("k", tuple(each.data_type for each in resolved))
-    own = Columns("c", tuple(relation.types))
-    values = scope.resolve_all([each.node for each in order])
-    sorted_by = Columns("s", tuple(each.data_type for each in values))
-    frame = rows.frame.select(
-        *by.carried([each.column for each in resolved]),
-        *own.carried(rows.columns),
-        *sorted_by.carried([each.column for each in values]),
-        last_moment_of(relation, environment).alias(_MOMENT),
-        *rows.changes,
-    )
-    first = len(by.names)
-    end = first + len(own.names)
-    emitted = own if rank is None else Columns("c", (*own.types, DataTypes.BIGINT()))
+    others = {_MOMENT: last_moment_of(relation, environment)}
+    rows = RankedRows.of(numbered(relation), partitions, order, others, environment)
+    emitted = rows.emitted(rank)
     processor = WindowRanks(
-        [SortColumn(end + i, s.ascending, s.nulls_first) for i, s in enumerate(order)],
-        *places,
-        (first, end),
-        rank is not None,
-        end + len(order),
-        emitted.names,
+        rows.order, *places, rows.bounds, rank is not None, rows.width, emitted.names
     )
     made = applied(
-        timely(frame, _MOMENT), by.names, processor, emitted.schema, "EventTime", environment
+        timely(rows.frame, _MOMENT),
+        rows.by.names,
+        processor,
+        emitted.schema,
+        "EventTime",
+        environment,
     )
     names = [*relation.names, *([] if rank is None else [rank])]
     ranked = [] if rank is None else [(rank, DataTypes.BIGINT().not_null())]

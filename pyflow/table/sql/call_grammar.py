@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 
 from sqlglot import exp
@@ -18,13 +19,13 @@ ABOVE_RANGES = 33
 class CallGrammar(TypeGrammar):
     """What is in the parentheses of such functions."""
 
+    @abstractmethod
     def condition(self) -> exp.Expr:
         """Take an expression of any kind (of ExpressionGrammar)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def operation(self, least: int) -> exp.Expr:
         """Take operands as long as their operators bind tight enough (of ExpressionGrammar)."""
-        raise NotImplementedError
 
     def _cast(self, word: str) -> exp.Expr:
         value = self.condition()

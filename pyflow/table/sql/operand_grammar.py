@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 
 from sqlglot import exp
@@ -42,9 +43,9 @@ SUM = 40
 class OperandGrammar(CallGrammar):
     """Operands, from which ExpressionGrammar makes expressions."""
 
+    @abstractmethod
     def query(self) -> exp.Expr:
         """Take a query (of QueryGrammar)."""
-        raise NotImplementedError
 
     def query_ahead(self) -> bool:
         """Whether a query comes next."""

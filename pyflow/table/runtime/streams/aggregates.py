@@ -11,6 +11,7 @@ from __future__ import annotations
 import decimal
 import math
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -27,7 +28,7 @@ _EXACT = decimal.Context(prec=120)
 _DIGITS = 38
 
 
-class Aggregate:
+class Aggregate(ABC):
     """An aggregate: accumulators are its own, the rows that they are made of the operator's.
 
     ``stores`` are opened for a task, and are those of the current key. ``in_order`` tells whether
@@ -37,24 +38,24 @@ class Aggregate:
     stores: tuple[Store, ...] = ()
     in_order = False
 
-    def open(self, handle: Any, name: str) -> None:
+    def open(self, handle: Any, name: str) -> None:  # noqa: B027
         """Open what an accumulator does not hold, under names that begin with `name`."""
 
+    @abstractmethod
     def create(self) -> Any:
         """An accumulator of no rows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def add(self, state: Any, value: Any) -> None:
         """Add the argument of a row, which may be None."""
-        raise NotImplementedError
 
     def take(self, state: Any, value: Any) -> None:
-        """Take back the argument of a row."""
+        """Take back the argument of a row, where rows of the input are taken back."""
         raise NotImplementedError
 
+    @abstractmethod
     def value(self, state: Any) -> Any:
         """The result."""
-        raise NotImplementedError
 
     def stored(self, state: Any) -> Any:
         """What is pickled of an accumulator, which is not used after that."""

@@ -7,7 +7,8 @@ from operator import itemgetter
 from typing import Any
 
 from pyflow.table.runtime.streams.aggregates import Aggregate
-from pyflow.table.runtime.streams.lifetimes import Life, Lifetime
+from pyflow.table.runtime.streams.lifetimes import Lifetime
+from pyflow.table.runtime.streams.operators import ExpiringOperator
 from pyflow.table.runtime.streams.rows import (
     DELETE,
     INSERT,
@@ -16,11 +17,10 @@ from pyflow.table.runtime.streams.rows import (
     Changes,
     adds,
     in_sequence,
-    row_maker,
 )
-from pyflow.table.runtime.streams.stores import Store, ValueStore
+from pyflow.table.runtime.streams.stores import Store
 
-__all__ = ["Argument", "GroupAggregate", "TableAggregate", "getter"]
+__all__ = ["Accumulators", "Argument", "GroupAggregate", "TableAggregate"]
 
 #: Which column of a row an aggregate takes, or which columns, as a tuple; None if it takes none.
 Argument = Any
@@ -28,7 +28,62 @@ Argument = Any
 _Values = tuple[Any, ...]
 
 
-class GroupAggregate:
+class Accumulators:
+    """Aggregates of the rows that belong together, with the state that they keep themselves.
+
+    Parameters
+    ----------
+    handle : StatefulProcessorHandle
+    aggregates : sequence
+        Each with the column that it takes.
+
+    Attributes
+    ----------
+    stores : list of Store
+    in_order : bool
+        Whether the order of rows matters to one of them.
+    """
+
+    def __init__(self, handle: Any, aggregates: Sequence[tuple[Aggregate, Argument]]) -> None:
+        self.stores: list[Store] = []
+        for number, (aggregate, _) in enumerate(aggregates):
+            aggregate.open(handle, f"aggregate{number}")
+            self.stores += aggregate.stores
+        self.in_order = any(each.in_order for each, _ in aggregates)
+        self._aggregates = [each for each, _ in aggregates]
+        each = [(aggregate, _getter(argument)) for aggregate, argument in aggregates]
+        self._adding = [(aggregate.add, get) for aggregate, get in each]
+        self._taking = [(aggregate.take, get) for aggregate, get in each]
+        self._results = [aggregate.value for aggregate, _ in aggregates]
+
+    def create(self) -> list[Any]:
+        """Those of no rows."""
+        return [each.create() for each in self._aggregates]
+
+    def add(self, states: list[Any], row: _Values) -> None:
+        """Add a row."""
+        for (change, get), state in zip(self._adding, states):
+            change(state, get(row))
+
+    def take(self, states: list[Any], row: _Values) -> None:
+        """Take a row back."""
+        for (change, get), state in zip(self._taking, states):
+            change(state, get(row))
+
+    def values(self, states: list[Any]) -> _Values:
+        """Their values."""
+        return tuple([of(state) for of, state in zip(self._results, states)])
+
+    def stored(self, states: list[Any]) -> list[Any]:
+        """What is pickled of them."""
+        return [each.stored(state) for each, state in zip(self._aggregates, states)]
+
+    def restored(self, stored: list[Any]) -> list[Any]:
+        """Those of which this was pickled."""
+        return [each.restored(state) for each, state in zip(self._aggregates, stored)]
+
+
+class GroupAggregate(ExpiringOperator):
     """Emits the changes of each key's aggregates, as Flink does.
 
     A key's first row gives ``+I``, later ones ``-U`` and ``+U`` where a value differs; when as many
@@ -47,10 +102,8 @@ class GroupAggregate:
     repeats : bool
         Whether values that stay the same are emitted, too: where keys are forgotten, operators
         behind this one must see that theirs are still used.
-    time_to_live : float
-        After how many seconds without a row a key is forgotten; 0 for never.
-    sweeps : bool
-        Whether timers of a processing time forget keys that no row comes for.
+    lifetime : Lifetime
+        Of a key that no row comes for.
     """
 
     def __init__(
@@ -60,32 +113,18 @@ class GroupAggregate:
         changes: bool,
         per_record: bool,
         repeats: bool,
-        time_to_live: float,
-        sweeps: bool = False,
+        lifetime: Lifetime,
     ) -> None:
+        super().__init__(names, lifetime)
         self._aggregates = tuple(aggregates)
-        self._names = list(names)
         self._changes = changes
         self._per_record = per_record
         self._repeats = repeats
-        self._lifetime = Lifetime(time_to_live, sweeps)
 
-    def init(self, handle: Any) -> None:
-        """Open the state of a task."""
-        self._make = row_maker(self._names)
-        self._lifetime.open(handle)
-        self._state = ValueStore(handle, "accumulators")
-        stores: list[Store] = []
-        for number, (aggregate, _) in enumerate(self._aggregates):
-            aggregate.open(handle, f"aggregate{number}")
-            stores += aggregate.stores
-        self._stores = tuple(stores)
-        each = [(aggregate, getter(argument)) for aggregate, argument in self._aggregates]
-        self._adding = [(aggregate.add, get) for aggregate, get in each]
-        self._taking = [(aggregate.take, get) for aggregate, get in each]
-        self._results = [aggregate.value for aggregate, _ in self._aggregates]
-        in_order = self._per_record or self._changes
-        self._in_order = in_order or any(each.in_order for each, _ in self._aggregates)
+    def _opened(self, handle: Any) -> Iterable[Store]:
+        self._accumulators = Accumulators(handle, self._aggregates)
+        self._in_order = self._per_record or self._changes or self._accumulators.in_order
+        return self._accumulators.stores
 
     def handleInputRows(  # noqa: N802
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
@@ -110,47 +149,18 @@ class GroupAggregate:
         self._write(group, known)
         return iter(changes.rows)
 
-    def handleExpiredTimer(  # noqa: N802
-        self,
-        key: tuple[Any, ...],
-        timerValues: Any,  # noqa: N803
-        expiredTimerInfo: Any,  # noqa: N803
-    ) -> Iterator[Any]:
-        """Forget a key that has not been used."""
-        expired = expiredTimerInfo.getExpiryTimeInMs()
-        found = self._state.get()
-        if found is not None and found[1][1] == expired:
-            rows, life, stored = found
-            after = self._lifetime.after(Life(*life), expired)
-            if after is not None:
-                self._state.put((rows, tuple(after), stored))
-            else:
-                self._state.clear()
-                for store in self._stores:
-                    store.clear()
-                    store.flush()
-        return iter(())
-
-    def close(self) -> None:
-        """Nothing is left to be closed."""
-
-    def handleInitialState(self, key: Any, row: Any, timer_values: Any) -> None:  # noqa: N802
-        """There is none."""
-
     def _apply(self, group: _Group, row: _Values) -> bool:
         """Add a row or take it back; False if there is nothing that it could be taken back from."""
         if not self._changes or adds(row):
             if group.accumulators is None:
-                group.accumulators = [each.create() for each, _ in self._aggregates]
+                group.accumulators = self._accumulators.create()
             group.rows += 1
-            steps = self._adding
+            self._accumulators.add(group.accumulators, row)
         elif group.accumulators is None:
             return False
         else:
             group.rows -= 1
-            steps = self._taking
-        for (change, get), state in zip(steps, group.accumulators):
-            change(state, get(row))
+            self._accumulators.take(group.accumulators, row)
         return True
 
     def _emit(
@@ -173,33 +183,24 @@ class GroupAggregate:
 
     def _values(self, group: _Group) -> _Values:
         assert group.accumulators is not None
-        return tuple([of(state) for of, state in zip(self._results, group.accumulators)])
+        return self._accumulators.values(group.accumulators)
 
     def _read(self) -> _Group:
         found = self._state.get()
         if found is None:
             return _Group(0, None)
-        rows, life, stored = found
-        kept = zip(self._aggregates, stored)
-        group = _Group(rows, [aggregate.restored(state) for (aggregate, _), state in kept])
-        group.timer = life[1]
-        if self._lifetime.is_over(Life(*life)):
-            self._forget(group)
-            self._state.clear()
-        return group
+        rows, stored = found
+        return _Group(rows, self._accumulators.restored(stored))
 
     def _write(self, group: _Group, known: bool) -> None:
         if group.rows > 0:
             assert group.accumulators is not None
-            kept = zip(self._aggregates, group.accumulators)
-            stored = [aggregate.stored(state) for (aggregate, _), state in kept]
-            self._state.put((group.rows, tuple(self._lifetime.used(group.timer)), stored))
+            self._state.put((group.rows, self._accumulators.stored(group.accumulators)))
         elif known:
-            self._forget(group)
             self._state.clear()
-            self._lifetime.removed(group.timer)
-        for store in self._stores:
-            store.flush()
+        else:
+            self._forget(group)
+        self._flush()
 
     def _forget(self, group: _Group) -> None:
         group.rows, group.accumulators = 0, None
@@ -227,17 +228,16 @@ class TableAggregate(GroupAggregate):
 
 
 class _Group:
-    """What is known of a key: its number of rows, its accumulators, and the timer of its state."""
+    """What is known of a key: its number of rows, and its accumulators."""
 
-    __slots__ = ("accumulators", "rows", "timer")
+    __slots__ = ("accumulators", "rows")
 
     def __init__(self, rows: int, accumulators: list[Any] | None) -> None:
         self.rows = rows
         self.accumulators = accumulators
-        self.timer: int | None = None
 
 
-def getter(argument: Argument) -> Callable[[_Values], Any]:
+def _getter(argument: Argument) -> Callable[[_Values], Any]:
     """What takes an aggregate's argument, or its arguments as a tuple, of a row."""
     if argument is None:
         return lambda row: True

@@ -10,33 +10,18 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["FOREVER", "Life", "Lifetime"]
+from pyflow.table.runtime.streams.stores import Store, ValueStore
+
+__all__ = ["FOREVER", "ExpiringValue", "Lifetime", "is_over", "timer_at"]
 
 
-class Life(NamedTuple):
-    """Until when the state of a key is there.
-
-    Attributes
-    ----------
-    expiry : float
-        In seconds since 1970; 0 for ever.
-    timer : int or None
-        The timer that looks at it, in milliseconds.
-    """
-
-    expiry: float
-    timer: int | None
-
-
-FOREVER = Life(0, None)
-
-
-class Lifetime:
+class Lifetime(NamedTuple):
     """How long state is kept.
 
-    Parameters
+    Attributes
     ----------
     seconds : float
         Without being used; 0 for ever.
@@ -44,40 +29,103 @@ class Lifetime:
         Whether timers, which are those of a processing time, remove what has expired.
     """
 
-    def __init__(self, seconds: float, sweeps: bool) -> None:
-        self._seconds = seconds
-        self._sweeps = sweeps and seconds > 0
+    seconds: float
+    sweeps: bool = False
 
-    def open(self, handle: Any) -> None:
-        """Open the timers of a task."""
+    def expiry(self) -> float:
+        """When state expires that is used now, in seconds since 1970; 0 for never."""
+        return time.time() + self.seconds if self.seconds else 0
+
+
+#: State is kept until it is removed.
+FOREVER = Lifetime(0)
+
+
+def is_over(expiry: float) -> bool:
+    """Whether state has expired."""
+    return bool(expiry) and time.time() >= expiry
+
+
+def timer_at(expiry: float) -> int:
+    """The timer that looks at state when it expires, in milliseconds."""
+    return math.ceil(expiry * 1000)
+
+
+class ExpiringValue:
+    """One object of Python per key, which expires together with other state of the key.
+
+    Of each key the object is read before it is written or removed.
+
+    Parameters
+    ----------
+    handle : StatefulProcessorHandle
+    name : str
+    lifetime : Lifetime
+    others : sequence of Store
+        What is removed with the object. They are flushed by their owner.
+    """
+
+    def __init__(
+        self, handle: Any, name: str, lifetime: Lifetime, others: Sequence[Store] = ()
+    ) -> None:
         self._handle = handle
+        self._state = ValueStore(handle, name)
+        self._lifetime = lifetime
+        self._others = tuple(others)
+        self._expiry = 0.0
+        self._timer: int | None = None
 
-    def is_over(self, life: Life) -> bool:
-        """Whether state has expired."""
-        return bool(life.expiry) and time.time() >= life.expiry
-
-    def used(self, timer: int | None) -> Life:
-        """The life of state that is used now, and that has a timer already or none."""
-        if not self._seconds:
-            return FOREVER
-        expiry = time.time() + self._seconds
-        if self._sweeps and timer is None:
-            timer = self._registered(expiry)
-        return Life(expiry, timer)
-
-    def removed(self, timer: int | None) -> None:
-        """State has been removed before its end."""
-        if timer is not None:
-            self._handle.deleteTimer(timer)
-
-    def after(self, life: Life, expired: int) -> Life | None:
-        """The life of state of which a timer has expired; None where the state has, too."""
-        now = max(time.time(), expired / 1000)
-        if now >= life.expiry:
+    def get(self) -> Any:
+        """The object; None where there is none, or it has expired."""
+        found = self._state.get()
+        if found is None:
+            self._expiry, self._timer = 0, None
             return None
-        return Life(life.expiry, self._registered(life.expiry))
+        value, self._expiry, self._timer = found
+        if is_over(self._expiry):
+            self.clear()
+            return None
+        return value
 
-    def _registered(self, expiry: float) -> int:
-        timer = math.ceil(expiry * 1000)
-        self._handle.registerTimer(timer)
-        return timer
+    def put(self, value: Any, used: bool = True, expires: bool = True) -> None:
+        """Write the object.
+
+        Parameters
+        ----------
+        value : object
+        used : bool
+            Whether it has been used now; otherwise it expires as it would have.
+        expires : bool
+            Whether it expires at all.
+        """
+        if not expires:
+            self._expiry = 0
+        elif used:
+            self._expiry = self._lifetime.expiry()
+            if self._expiry and self._lifetime.sweeps and self._timer is None:
+                self._timer = timer_at(self._expiry)
+                self._handle.registerTimer(self._timer)
+        self._state.put((value, self._expiry, self._timer))
+
+    def clear(self) -> None:
+        """Remove the object and what goes with it."""
+        self._state.clear()
+        if self._timer is not None:
+            self._handle.deleteTimer(self._timer)
+            self._timer = None
+        for store in self._others:
+            store.clear()
+
+    def timer_expired(self, timer: int) -> None:
+        """Remove the object where it has not been used, or have it looked at again."""
+        found = self._state.get()
+        if found is None or found[2] != timer:
+            return
+        value, expiry, _ = found
+        self._timer = None
+        if max(time.time(), timer / 1000) >= expiry:
+            self.clear()
+        else:
+            self._timer = timer_at(expiry)
+            self._handle.registerTimer(self._timer)
+            self._state.put((value, expiry, self._timer))

@@ -6,11 +6,13 @@ processing time come at once.
 
 A frame that begins some rows or some time before the current row keeps its rows, and takes each
 back from the aggregates when it has left the frame. A partition has one timer: for the first row
-that waits or, where none does, for the time from which on no later row needs the rows kept.
+that waits or, where none does, for the time from which on no later row needs the rows kept, or for
+a look whether the partition has expired.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -18,19 +20,18 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from pyflow.table.runtime.streams.aggregates import Aggregate
-from pyflow.table.runtime.streams.groups import Argument, getter
-from pyflow.table.runtime.streams.lifetimes import Life, Lifetime
-from pyflow.table.runtime.streams.rows import row_maker
-from pyflow.table.runtime.streams.stores import MapStore, Store, ValueStore
+from pyflow.table.runtime.streams.groups import Accumulators, Argument
+from pyflow.table.runtime.streams.lifetimes import Lifetime
+from pyflow.table.runtime.streams.operators import (
+    MILLISECOND,
+    ExpiringOperator,
+    first_millisecond,
+)
+from pyflow.table.runtime.streams.stores import MapStore, Store
 
-__all__ = ["MILLISECOND", "Frame", "OverRows", "first_millisecond"]
+__all__ = ["Frame", "OverRows"]
 
 _Values = tuple[Any, ...]
-
-# Where the state of a partition has its timer and its expiry.
-_TIMER, _EXPIRY = 4, 5
-#: In microseconds, as which times travel; timers count milliseconds.
-MILLISECOND = 1000
 
 
 class Frame(NamedTuple):
@@ -48,7 +49,7 @@ class Frame(NamedTuple):
     preceding: int | None
 
 
-class OverRows:
+class OverRows(ExpiringOperator):
     """Emits each row with the aggregates of its frame.
 
     Parameters
@@ -67,11 +68,9 @@ class OverRows:
         Whether rows wait for the watermark.
     names : sequence of str
         Of the columns of emitted rows.
-    time_to_live : float
-        After how many seconds without a row a partition is forgotten; 0 for never. Rows that wait
-        are not.
-    sweeps : bool
-        Whether there are timers of a processing time, for partitions that no row comes for.
+    lifetime : Lifetime
+        Of a partition that no row comes for. Rows that wait are not forgotten. It sweeps if there
+        are timers of a processing time.
     """
 
     def __init__(
@@ -83,37 +82,23 @@ class OverRows:
         moment: int,
         in_event_time: bool,
         names: Sequence[str],
-        time_to_live: float,
-        sweeps: bool = False,
+        lifetime: Lifetime,
     ) -> None:
+        self._keeps_times = not frame.by_rows and frame.preceding is not None
+        self._has_timers = in_event_time or lifetime.sweeps
+        self._forgets = lifetime.sweeps and not self._keeps_times
+        super().__init__(names, Lifetime(lifetime.seconds, self._forgets))
         self._aggregates = tuple(aggregates)
         self._frame = frame
         self._keys = keys
         self._width = width
         self._moment = moment
         self._in_event_time = in_event_time
-        self._names = list(names)
-        self._keeps_times = not frame.by_rows and frame.preceding is not None
-        self._has_timers = in_event_time or sweeps
-        self._forgets = sweeps and not self._keeps_times
-        self._lifetime = Lifetime(time_to_live, self._forgets)
 
-    def init(self, handle: Any) -> None:
-        """Open the state of a task."""
-        self._handle = handle
-        self._lifetime.open(handle)
-        self._make = row_maker(self._names)
-        self._state = ValueStore(handle, "partition")
+    def _opened(self, handle: Any) -> Iterable[Store]:
         self._rows = MapStore(handle, "rows", "BIGINT")
-        stores: list[Store] = []
-        for number, (aggregate, _) in enumerate(self._aggregates):
-            aggregate.open(handle, f"aggregate{number}")
-            stores += aggregate.stores
-        self._stores = tuple(stores)
-        each = [(aggregate, getter(argument)) for aggregate, argument in self._aggregates]
-        self._adding = [(aggregate.add, get) for aggregate, get in each]
-        self._taking = [(aggregate.take, get) for aggregate, get in each]
-        self._results = [aggregate.value for aggregate, _ in self._aggregates]
+        self._accumulators = Accumulators(handle, self._aggregates)
+        return (self._rows, *self._accumulators.stores)
 
     def handleInputRows(  # noqa: N802
         self, key: _Values, rows: Iterable[Any], timer_values: Any
@@ -130,7 +115,7 @@ class OverRows:
                 moment = partition.kept[-1] + 1
             values = [row[self._keys : self._moment] for row in group]
             self._rows.put(moment, [*(partition.wait(moment, self._rows) or ()), *values])
-        return self._passed(partition, timer_values)
+        return self._passed(partition, True, timer_values)
 
     def handleExpiredTimer(  # noqa: N802
         self,
@@ -139,49 +124,30 @@ class OverRows:
         expiredTimerInfo: Any,  # noqa: N803
     ) -> Iterator[Any]:
         """The rows of a partition that the watermark has passed."""
-        expired = expiredTimerInfo.getExpiryTimeInMs()
         if self._forgets:
-            return self._forget(expired)
+            return super().handleExpiredTimer(key, timerValues, expiredTimerInfo)
         partition = self._read()
-        if partition.timer == expired:
+        if partition.timer == expiredTimerInfo.getExpiryTimeInMs():
             partition.timer = None
-        return self._passed(partition, timerValues)
+        return self._passed(partition, False, timerValues)
 
-    def close(self) -> None:
-        """Nothing is left to be closed."""
-
-    def handleInitialState(self, key: Any, row: Any, timer_values: Any) -> None:  # noqa: N802
-        """There is none."""
-
-    def _passed(self, partition: _Partition, times: Any) -> Iterator[Any]:
+    def _passed(self, partition: _Partition, used: bool, times: Any) -> Iterator[Any]:
         """Emit what waits no longer, and write the partition."""
         if self._in_event_time:
-            now = times.getCurrentWatermarkInMs() * MILLISECOND
-            ready = partition.take_until(now)
+            now = times.getCurrentWatermarkInMs()
+            ready = partition.take_until(now * MILLISECOND)
         else:
-            now = times.getCurrentProcessingTimeInMs() * MILLISECOND
+            now = times.getCurrentProcessingTimeInMs()
             ready = partition.take_until(None)
         emitted: list[Any] = []
         for moment in ready:
             self._enter(partition, moment, emitted)
         if self._has_timers and not self._forgets:
             if self._keeps_times and not partition.waiting:
-                self._leave(partition, now - self._preceding)
+                self._leave(partition, now * MILLISECOND - self._preceding)
             self._set_timer(partition, now)
-        self._write(partition)
+        self._write(partition, used or bool(ready))
         return iter(emitted)
-
-    def _forget(self, expired: int) -> Iterator[Any]:
-        """Forget a partition that has not been used."""
-        found = self._state.get()
-        if found is not None and found[_TIMER] == expired:
-            life = self._lifetime.after(Life(found[_EXPIRY], expired), expired)
-            if life is None:
-                self._clear()
-                self._flush()
-            else:
-                self._state.put((*found[:_TIMER], life.timer, *found[_EXPIRY:]))
-        return iter(())
 
     @property
     def _preceding(self) -> int:
@@ -233,84 +199,63 @@ class OverRows:
 
     def _add(self, partition: _Partition, row: _Values) -> None:
         if partition.accumulators is None:
-            partition.accumulators = [each.create() for each, _ in self._aggregates]
-        for (change, get), state in zip(self._adding, partition.accumulators):
-            change(state, get(row))
+            partition.accumulators = self._accumulators.create()
+        self._accumulators.add(partition.accumulators, row)
         partition.size += 1
 
     def _take(self, partition: _Partition, row: _Values) -> None:
         assert partition.accumulators is not None
-        for (change, get), state in zip(self._taking, partition.accumulators):
-            change(state, get(row))
+        self._accumulators.take(partition.accumulators, row)
         partition.size -= 1
         if not partition.size:
             # What aggregates have rounded goes with the last row.
             partition.accumulators = None
-            for store in self._stores:
+            for store in self._accumulators.stores:
                 store.clear()
 
     def _emitted(self, partition: _Partition, row: _Values) -> Any:
         return self._make((*row[: self._width], *self._values_of(partition)))
 
-    def _values_of(self, partition: _Partition) -> list[Any]:
+    def _values_of(self, partition: _Partition) -> _Values:
         assert partition.accumulators is not None
-        return [of(state) for of, state in zip(self._results, partition.accumulators)]
+        return self._accumulators.values(partition.accumulators)
 
     def _set_timer(self, partition: _Partition, now: int) -> None:
         """Have the partition called when there is something to do, and not before."""
-        due = None
+        wanted = None
         if partition.waiting:
-            due = partition.waiting[0]
+            wanted = first_millisecond(partition.waiting[0])
         elif self._keeps_times and partition.kept:
-            due = partition.kept[-1] + self._preceding
-        wanted = None if due is None else first_millisecond(due)
-        if wanted == partition.timer:
-            return
-        # One that has expired is on its way.
-        if partition.timer is not None and partition.timer * MILLISECOND > now:
-            self._handle.deleteTimer(partition.timer)
-        if wanted is not None:
-            self._handle.registerTimer(wanted)
+            wanted = first_millisecond(partition.kept[-1] + self._preceding)
+        elif self._in_event_time and self.lifetime.seconds and partition.size:
+            # By then the partition may have expired.
+            wanted = partition.timer
+            if wanted is None or wanted <= now:
+                wanted = now + math.ceil(self.lifetime.seconds * 1000)
+        self._move_timer(partition.timer, wanted, now)
         partition.timer = wanted
 
     def _read(self) -> _Partition:
         found = self._state.get()
         if found is None:
             return _Partition()
-        *rest, expiry, stored = found
+        *rest, stored = found
         partition = _Partition(*rest)
-        if not partition.waiting and self._lifetime.is_over(Life(expiry, None)):
-            self._clear()
-            return _Partition(timer=partition.timer)
         if stored is not None:
-            kept = zip(self._aggregates, stored)
-            partition.accumulators = [aggregate.restored(state) for (aggregate, _), state in kept]
+            partition.accumulators = self._accumulators.restored(stored)
         return partition
 
-    def _write(self, partition: _Partition) -> None:
+    def _write(self, partition: _Partition, used: bool) -> None:
         if not (partition.size or partition.waiting or partition.timer is not None):
-            self._clear()
+            self._state.clear()
         else:
-            expiry, timer = self._lifetime.used(partition.timer)
-            if self._forgets:
-                partition.timer = timer
             stored = None
             if partition.size and partition.accumulators is not None:
-                kept = zip(self._aggregates, partition.accumulators)
-                stored = [aggregate.stored(state) for (aggregate, _), state in kept]
-            self._state.put((*partition.stored(), expiry, stored))
+                stored = self._accumulators.stored(partition.accumulators)
+            # Rows that wait are not forgotten.
+            value = (*partition.stored(), stored)
+            self._state.put(value, used, expires=not partition.waiting)
         self._flush()
-
-    def _flush(self) -> None:
-        self._rows.flush()
-        for store in self._stores:
-            store.flush()
-
-    def _clear(self) -> None:
-        self._state.clear()
-        self._rows.clear()
-        for store in self._stores:
-            store.clear()
 
 
 class _Partition:
@@ -369,8 +314,3 @@ class _Partition:
         until = len(self.waiting) if watermark is None else bisect_right(self.waiting, watermark)
         ready, self.waiting = self.waiting[:until], self.waiting[until:]
         return ready
-
-
-def first_millisecond(moment: int) -> int:
-    """The first of the milliseconds, as timers count them, that is not before a moment."""
-    return -(-moment // MILLISECOND)

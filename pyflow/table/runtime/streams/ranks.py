@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from pyflow.table.runtime.streams.lifetimes import Life, Lifetime
+from pyflow.table.runtime.streams.lifetimes import Lifetime
+from pyflow.table.runtime.streams.operators import ExpiringOperator
 from pyflow.table.runtime.streams.rows import (
     DELETE,
     INSERT,
@@ -16,9 +17,8 @@ from pyflow.table.runtime.streams.rows import (
     Changes,
     adds,
     in_sequence,
-    row_maker,
 )
-from pyflow.table.runtime.streams.stores import MapStore, ValueStore, identity_of
+from pyflow.table.runtime.streams.stores import MapStore, Store, identity_of
 
 __all__ = ["FirstRows", "SortColumn", "sortable"]
 
@@ -38,7 +38,7 @@ class SortColumn(NamedTuple):
     nulls_first: bool
 
 
-class FirstRows:
+class FirstRows(ExpiringOperator):
     """Emits the changes of the first rows of each key.
 
     Parameters
@@ -62,10 +62,8 @@ class FirstRows:
         the last place.
     latest : bool
         Whether of rows that are equal in the order the one that came last is the first.
-    time_to_live : float
-        After how many seconds without a row a key is forgotten; 0 for never.
-    sweeps : bool
-        Whether timers of a processing time forget keys that no row comes for.
+    lifetime : Lifetime
+        Of a key that no row comes for.
     """
 
     def __init__(
@@ -80,33 +78,28 @@ class FirstRows:
         names: Sequence[str],
         changes: bool,
         latest: bool,
-        time_to_live: float,
-        sweeps: bool = False,
+        lifetime: Lifetime,
     ) -> None:
+        super().__init__(names, lifetime)
         self._order = tuple(order)
         self._range = (start, end)
         self._values = values
         self._width = width
         self._numbered = numbered
         self._replaces = replaces or numbered
-        self._names = list(names)
         self._changes = changes
         self._latest = latest
-        self._lifetime = Lifetime(time_to_live, sweeps)
 
-    def init(self, handle: Any) -> None:
-        """Open the state of a task."""
-        self._make = row_maker(self._names)
-        self._lifetime.open(handle)
-        self._state = ValueStore(handle, "next")
+    def _opened(self, handle: Any) -> Iterable[Store]:
         self._rows = MapStore(handle, "rows", "BIGINT")
+        return (self._rows,)
 
     def handleInputRows(  # noqa: N802
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
     ) -> Iterator[Any]:
         """The changes that the rows of a key make."""
         changes = Changes(self._make)
-        ranked, number, timer = self._read()
+        ranked, number = self._read()
         shown = self._shown(ranked)
         for row in in_sequence(rows):
             values = row[: self._width]
@@ -119,51 +112,20 @@ class FirstRows:
                 self._emit(shown, now, row[-1], changes)
                 shown = now
         if ranked:
-            self._state.put((number, tuple(self._lifetime.used(timer))))
+            self._state.put(number)
         else:
             self._state.clear()
-            self._lifetime.removed(timer)
-        self._rows.flush()
+        self._flush()
         return iter(changes.rows)
 
-    def handleExpiredTimer(  # noqa: N802
-        self,
-        key: tuple[Any, ...],
-        timerValues: Any,  # noqa: N803
-        expiredTimerInfo: Any,  # noqa: N803
-    ) -> Iterator[Any]:
-        """Forget a key that has not been used."""
-        expired = expiredTimerInfo.getExpiryTimeInMs()
-        found = self._state.get()
-        if found is not None and found[1][1] == expired:
-            number, life = found
-            after = self._lifetime.after(Life(*life), expired)
-            if after is not None:
-                self._state.put((number, tuple(after)))
-            else:
-                self._state.clear()
-                self._rows.clear()
-                self._rows.flush()
-        return iter(())
-
-    def close(self) -> None:
-        """Nothing is left to be closed."""
-
-    def handleInitialState(self, key: Any, row: Any, timer_values: Any) -> None:  # noqa: N802
-        """There is none."""
-
-    def _read(self) -> tuple[list[_Ranked], int, int | None]:
-        """The rows that are kept, in their order, the number of the next, and the state's timer."""
-        found = self._state.get()
-        if found is None:
-            return [], 0, None
-        number, (expiry, timer) = found
-        if self._lifetime.is_over(Life(expiry, timer)):
-            self._rows.clear()
-            return [], 0, timer
+    def _read(self) -> tuple[list[_Ranked], int]:
+        """The rows that are kept, in their order, and the number of the next."""
+        number = self._state.get()
+        if number is None:
+            return [], 0
         kept = [self._ranked(values, place) for place, values in self._rows.items()]
         kept.sort(key=_by_order)
-        return kept, number, timer
+        return kept, number
 
     def _add(self, ranked: list[_Ranked], number: int, values: tuple[Any, ...]) -> int:
         last = self._range[1]

@@ -7,18 +7,17 @@ left one.
 from __future__ import annotations
 
 import operator
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from pyflow.table.runtime.streams.lifetimes import FOREVER, Life, Lifetime
+from pyflow.table.runtime.streams.lifetimes import Lifetime, is_over, timer_at
+from pyflow.table.runtime.streams.operators import ExpiringOperator, StreamOperator
 from pyflow.table.runtime.streams.rows import (
     DELETE,
     INSERT,
     Changes,
     adds,
     in_sequence,
-    row_maker,
 )
 from pyflow.table.runtime.streams.stores import MapStore, ValueStore
 
@@ -89,7 +88,7 @@ class Side(NamedTuple):
     schema: str
 
 
-class Join:
+class Join(StreamOperator):
     """Emits the changes of a join's rows as those of its inputs come.
 
     Rows of each side are kept with how often they are there and, where it has to be known whether
@@ -105,10 +104,8 @@ class Join:
         Of the columns of emitted rows.
     keys : int
         How many columns the key has, at the beginning of each row.
-    time_to_live : float
-        After how many seconds a row that is not used is forgotten; 0 for never.
-    sweeps : bool
-        Whether timers of a processing time forget rows under keys that no row comes for.
+    lifetime : Lifetime
+        Of a row that is not used.
     """
 
     def __init__(
@@ -119,27 +116,22 @@ class Join:
         conditions: Sequence[Comparison],
         names: Sequence[str],
         keys: int,
-        time_to_live: float,
-        sweeps: bool = False,
+        lifetime: Lifetime,
     ) -> None:
+        super().__init__(names, lifetime)
         self._kind = kind
         self._sides = (left, right)
         self._conditions = tuple(conditions)
-        self._names = list(names)
         self._keys = keys
-        self._time_to_live = time_to_live
-        self._sweeps = sweeps and time_to_live > 0
-        self._lifetime = Lifetime(time_to_live, sweeps)
 
     def init(self, handle: Any) -> None:
         """Open the state of a task."""
+        super().init(handle)
         left, right = self._sides
-        self._make = row_maker(self._names)
         self._tests = tests_of(self._conditions)
-        self._left = _Rows(handle, "left", left, self._time_to_live)
-        self._right = _Rows(handle, "right", right, self._time_to_live)
-        self._lifetime.open(handle)
-        if self._sweeps:
+        self._left = _Rows(handle, "left", left, self.lifetime)
+        self._right = _Rows(handle, "right", right, self.lifetime)
+        if self.lifetime.sweeps:
             self._timer = ValueStore(handle, "timer")
 
     def handleInputRows(  # noqa: N802
@@ -160,8 +152,8 @@ class Join:
                 self._filter(change, partners, changes)
             else:
                 self._turn(change, partners, changes)
-        if self._sweeps and self._timer.get() is None:
-            self._timer.put(self._lifetime.used(None).timer)
+        if self.lifetime.sweeps and self._timer.get() is None:
+            self._set_timer()
         self._left.flush()
         self._right.flush()
         return iter(changes.rows)
@@ -175,18 +167,17 @@ class Join:
         """Forget rows that have not been used; others are looked at again as much later."""
         if self._timer.get() == expiredTimerInfo.getExpiryTimeInMs():
             if self._left.has_any() | self._right.has_any():
-                self._timer.put(self._lifetime.used(None).timer)
+                self._set_timer()
             else:
                 self._timer.clear()
             self._left.flush()
             self._right.flush()
         return iter(())
 
-    def close(self) -> None:
-        """Nothing is left to be closed."""
-
-    def handleInitialState(self, key: Any, row: Any, timer_values: Any) -> None:  # noqa: N802
-        """There is none."""
+    def _set_timer(self) -> None:
+        timer = timer_at(self.lifetime.expiry())
+        self._handle.registerTimer(timer)
+        self._timer.put(timer)
 
     def _partners(self, values: _Values, is_left: bool) -> list[tuple[_Values, _Kept]]:
         """The different rows of the other side that belong to a row."""
@@ -297,19 +288,18 @@ class _Kept(NamedTuple):
 class _Rows:
     """The different rows of a side under the current key."""
 
-    def __init__(self, handle: Any, name: str, side: Side, time_to_live: float) -> None:
+    def __init__(self, handle: Any, name: str, side: Side, lifetime: Lifetime) -> None:
         self._store = MapStore(handle, name, side.schema)
         self._width = side.width
-        self._time_to_live = time_to_live
+        self.lifetime = lifetime
         self._nothing = (None,) * side.width
 
     def all(self) -> list[tuple[_Values, _Kept]]:
         """The rows with what is known of them."""
-        now = time.time() if self._time_to_live else 0
         found = []
         for values, about in list(self._store.items()):
             kept = _Kept(*about)
-            if kept.expiry and now >= kept.expiry:
+            if is_over(kept.expiry):
                 self._store.remove(values)
             elif kept.copies > 0:
                 found.append((tuple(values), kept))
@@ -349,14 +339,13 @@ class _Rows:
         if about is None:
             return None
         kept = _Kept(*about)
-        return None if kept.expiry and time.time() >= kept.expiry else kept
+        return None if is_over(kept.expiry) else kept
 
     def _put(self, values: _Values, count: int, partners: int) -> None:
-        expiry = time.time() + self._time_to_live if self._time_to_live else 0
-        self._store.put(values, (count, partners, expiry))
+        self._store.put(values, (count, partners, self.lifetime.expiry()))
 
 
-class SetOperation:
+class SetOperation(ExpiringOperator):
     """Emits the changes of an intersection or a difference, keyed by whole rows.
 
     Parameters
@@ -367,10 +356,8 @@ class SetOperation:
         Whether equal rows count, or a row is there once.
     names : sequence of str
         Of the columns of emitted rows.
-    time_to_live : float
-        After how many seconds without a change a row is forgotten; 0 for never.
-    sweeps : bool
-        Whether timers of a processing time forget rows that no change comes for.
+    lifetime : Lifetime
+        Of a row that no change comes for.
     """
 
     def __init__(
@@ -378,28 +365,18 @@ class SetOperation:
         operation: Literal["intersect", "minus"],
         every: bool,
         names: Sequence[str],
-        time_to_live: float,
-        sweeps: bool = False,
+        lifetime: Lifetime,
     ) -> None:
+        super().__init__(names, lifetime)
         self._operation = operation
         self._every = every
-        self._names = list(names)
-        self._lifetime = Lifetime(time_to_live, sweeps)
-
-    def init(self, handle: Any) -> None:
-        """Open the state of a task."""
-        self._make = row_maker(self._names)
-        self._lifetime.open(handle)
-        self._state = ValueStore(handle, "counts")
 
     def handleInputRows(  # noqa: N802
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
     ) -> Iterator[Any]:
         """The changes that the rows of a key make."""
         changes = Changes(self._make, key)
-        left, right, life = self._state.get() or (0, 0, FOREVER)
-        if self._lifetime.is_over(Life(*life)):
-            left = right = 0
+        left, right = self._state.get() or (0, 0)
         copies = self._copies(left, right)
         for row in in_sequence(rows):
             by = 1 if adds(row) else -1
@@ -412,35 +389,10 @@ class SetOperation:
                 changes.add(INSERT if now > copies else DELETE, (), row[-1])
             copies = now
         if left or right:
-            self._state.put((left, right, tuple(self._lifetime.used(life[1]))))
+            self._state.put((left, right))
         else:
             self._state.clear()
-            self._lifetime.removed(life[1])
         return iter(changes.rows)
-
-    def handleExpiredTimer(  # noqa: N802
-        self,
-        key: tuple[Any, ...],
-        timerValues: Any,  # noqa: N803
-        expiredTimerInfo: Any,  # noqa: N803
-    ) -> Iterator[Any]:
-        """Forget a row that has not been used."""
-        expired = expiredTimerInfo.getExpiryTimeInMs()
-        found = self._state.get()
-        if found is not None and found[2][1] == expired:
-            left, right, life = found
-            after = self._lifetime.after(Life(*life), expired)
-            if after is not None:
-                self._state.put((left, right, tuple(after)))
-            else:
-                self._state.clear()
-        return iter(())
-
-    def close(self) -> None:
-        """Nothing is left to be closed."""
-
-    def handleInitialState(self, key: Any, row: Any, timer_values: Any) -> None:  # noqa: N802
-        """There is none."""
 
     def _copies(self, left: int, right: int) -> int:
         """How often the row is in the result."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from pyflow.table.runtime.streams.lifetimes import Lifetime
+from pyflow.table.runtime.streams.operators import ExpiringOperator
 from pyflow.table.runtime.streams.rows import (
     DELETE,
     INSERT,
@@ -14,16 +15,15 @@ from pyflow.table.runtime.streams.rows import (
     Changes,
     adds,
     in_sequence,
-    row_maker,
 )
-from pyflow.table.runtime.streams.stores import ValueStore, identity_of
+from pyflow.table.runtime.streams.stores import identity_of
 
 __all__ = ["LatestRow", "RowsOfKey"]
 
 _Values = tuple[Any, ...]
 
 
-class LatestRow:
+class LatestRow(ExpiringOperator):
     """Emits the changes of a table of which only the newest row of each key comes, or its deletion.
 
     A key's first row gives ``+I``, another one ``-U`` and ``+U``, its deletion ``-D`` with the row
@@ -34,53 +34,25 @@ class LatestRow:
     ----------
     names : sequence of str
         Of the columns of emitted rows.
-    time_to_live : float
-        After how many seconds without a row a key is forgotten; 0 for never.
+    lifetime : Lifetime
+        Of a key that no row comes for.
     """
-
-    def __init__(self, names: Sequence[str], time_to_live: float) -> None:
-        self._names = list(names)
-        self._time_to_live = time_to_live
-
-    def init(self, handle: Any) -> None:
-        """Open the state of a task."""
-        self._make = row_maker(self._names)
-        self._state = ValueStore(handle, "row")
 
     def handleInputRows(  # noqa: N802
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
     ) -> Iterator[Any]:
         """The changes that the rows of a key make."""
         changes = Changes(self._make, key)
-        known = self._read()
-        before = known
+        before = self._state.get()
         for row in in_sequence(rows):
             after = row[len(key) : -2] if adds(row) else None
             self._emit(before, after, row[-1], changes)
             before = after
         if before is not None:
-            expiry = time.time() + self._time_to_live if self._time_to_live else 0
-            self._state.put((before, expiry))
-        elif known is not None:
+            self._state.put(before)
+        else:
             self._state.clear()
         return iter(changes.rows)
-
-    def close(self) -> None:
-        """Nothing is left to be closed."""
-
-    def handleInitialState(self, key: Any, row: Any, timer_values: Any) -> None:  # noqa: N802
-        """There is none."""
-
-    def _read(self) -> _Values | None:
-        found = self._state.get()
-        if found is None:
-            return None
-        values, expiry = found
-        if expiry and time.time() >= expiry:
-            self._state.clear()
-            return None
-        kept: _Values = values
-        return kept
 
     def _emit(
         self, before: _Values | None, after: _Values | None, place: int, changes: Changes
@@ -90,13 +62,13 @@ class LatestRow:
         elif after is None and before is not None:
             changes.add(DELETE, before, place)
         elif before is not None and after is not None:
-            if not self._time_to_live and identity_of(before) == identity_of(after):
+            if not self.lifetime.seconds and identity_of(before) == identity_of(after):
                 return
             changes.add(UPDATE_BEFORE, before, place)
             changes.add(UPDATE_AFTER, after, place)
 
 
-class RowsOfKey:
+class RowsOfKey(ExpiringOperator):
     """Emits which row a key has, where changes of several rows meet under it: the one added last.
 
     When that row is taken back, the one that was added before it is the key's again; ``-D`` comes
@@ -110,30 +82,22 @@ class RowsOfKey:
         is one more.
     names : sequence of str
         Of the columns of emitted rows.
-    time_to_live : float
-        After how many seconds without a change a key is forgotten; 0 for never.
+    lifetime : Lifetime
+        Of a key that no change comes for.
     """
 
     def __init__(
-        self, same: Sequence[int] | None, names: Sequence[str], time_to_live: float
+        self, same: Sequence[int] | None, names: Sequence[str], lifetime: Lifetime
     ) -> None:
+        super().__init__(names, lifetime)
         self._same = None if same is None else tuple(same)
-        self._names = list(names)
-        self._time_to_live = time_to_live
-
-    def init(self, handle: Any) -> None:
-        """Open the state of a task."""
-        self._make = row_maker(self._names)
-        self._state = ValueStore(handle, "rows")
 
     def handleInputRows(  # noqa: N802
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
     ) -> Iterator[Any]:
         """The changes that the rows of a key make."""
         changes = Changes(self._make, key)
-        kept, expiry = self._state.get() or ([], 0)
-        if expiry and time.time() >= expiry:
-            kept = []
+        kept = self._state.get() or []
         for row in in_sequence(rows):
             values = row[len(key) : -2]
             if adds(row):
@@ -141,17 +105,10 @@ class RowsOfKey:
             else:
                 self._take(kept, values, row[-1], changes)
         if kept:
-            expiry = time.time() + self._time_to_live if self._time_to_live else 0
-            self._state.put((kept, expiry))
+            self._state.put(kept)
         else:
             self._state.clear()
         return iter(changes.rows)
-
-    def close(self) -> None:
-        """Nothing is left to be closed."""
-
-    def handleInitialState(self, key: Any, row: Any, timer_values: Any) -> None:  # noqa: N802
-        """There is none."""
 
     def _add(self, kept: list[_Values], values: _Values, place: int, changes: Changes) -> None:
         changes.add(UPDATE_AFTER if kept else INSERT, values, place)

@@ -7,7 +7,8 @@ from typing import Any
 
 from pyflow.table.runtime.streams.aggregates import Aggregate
 from pyflow.table.runtime.streams.groups import Argument, GroupAggregate
-from pyflow.table.runtime.streams.over import first_millisecond
+from pyflow.table.runtime.streams.lifetimes import FOREVER
+from pyflow.table.runtime.streams.operators import first_millisecond
 from pyflow.table.runtime.streams.rows import in_sequence
 
 __all__ = ["WindowGroups"]
@@ -31,13 +32,8 @@ class WindowGroups(GroupAggregate):
     def __init__(
         self, aggregates: Sequence[tuple[Aggregate, Argument]], end: int, names: Sequence[str]
     ) -> None:
-        super().__init__(aggregates, names, False, False, False, time_to_live=0)
+        super().__init__(aggregates, names, False, False, False, FOREVER)
         self._end = end
-
-    def init(self, handle: Any) -> None:
-        """Open the state of a task."""
-        super().init(handle)
-        self._handle = handle
 
     def handleInputRows(  # noqa: N802
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
@@ -64,8 +60,6 @@ class WindowGroups(GroupAggregate):
         if group.accumulators is None:
             return iter(())
         made = self._make((*key, *self._values(group)))
-        self._forget(group)
         self._state.clear()
-        for store in self._stores:
-            store.flush()
+        self._flush()
         return iter([made])

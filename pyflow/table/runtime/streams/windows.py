@@ -6,13 +6,18 @@ is left of it then. Spark leaves out rows whose window has ended before they get
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pyflow.table.runtime.streams.over import MILLISECOND, first_millisecond
+from pyflow.table.runtime.streams.operators import (
+    MILLISECOND,
+    StreamOperator,
+    first_millisecond,
+)
 from pyflow.table.runtime.streams.ranks import SortColumn, sortable
-from pyflow.table.runtime.streams.rows import in_sequence, row_maker
+from pyflow.table.runtime.streams.rows import in_sequence
 from pyflow.table.runtime.streams.sides import Comparison, JoinKind, Side, holds, tests_of
 from pyflow.table.runtime.streams.stores import ListStore, MapStore, ValueStore
 
@@ -21,8 +26,8 @@ __all__ = ["SessionRows", "WindowJoin", "WindowRanks"]
 _Values = tuple[Any, ...]
 
 
-class _AtEnd:
-    """What operators of windows have in common.
+class _AtEnd(StreamOperator):
+    """What operators have in common that know the window of each row.
 
     Parameters
     ----------
@@ -33,20 +38,13 @@ class _AtEnd:
     """
 
     def __init__(self, moment: int, names: Sequence[str]) -> None:
+        super().__init__(names)
         self._moment = moment
-        self._names = list(names)
 
     def init(self, handle: Any) -> None:
         """Open the state of a task."""
-        self._handle = handle
-        self._make = row_maker(self._names)
+        super().init(handle)
         self._state = ValueStore(handle, "window")
-
-    def close(self) -> None:
-        """Nothing is left to be closed."""
-
-    def handleInitialState(self, key: Any, row: Any, timer_values: Any) -> None:  # noqa: N802
-        """There is none."""
 
     def handleExpiredTimer(  # noqa: N802
         self,
@@ -65,9 +63,9 @@ class _AtEnd:
         self._handle.registerTimer(end)
         return iter(())
 
+    @abstractmethod
     def _ended(self, key: _Values) -> Iterator[Any]:
         """The rows that are emitted for a window, of which nothing is kept."""
-        raise NotImplementedError
 
 
 class WindowRanks(_AtEnd):
@@ -223,7 +221,7 @@ class WindowJoin(_AtEnd):
                     yield self._make((*nothing[0], *row[: widths[1]]))
 
 
-class SessionRows(_AtEnd):
+class SessionRows(StreamOperator):
     """Emits the rows of each key's sessions, with the bounds of their session in microseconds.
 
     Parameters
@@ -234,20 +232,22 @@ class SessionRows(_AtEnd):
         The first column that is emitted, and the one behind the last.
     moment : int
         The column with the time of a row, in microseconds.
-    names
-        As all of these operators have them.
+    names : sequence of str
+        Of the columns of emitted rows.
     """
 
     def __init__(
         self, gap: int, values: tuple[int, int], moment: int, names: Sequence[str]
     ) -> None:
-        super().__init__(moment, names)
+        super().__init__(names)
         self._gap = gap
         self._values = values
+        self._moment = moment
 
     def init(self, handle: Any) -> None:
         """Open the state of a task."""
         super().init(handle)
+        self._state = ValueStore(handle, "sessions")
         self._rows = MapStore(handle, "rows", "BIGINT")
 
     def handleInputRows(  # noqa: N802
@@ -281,25 +281,22 @@ class SessionRows(_AtEnd):
 
     def _passed(self, moments: list[int], timer: int | None, times: Any) -> Iterator[Any]:
         """Emit what has ended, and have the key called when the next session may have."""
-        watermark = times.getCurrentWatermarkInMs() * MILLISECOND
+        watermark = times.getCurrentWatermarkInMs()
         emitted: list[Any] = []
         wanted = None
         while moments:
             count = self._length(moments)
             start, end = moments[0], moments[count - 1] + self._gap
-            if end - MILLISECOND > watermark:
-                wanted = first_millisecond(end - MILLISECOND)
+            wanted = first_millisecond(end - MILLISECOND)
+            if wanted > watermark:
                 break
+            wanted = None
             for moment in moments[:count]:
                 rows = self._rows.get(moment)
                 emitted += [self._make((*row, start, end)) for row in rows]
                 self._rows.remove(moment)
             moments = moments[count:]
-        if wanted != timer:
-            if timer is not None and timer * MILLISECOND > watermark:
-                self._handle.deleteTimer(timer)
-            if wanted is not None:
-                self._handle.registerTimer(wanted)
+        self._move_timer(timer, wanted, watermark)
         if moments:
             self._state.put((moments, wanted))
         else:
