@@ -38,8 +38,9 @@ LONG = {
 }
 
 # Programs that live for seconds spend most of that on loading Spark's classes, and on the compiler
-# for those that live for hours. A JVM that the archive was not made for loads them as ever.
-QUICK_JVM = "-XX:TieredStopAtLevel=1"
+# for those that live for hours. A JVM that the archive was not made for loads them as ever. Without
+# that compiler the JVM has room for 48 MB of code, which the queries of all tests overflow.
+QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 CLASSES = sessions.ROOT / "build" / "spark.jsa"
 FROM_ARCHIVE = f' "-XX:SharedArchiveFile={CLASSES}" -Xlog:cds*=off'
 
