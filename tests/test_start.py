@@ -16,7 +16,7 @@ import pytest
 import pyflow
 from deployments import PROGRAMS, SPARK, environment, run
 from jars import without_code
-from sessions import MODE, OWN_GIL
+from sessions import MODE, OWN_GIL, ROOT
 
 IN_JVM = "import ctypes, os\nif os.path.realpath('/proc/self/exe').endswith('java'):\n    "
 
@@ -43,6 +43,34 @@ def test_a_library_that_cannot_be_loaded(tmp_path, master, mode):
         assert "the embedded Python could not be started" in told
         assert "libpyflow-loader.so cannot be loaded" in told
     assert "Lost executor" not in log
+
+
+def pythons():
+    """The Pythons that the jar has libraries for: minor version and executable."""
+    lines = (ROOT / "build" / "pythons").read_text().splitlines()
+    return [pytest.param(line.split("\t")[1], id=line.split("\t")[0]) for line in lines]
+
+
+@pytest.mark.parametrize("base", pythons())
+def test_every_python_starts_and_finds_its_standard_library(tmp_path, base):
+    """In an environment; modules that are frozen know their files, as they do in a worker."""
+    subprocess.run([base, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
+    told = "sys.version_info[:3], sys.prefix, sys.base_prefix, os.__file__"
+    (tmp_path / "sitecustomize.py").write_text(f"import os, sys\nprint({told}, file=sys.stderr)\n")
+    executable = tmp_path / "env" / "bin" / "python"
+    settings = {**environment(), "SPARK_HOME": str(SPARK), "PYTHONPATH": str(tmp_path)}
+    worker = subprocess.run(
+        [executable, "-c", ""], env=settings, capture_output=True, text=True, check=True
+    )
+    classes = os.pathsep.join([pyflow.jar_path(), f"{SPARK}/jars/*"])
+    embedded = subprocess.run(
+        ["java", "-Xss8m", "-cp", classes, "io.pyflow.admission.PythonStart", executable],
+        env=settings,
+        capture_output=True,
+        text=True,
+    )
+    assert embedded.returncode == 0, embedded.stdout
+    assert worker.stderr.strip() in embedded.stderr.splitlines()
 
 
 def unmount(directory):

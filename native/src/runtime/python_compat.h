@@ -64,6 +64,14 @@ inline wchar_t** stdlib_dir_field([[maybe_unused]] PyConfig& config) {
 #endif
 }
 
+// Whether stdlib_dir is that of the prefix that CPython finds by itself, whatever is configured, and
+// unset where the prefix is given. The module site then makes the prefix that of an environment.
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030D0000
+constexpr bool kFindsPrefix = true;
+#else
+constexpr bool kFindsPrefix = false;
+#endif
+
 // Whether the GIL of a free-threaded build is on: "0", "1", or empty for what the environment
 // variable PYTHON_GIL and the imported modules say. Nothing to choose in other builds.
 inline void set_gil([[maybe_unused]] PyConfig& config, [[maybe_unused]] const std::string& gil) {

@@ -50,6 +50,7 @@ PyStatus configure(PyConfig& config, const StartOptions& options) {
   };
   for (const auto& [field, value] : fields) {
     if (field == nullptr) continue;
+    if (kFindsPrefix && (field == &config.prefix || field == &config.exec_prefix)) continue;
     const PyStatus status = set_string(config, field, *value);
     if (PyStatus_Exception(status)) return status;
   }
