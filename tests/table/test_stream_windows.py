@@ -17,6 +17,7 @@ from pyflow.table.runtime.streams.windows import SessionRows, WindowJoin, Window
 
 MS = 1000
 END = 10
+NAMES = ["v", "n"]
 TRIALS = range(30)
 
 
@@ -55,7 +56,7 @@ def test_the_first_rows_of_a_window_come_at_its_end(numbered, ascending):
         values = [rng.choice([None, *range(6)]) for _ in range(rng.randrange(1, 12))]
         rows = [Row(k="a", v=v, t=END * MS, kind=0, place=i) for i, v in enumerate(values)]
         processor = WindowRanks(
-            [SortColumn(1, ascending, ascending)], start, end, (1, 2), numbered, 2, ["v", "n"]
+            [SortColumn(1, ascending, ascending)], start, end, (1, 2), numbered, 2, False, NAMES
         )
 
         found = ended(processor, divided(rng, rows))
@@ -79,7 +80,9 @@ def test_joins_of_a_window_come_at_its_end(kind, compared):
             for left, values in ((True, sides[0]), (False, sides[1]))
             for v in values
         ]  # fmt: skip
-        processor = WindowJoin(kind, Side(2, 3, 1, ""), Side(3, 4, 1, ""), conditions, 1, 4, names)
+        processor = WindowJoin(
+            kind, Side(2, 3, 1, ""), Side(3, 4, 1, ""), conditions, 1, 4, False, names
+        )
 
         found = ended(processor, divided(rng, rows))
 
@@ -106,7 +109,7 @@ def test_rows_of_a_key_with_a_null_have_no_partners():
         Row(k=None, left=True, l=1, r=None, t=END * MS, kind=0, place=1),
         Row(k=None, left=False, l=None, r=1, t=END * MS, kind=0, place=2),
     ]
-    join = WindowJoin("full", Side(2, 3, 1, ""), Side(3, 4, 1, ""), [], 1, 4, ["l", "r"])
+    join = WindowJoin("full", Side(2, 3, 1, ""), Side(3, 4, 1, ""), [], 1, 4, False, ["l", "r"])
 
     assert ended(join, [(1, rows)], key=None) == [(1, None), (None, 1)]
 

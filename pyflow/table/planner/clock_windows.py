@@ -1,36 +1,40 @@
 """Windows by the processing time of unbounded tables.
 
 A batch is of one time, and the windows of its rows are those of that time. They end by timers of a
-clock, in a batch that may have no rows.
+clock, in a batch that may have no rows. Sessions have no bounds before they have ended: their
+operators find them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
 from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.clocks import CLOSING
 from pyflow.table.planner.nodes import Node
-from pyflow.table.planner.operators import Columns, applied, may_have_timers
+from pyflow.table.planner.operators import Columns, applied, refuse_without_timers
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import Relation, column
 from pyflow.table.planner.stream_groups import planned_in_window
+from pyflow.table.runtime.streams.clock_sessions import ClockSessionGroups, ClockSessionRows
 from pyflow.table.runtime.streams.window_groups import WindowGroups
 from pyflow.table.types import DataTypes
-from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from pyspark.sql import Column, DataFrame
 
+    from pyflow.table.logical_types import DataType
     from pyflow.table.table_environment import TableEnvironment
 
-__all__ = ["aggregate"]
+__all__ = ["aggregate", "aggregate_sessions", "sessions"]
 
+_ALL = "$all"
 _ENDS = "$ends"
+_BOUND = DataTypes.TIMESTAMP_LTZ(3)
 
 
 def aggregate(
@@ -49,35 +53,158 @@ def aggregate(
     end
         The instant at which a row's window ends.
     """
-    if not may_have_timers(relation.frame, environment):
-        raise TableException(
-            "windows by processing time are not carried behind windows or joins by event time, nor "
-            "over Spark Connect: Spark has no timers of both in a row. Group by an event time."
-        )
-    instant = (_ENDS, DataTypes.TIMESTAMP_LTZ(3))
+    refuse_without_timers(relation.frame, environment)
     frame = relation.frame.withColumn(_ENDS, end)
-    rows = numbered(replace(relation, frame=frame, fields=(*relation.fields, instant)))
-    scope = scope_of(rows, environment)
-    found = [planned_in_window(node, scope) for node in aggregates.values()]
+    rows = replace(relation, frame=frame, fields=(*relation.fields, (_ENDS, _BOUND)))
     types = dict(relation.fields)
-    by = Columns(CLOSING, tuple(types[key] for key in keys))
-    taken = [pair for each in found for pair in each.arguments]
-    arguments = Columns("a", tuple(data_type for _, data_type in taken))
-    values = Columns("v", tuple(each.result for each in found))
+    groups = _Groups.of(rows, keys, aggregates, [F.unix_micros(column(_ENDS))], environment)
+    by = Columns(CLOSING, groups.by.types)
+    processor = WindowGroups(groups.functions, groups.width, [*by.names, *groups.values.names])
+    return groups.closed(processor, by, [(key, types[key]) for key in keys], environment)
+
+
+def aggregate_sessions(
+    relation: Relation,
+    keys: Sequence[str],
+    gap: int,
+    bounds: tuple[str, str],
+    aggregates: dict[str, Node],
+    environment: TableEnvironment,
+) -> Relation:
+    """Return keys, bounds and aggregates of the sessions of each key, when they have ended.
+
+    Parameters
+    ----------
+    gap
+        In milliseconds.
+    bounds
+        The names of the columns for the bounds, which are instants.
+    """
+    refuse_without_timers(relation.frame, environment)
+    types = dict(relation.fields)
+    groups = _Groups.of(relation, keys, aggregates, [], environment)
+    by = Columns(CLOSING, (*groups.by.types, _BOUND, _BOUND))
+    processor = ClockSessionGroups(groups.functions, gap, [*by.names, *groups.values.names])
+    # Without keys all rows are of one.
+    own = [(key, types[key]) for key in keys] or [(_ALL, DataTypes.BOOLEAN())]
+    found = [*own, *((name, _BOUND) for name in bounds)]
+    closed = groups.closed(processor, by, found, environment)
+    if keys:
+        return closed
+    return replace(closed, frame=closed.frame.drop(_ALL), fields=closed.fields[1:])
+
+
+def sessions(
+    relation: Relation,
+    keys: Sequence[str],
+    gap: int,
+    bounds: tuple[str, str],
+    environment: TableEnvironment,
+) -> DataFrame:
+    """Return the rows with the bounds of their sessions, when these have ended.
+
+    Parameters
+    ----------
+    keys
+        Sessions are those of each key.
+    gap, bounds
+        As :func:`aggregate_sessions` takes them.
+    """
+    refuse_without_timers(relation.frame, environment)
+    rows = numbered(relation)
+    types = dict(relation.fields)
+    by = Columns("k", tuple(types[key] for key in keys) or (DataTypes.BOOLEAN(),))
+    own = Columns("c", tuple(relation.types))
     frame = rows.frame.select(
-        *by.carried([column(key) for key in keys]),
-        *arguments.carried([value for value, _ in taken]),
-        F.unix_micros(column(_ENDS)).alias(_ENDS),
+        *by.carried([column(key) for key in keys] or [F.lit(True)]),
+        *own.carried(rows.columns),
         *rows.changes,
     )
-    places, place = [], len(by.names)
-    for each in found:
-        places.append(each.places(place))
-        place += len(each.arguments)
-    functions = [(each.function, argument) for each, argument in zip(found, places)]
-    processor = WindowGroups(functions, place, [*by.names, *values.names])
-    emitted = [*by.schema, *values.schema]
-    closed = applied(frame, by.names, processor, emitted, "ProcessingTime", environment)
-    results = [(name, each.result) for name, each in zip(aggregates, found)]
-    restored = closed.select(*by.restored(keys), *values.restored([name for name, _ in results]))
-    return Relation(restored, (*((key, types[key]) for key in keys), *results))
+    first = len(by.names)
+    emitted = Columns(CLOSING, (*own.types, _BOUND, _BOUND))
+    processor = ClockSessionRows((first, first + len(own.names)), gap, emitted.names)
+    closed = applied(frame, by.names, processor, emitted.schema, "ProcessingTime", environment)
+    return closed.select(*emitted.restored([*relation.names, *bounds]))
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Rows as operators take them that aggregate them per key.
+
+    Parameters
+    ----------
+    frame
+        Keys, arguments of aggregates, other columns, and KIND and SEQUENCE.
+    by
+        The columns of keys.
+    functions
+        The aggregates, each with what it takes.
+    width
+        How many columns keys and arguments have.
+    values
+        The columns of results.
+    names
+        Under which they are asked for.
+    """
+
+    frame: DataFrame
+    by: Columns
+    functions: tuple[tuple[Any, Any], ...]
+    width: int
+    values: Columns
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        relation: Relation,
+        keys: Sequence[str],
+        aggregates: dict[str, Node],
+        others: Sequence[Column],
+        environment: TableEnvironment,
+    ) -> _Groups:
+        """Return the rows of a relation, with other columns; without keys all are of one."""
+        rows = numbered(relation)
+        scope = scope_of(rows, environment)
+        found = [planned_in_window(node, scope) for node in aggregates.values()]
+        types = dict(relation.fields)
+        by = Columns("k", tuple(types[key] for key in keys) or (DataTypes.BOOLEAN(),))
+        taken = [pair for each in found for pair in each.arguments]
+        arguments = Columns("a", tuple(data_type for _, data_type in taken))
+        frame = rows.frame.select(
+            *by.carried([column(key) for key in keys] or [F.lit(True)]),
+            *arguments.carried([value for value, _ in taken]),
+            *others,
+            *rows.changes,
+        )
+        functions, place = [], len(by.names)
+        for each in found:
+            functions.append((each.function, each.places(place)))
+            place += len(each.arguments)
+        values = Columns("v", tuple(each.result for each in found))
+        return cls(frame, by, tuple(functions), place, values, tuple(aggregates))
+
+    def closed(
+        self,
+        processor: Any,
+        by: Columns,
+        fields: Sequence[tuple[str, DataType]],
+        environment: TableEnvironment,
+    ) -> Relation:
+        """Return what an operator emits.
+
+        Parameters
+        ----------
+        by
+            The columns that it emits before the results.
+        fields
+            What these are.
+        """
+        emitted = [*by.schema, *self.values.schema]
+        frame = applied(
+            self.frame, self.by.names, processor, emitted, "ProcessingTime", environment
+        )
+        restored = frame.select(
+            *by.restored([name for name, _ in fields]), *self.values.restored(self.names)
+        )
+        return Relation(restored, (*fields, *zip(self.names, self.values.types)))

@@ -305,7 +305,12 @@ def aggregate_windowed(
 
     prepared, keys = with_keys(settled(relation), groupings, environment)
     rows = assigned(prepared, keys, window, environment)
-    if rows.by_clock:
+    if rows.gap is not None:
+        start, end = rows.keys
+        grouped = clock_windows.aggregate_sessions(
+            rows.relation, keys, rows.gap, (start, end), aggregates, environment
+        )
+    elif rows.by_clock:
         assert rows.end is not None
         grouped = clock_windows.aggregate(
             rows.relation, [*keys, *rows.keys], aggregates, rows.end, environment

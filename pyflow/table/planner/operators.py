@@ -20,6 +20,7 @@ from pyflow.table.planner.relation import KIND, SEQUENCE, column, with_watermark
 from pyflow.table.planner.time_values import local_of_micros
 from pyflow.table.planner.transport import carried, carried_type, restored
 from pyflow.table.runtime.streams.lifetimes import Lifetime
+from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -35,6 +36,7 @@ __all__ = [
     "lifetime_of",
     "may_have_timers",
     "per_record",
+    "refuse_without_timers",
     "time_to_live",
     "timely",
 ]
@@ -184,6 +186,15 @@ def may_have_timers(frame: DataFrame, environment: TableEnvironment) -> bool:
     if not hasattr(environment._spark, "_jsparkSession"):
         return False
     return not clocks_of(frame).has_event_time
+
+
+def refuse_without_timers(frame: DataFrame, environment: TableEnvironment) -> None:
+    """Raise where windows of these rows cannot end by a clock."""
+    if not may_have_timers(frame, environment):
+        raise TableException(
+            "windows by processing time are not carried behind windows or joins by event time, nor "
+            "over Spark Connect: Spark has no timers of both in a row. Use an event time."
+        )
 
 
 def time_to_live(environment: TableEnvironment) -> float:

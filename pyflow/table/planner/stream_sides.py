@@ -18,10 +18,8 @@ from pyflow.table.planner.nodes import Call, Node
 from pyflow.table.planner.nodes import Literal as LiteralNode
 from pyflow.table.planner.operators import (
     Columns,
-    applied,
     changes_of,
     lifetime_of,
-    timely,
 )
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import (
@@ -47,7 +45,6 @@ if TYPE_CHECKING:
 __all__ = ["join", "set_operation"]
 
 _SIDE = "side"
-_MOMENT = "moment"
 _OPERATORS = {
     "equals": "==",
     "notEquals": "!=",
@@ -82,17 +79,18 @@ def join(
         parts.take(condition, kind == "inner")
     fields = _fields(left, right, kind)
     in_windows = stream_windows.are_joined(left, right, conditions)
-    moments = [
-        [stream_windows.last_moment_of(each, environment).alias(_MOMENT)] if in_windows else []
-        for each in (left, right)
-    ]
+    moments: list[list[Column]] = [[], []]
+    if in_windows:
+        ends = [stream_windows.moment_of(each, environment) for each in (left, right)]
+        moments = [[end.alias(stream_windows.MOMENT)] for end in ends]
     one = _Input(numbered(left), tuple(parts.left), tuple(parts.left_filters), moments[0])
     other = _Input(numbered(right), tuple(parts.right), tuple(parts.right_filters), moments[1])
     keys = Columns("k", tuple(parts.key_types) or (DataTypes.BOOLEAN(),))
     first = len(keys.names) + 1
     middle = first + len(one.types)
     end = middle + len(other.types)
-    names = Columns("o", tuple(data_type for _, data_type in fields))
+    by_clock = in_windows and left.window is not None and left.window.by_clock
+    names = stream_windows.emitted_columns([data_type for _, data_type in fields], by_clock)
     sides = (
         Side(first, middle, len(left.fields), one.schema),
         Side(middle, end, len(right.fields), other.schema),
@@ -105,11 +103,11 @@ def join(
     )
     visible = [name for name, _ in fields]
     if in_windows:
-        processor = WindowJoin(kind, *sides, parts.comparisons, len(keys.names), end, names.names)
-        joined = applied(
-            timely(frame, _MOMENT), keys.names, processor, names.schema, "EventTime", environment
+        processor = WindowJoin(
+            kind, *sides, parts.comparisons, len(keys.names), end, by_clock, names.names
         )
-        times = _times(left, right, kind)
+        joined = stream_windows.at_end(frame, keys.names, processor, names, by_clock, environment)
+        times = stream_windows.kept_times(_times(left, right, kind), by_clock)
         result = Relation(
             with_times(joined.select(*names.restored(visible)), times),
             fields,

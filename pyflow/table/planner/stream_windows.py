@@ -1,25 +1,28 @@
 """Unbounded tables whose rows belong to windows: Top-N and joins within a window, and sessions.
 
 A relation knows which of its columns are the bounds of windows. What an operator makes of the rows
-of a window comes when the watermark has passed the end of the window, once, and does not change.
+of a window comes when the window has ended, once, and does not change: by event time when the
+watermark has passed the end of the window, by processing time when a clock has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from pyflow.table.logical_types import LocalZonedTimestampType
+from pyflow.table.logical_types import DataType, LocalZonedTimestampType
 from pyflow.table.planner.changelog import numbered
+from pyflow.table.planner.clocks import CLOSING
 from pyflow.table.planner.interval_joins import conjuncts
 from pyflow.table.planner.nodes import Call, Field, Node
-from pyflow.table.planner.operators import Columns, applied, timely
+from pyflow.table.planner.operators import Columns, applied, refuse_without_timers, timely
 from pyflow.table.planner.ranked_rows import RankedRows
 from pyflow.table.planner.relation import (
     Relation,
     SortKey,
+    TimeAttribute,
     WindowColumns,
     column,
     with_times,
@@ -36,15 +39,21 @@ if TYPE_CHECKING:
     from pyflow.table.table_environment import TableEnvironment
 
 __all__ = [
+    "MOMENT",
     "are_joined",
+    "at_end",
+    "emitted_columns",
     "end_instant",
     "first_rows",
     "has_partitions",
+    "kept_times",
     "last_moment_of",
+    "moment_of",
     "sessions",
 ]
 
-_MOMENT = "moment"
+#: The column that tells when a row's window has ended.
+MOMENT = "moment"
 
 
 def has_partitions(relation: Relation, partitions: Sequence[Node]) -> bool:
@@ -56,12 +65,21 @@ def has_partitions(relation: Relation, partitions: Sequence[Node]) -> bool:
 
 def last_moment_of(relation: Relation, environment: TableEnvironment) -> Column:
     """Return the last moment of a row's window, in the microseconds that the watermark counts."""
+    return _end_of(_window_of(relation), environment) - 1000
+
+
+def moment_of(relation: Relation, environment: TableEnvironment) -> Column:
+    """Return when the watermark, or the clock, has ended a row's window, in microseconds."""
     window = _window_of(relation)
+    if window.by_clock:
+        return _end_of(window, environment)
+    return last_moment_of(relation, environment)
+
+
+def _end_of(window: WindowColumns, environment: TableEnvironment) -> Column:
     if window.zoned:
-        end = F.unix_micros(end_instant(window, environment))
-    else:
-        end = micros_of_local(column(window.end))
-    return end - 1000
+        return F.unix_micros(end_instant(window, environment))
+    return micros_of_local(column(window.end))
 
 
 def end_instant(window: WindowColumns, environment: TableEnvironment) -> Column:
@@ -73,11 +91,44 @@ def end_instant(window: WindowColumns, environment: TableEnvironment) -> Column:
 def _window_of(relation: Relation) -> WindowColumns:
     if relation.updating or relation.window is None:
         raise TableException("rows of windows that change are not carried")
-    if relation.window.by_clock:
-        raise TableException(
-            "windows by processing time can be grouped; Top-N and joins in them are not carried"
-        )
     return relation.window
+
+
+def at_end(
+    frame: DataFrame,
+    keys: Sequence[str],
+    processor: Any,
+    emitted: Columns,
+    by_clock: bool,
+    environment: TableEnvironment,
+) -> DataFrame:
+    """Return what an operator emits of each window when it has ended.
+
+    Parameters
+    ----------
+    frame
+        With MOMENT and, at its end, KIND and SEQUENCE.
+    by_clock
+        Whether windows end by the processing time.
+    """
+    schema = emitted.schema
+    if not by_clock:
+        return applied(timely(frame, MOMENT), keys, processor, schema, "EventTime", environment)
+    refuse_without_timers(frame, environment)
+    return applied(frame, keys, processor, schema, "ProcessingTime", environment)
+
+
+def emitted_columns(types: Sequence[DataType], by_clock: bool) -> Columns:
+    """Return the columns that an operator emits at the end of windows."""
+    return Columns(CLOSING if by_clock else "o", tuple(types))
+
+
+def kept_times(times: Mapping[str, TimeAttribute], by_clock: bool) -> dict[str, TimeAttribute]:
+    """Return which time attributes rows have behind an operator.
+
+    Behind timers of a clock Spark knows of no watermark.
+    """
+    return {n: time for n, time in times.items() if time.kind == "proctime" or not by_clock}
 
 
 def first_rows(
@@ -92,31 +143,27 @@ def first_rows(
     for each in order:
         name = each.node.name if isinstance(each.node, Field) else ""
         time = relation.time_attributes.get(name)
-        if time is not None and time.kind == "proctime":
+        # Rows of a batch have the same time, and stand in the order of their arrival.
+        if time is not None and time.kind == "proctime" and not each.ascending:
             raise TableException(
-                f"the first rows of a window in the order of the processing time {name!r} are not "
+                f"the last rows of a window in the order of the processing time {name!r} are not "
                 "carried: order them by a column"
             )
-    others = {_MOMENT: last_moment_of(relation, environment)}
+    by_clock = _window_of(relation).by_clock
+    others = {MOMENT: moment_of(relation, environment)}
     rows = RankedRows.of(numbered(relation), partitions, order, others, environment)
-    emitted = rows.emitted(rank)
+    emitted = emitted_columns(rows.emitted(rank).types, by_clock)
     processor = WindowRanks(
-        rows.order, *places, rows.bounds, rank is not None, rows.width, emitted.names
+        rows.order, *places, rows.bounds, rank is not None, rows.width, by_clock, emitted.names
     )
-    made = applied(
-        timely(rows.frame, _MOMENT),
-        rows.by.names,
-        processor,
-        emitted.schema,
-        "EventTime",
-        environment,
-    )
+    made = at_end(rows.frame, rows.by.names, processor, emitted, by_clock, environment)
+    times = kept_times(relation.time_attributes, by_clock)
     names = [*relation.names, *([] if rank is None else [rank])]
     ranked = [] if rank is None else [(rank, DataTypes.BIGINT().not_null())]
     return Relation(
-        with_times(made.select(*emitted.restored(names)), relation.time_attributes),
+        with_times(made.select(*emitted.restored(names)), times),
         (*relation.fields, *ranked),
-        time_attributes=relation.time_attributes,
+        time_attributes=times,
         window=relation.window,
     )
 
@@ -125,6 +172,8 @@ def are_joined(left: Relation, right: Relation, conditions: Sequence[Node]) -> b
     """Return whether conditions ask for rows of the same window."""
     one, other = left.window, right.window
     if one is None or other is None or left.updating or right.updating:
+        return False
+    if one.by_clock != other.by_clock:
         return False
     found = set()
     for condition in conditions:
@@ -164,14 +213,14 @@ def sessions(
     frame = rows.frame.filter(column(time).isNotNull()).select(
         *by.carried([column(key) for key in keys] or [F.lit(True)]),
         *own.carried(rows.columns),
-        moment.alias(_MOMENT),
+        moment.alias(MOMENT),
         *rows.changes,
     )
     first, end = len(by.names), len(by.names) + len(own.names)
     emitted = Columns("c", (*own.types, DataTypes.BIGINT(), DataTypes.BIGINT()))
     processor = SessionRows(gap * 1000, (first, end), end, emitted.names)
     # The session of a row by itself ends so long after it.
-    late = timely(frame, _MOMENT, (gap - 1) * 1000)
+    late = timely(frame, MOMENT, (gap - 1) * 1000)
     made = applied(late, by.names, processor, emitted.schema, "EventTime", environment)
     restored = made.select(*emitted.restored([*relation.names, *bounds]))
     zoned = isinstance(types[time], LocalZonedTimestampType)

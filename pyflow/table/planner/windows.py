@@ -69,6 +69,9 @@ class Assigned:
         The type of the time attribute.
     by_clock
         Whether windows end by the processing time.
+    gap
+        Of sessions by the processing time, in milliseconds: grouping finds them, and adds the
+        columns of ``keys``.
     """
 
     relation: Relation
@@ -77,6 +80,7 @@ class Assigned:
     end: Column | None
     time: DataType
     by_clock: bool = False
+    gap: int | None = None
 
     def property_of(self, node: WindowProperty) -> tuple[Column, DataType, TimeAttribute | None]:
         """Return the value of a window's property, its type, and whether it is a time attribute."""
@@ -121,10 +125,15 @@ def assigned(
     if isinstance(size, RowInterval):
         return _by_rows(relation, keys, window, name, size.rows)
     if window.kind == "session":
+        gap = interval_ms(size)
+        if is_by_clock(relation, name):
+            _text(gap)
+            bounds = (column(_START), column(_END))
+            return Assigned(relation, (_START, _END), *bounds, data_type, True, gap)
         if relation.unbounded:
-            return _merged_sessions(relation, keys, name, interval_ms(size))
+            return _merged_sessions(relation, keys, name, gap)
         frame = relation.frame.withColumn(_TIME, wall_clock_of(name, data_type))
-        frame = sessions(frame.filter(column(_TIME).isNotNull()), keys, interval_ms(size))
+        frame = sessions(frame.filter(column(_TIME).isNotNull()), keys, gap)
     else:
         by_clock = is_by_clock(relation, name)
         slide = interval_ms(size if window.slide is None else node_of(window.slide))
@@ -257,11 +266,10 @@ def _time_field(relation: Relation, window: GroupWindow, environment: TableEnvir
                 "carried over bounded input: such windows would end with the input. Use a column "
                 "with an event time and a watermark."
             )
-        if window.kind == "session" or isinstance(node_of(window.size), RowInterval):
+        if isinstance(node_of(window.size), RowInterval):
             raise TableException(
                 f"the window {window.name!r} is on the processing time {node.name!r}, which is not "
-                "carried for sessions and numbers of rows. Use a column with an event time and a "
-                "watermark."
+                "carried for numbers of rows. Use a column with an event time and a watermark."
             )
     if isinstance(node_of(window.size), RowInterval):
         return node.name

@@ -110,8 +110,13 @@ def _windows(query: _Query, call: exp.Anonymous) -> Rows:
             if not isinstance(node, Field):
                 query.refuse(part, "PARTITION BY of a window function takes columns")
             keys.append(node.name)
-        if relation.unbounded:
-            bounds = (_SESSION_START, _SESSION_END)
+        bounds = (_SESSION_START, _SESSION_END)
+        if is_by_clock(relation, time):
+            with translator.at(call):
+                frame = clock_windows.sessions(
+                    relation, keys, lengths["GAP"], bounds, query.environment
+                )
+        elif relation.unbounded:
             frame = stream_windows.sessions(
                 relation, keys, time, lengths["GAP"], bounds, query.environment
             )
@@ -132,7 +137,7 @@ def _windows(query: _Query, call: exp.Anonymous) -> Rows:
     watched = relation.unbounded and not by_clock
     kept = [column(field) for field in relation.names]
     new = {each: unused(each, relation.names) for each in (_START, _END, _TIME)}
-    if relation.unbounded and name == "SESSION":
+    if watched and name == "SESSION":
         end = with_watermark(end, _CLOSED)
     frame = frame.select(*kept, start.alias(_START + "$"), end.alias(_CLOSED))
     last = last_moment(column(_CLOSED)).cast("timestamp_ltz" if zoned else "timestamp_ntz")
@@ -183,19 +188,12 @@ def _time_column(query: _Query, rows: Rows, descriptor: exp.Expr, name: str) -> 
         query.refuse(identifier, rows.missing([identifier.name]))
     data_type = dict(rows.relation.fields)[found[0]]
     attribute = rows.relation.time_attributes.get(found[0])
-    if attribute is not None and attribute.kind == "proctime":
-        if not rows.relation.unbounded:
-            query.refuse(
-                identifier,
-                "windows by processing time are not carried over bounded input; use a column with "
-                "an event time and a watermark",
-            )
-        if name == "SESSION":
-            query.refuse(
-                identifier,
-                "SESSION by processing time is not carried; use a column with an event time and a "
-                "watermark",
-            )
+    if attribute is not None and attribute.kind == "proctime" and not rows.relation.unbounded:
+        query.refuse(
+            identifier,
+            "windows by processing time are not carried over bounded input; use a column with an "
+            "event time and a watermark",
+        )
     if not isinstance(data_type, (TimestampType, LocalZonedTimestampType)) or (
         query.environment._is_streaming and attribute is None
     ):

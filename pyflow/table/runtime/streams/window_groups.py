@@ -17,6 +17,8 @@ __all__ = ["WindowGroups"]
 class WindowGroups(GroupAggregate):
     """Emits the aggregates of each key and window once, when a clock has passed the window.
 
+    Rows may come when it has: of a batch in which operators before this one let windows end.
+
     The bounds of the window are part of the key.
 
     Parameters
@@ -44,9 +46,15 @@ class WindowGroups(GroupAggregate):
         ordered = in_sequence(rows)
         for row in ordered:
             self._apply(group, row)
+        end = first_millisecond(ordered[0][self._end])
+        if not known and end <= timer_values.getCurrentProcessingTimeInMs():
+            emitted = [self._make((*key, *self._values(group)))]
+            self._forget(group)
+            self._flush()
+            return iter(emitted)
         self._write(group, known)
         if not known:
-            self._handle.registerTimer(first_millisecond(ordered[0][self._end]))
+            self._handle.registerTimer(end)
         return iter(())
 
     def handleExpiredTimer(  # noqa: N802

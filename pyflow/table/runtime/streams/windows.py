@@ -1,7 +1,9 @@
-"""Rows of windows, which come when the watermark has passed the end of their window.
+"""Rows of windows, which come when their window has ended, by the watermark or by a clock.
 
 The bounds of a window are part of the key: its rows are kept until a timer at its end, and nothing
-is left of it then. Spark leaves out rows whose window has ended before they get here.
+is left of it then. Spark leaves out rows of an event time whose window has ended before they get
+here. By a clock all rows of such a window come in one batch: that in which operators before this
+one let it end.
 """
 
 from __future__ import annotations
@@ -32,14 +34,18 @@ class _AtEnd(StreamOperator):
     Parameters
     ----------
     moment : int
-        The column with the last moment of a row's window, in microseconds.
+        The column that tells when a row's window has ended, in microseconds: when the watermark, or
+        the clock, is there.
+    by_clock : bool
+        Whether windows end by the processing time.
     names : sequence of str
         Of the columns of emitted rows.
     """
 
-    def __init__(self, moment: int, names: Sequence[str]) -> None:
+    def __init__(self, moment: int, by_clock: bool, names: Sequence[str]) -> None:
         super().__init__(names)
         self._moment = moment
+        self._by_clock = by_clock
 
     def init(self, handle: Any) -> None:
         """Open the state of a task."""
@@ -58,7 +64,11 @@ class _AtEnd(StreamOperator):
     def _begun(self, key: _Values, row: _Values, times: Any) -> Iterator[Any]:
         """Have the key called when the window of its first rows has ended, if it has not yet."""
         end = first_millisecond(row[self._moment])
-        if end <= times.getCurrentWatermarkInMs():
+        if self._by_clock:
+            now = times.getCurrentProcessingTimeInMs()
+        else:
+            now = times.getCurrentWatermarkInMs()
+        if end <= now:
             return self._ended(key)
         self._handle.registerTimer(end)
         return iter(())
@@ -81,7 +91,7 @@ class WindowRanks(_AtEnd):
         The first column that is emitted, and the one behind the last.
     numbered : bool
         Whether the place is emitted, as the last column.
-    moment, names
+    moment, by_clock, names
         As all of these operators have them.
     """
 
@@ -93,9 +103,10 @@ class WindowRanks(_AtEnd):
         values: tuple[int, int],
         numbered: bool,
         moment: int,
+        by_clock: bool,
         names: Sequence[str],
     ) -> None:
-        super().__init__(moment, names)
+        super().__init__(moment, by_clock, names)
         self._order = tuple(order)
         self._range = (start, end)
         self._values = values
@@ -141,7 +152,7 @@ class WindowJoin(_AtEnd):
         Which hold for partners, beside the equality of the key.
     keys : int
         How many columns the key has, at the beginning of each row; whose left row it is follows.
-    moment, names
+    moment, by_clock, names
         As all of these operators have them.
     """
 
@@ -153,9 +164,10 @@ class WindowJoin(_AtEnd):
         conditions: Sequence[Comparison],
         keys: int,
         moment: int,
+        by_clock: bool,
         names: Sequence[str],
     ) -> None:
-        super().__init__(moment, names)
+        super().__init__(moment, by_clock, names)
         self._kind = kind
         self._sides = (left, right)
         self._conditions = tuple(conditions)
