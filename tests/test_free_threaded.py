@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import sysconfig
 import threading
 import time
 from collections import Counter
@@ -257,15 +259,33 @@ def test_cancelled_tasks_leave_no_shared_lock_taken(thread):
     assert all(row[0] >= 1 for row in run(0))
 
 
-def test_a_module_that_turns_the_gil_on_is_named_in_the_log(tmp_path):
-    output = run([sys.executable, PROGRAMS / "free_threaded.py"], tmp_path)
+DECLARES_NOTHING = """\
+#include <Python.h>
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "declares_nothing", NULL, -1, NULL};
+PyMODINIT_FUNC PyInit_declares_nothing(void) { return PyModule_Create(&module); }
+"""
+
+
+@pytest.fixture
+def declares_nothing(tmp_path):
+    """The folder of an extension module that does not say that it runs without the GIL."""
+    source = tmp_path / "declares_nothing.c"
+    source.write_text(DECLARES_NOTHING)
+    include = sysconfig.get_path("include")
+    library = source.with_suffix(".so")
+    subprocess.run(["cc", "-shared", "-fPIC", f"-I{include}", "-o", library, source], check=True)
+    return tmp_path
+
+
+def test_a_module_that_turns_the_gil_on_is_named_in_the_log(declares_nothing, tmp_path):
+    output = run([sys.executable, PROGRAMS / "free_threaded.py", declares_nothing], tmp_path)
     assert "BEFORE off AFTER on" in output
     (line,) = [line for line in output.splitlines() if "[turns_on, task" in line]
     assert "GIL) has been enabled" in line
-    assert "'pandas." in line
+    assert "'declares_nothing'" in line
     assert "PYTHON_GIL=0" in line
 
 
-def test_the_gil_stays_off_where_the_environment_of_executors_says_so(tmp_path):
-    output = run([sys.executable, PROGRAMS / "free_threaded.py", "0"], tmp_path)
+def test_the_gil_stays_off_where_the_environment_of_executors_says_so(declares_nothing, tmp_path):
+    output = run([sys.executable, PROGRAMS / "free_threaded.py", declares_nothing, "0"], tmp_path)
     assert "BEFORE off AFTER off" in output

@@ -45,6 +45,7 @@ def install() -> None:
     after_import("csv", _own_csv)
     after_import("tracemalloc", _refuse_tracing_memory)
     after_import("cProfile", _profile_threads)
+    after_import("pdb", _debug_threads)
     after_import("asyncio.events", _own_event_loops)
     after_import("multiprocessing.context", _own_start_method)
     after_import("pandas._config.config", _own_options)
@@ -322,6 +323,22 @@ def _own_file_mask() -> Callable[[], int]:
 
 def _refuse_tracing_memory(tracemalloc: Any) -> None:
     refuse(tracemalloc, "start", "would trace the memory of the whole executor")
+
+
+def _debug_threads(pdb: Any) -> None:
+    """Debug the calling thread alone, as before CPython 3.14, and not what another task debugs."""
+    debugger: Any = pdb.Pdb
+    begin = debugger.__init__
+
+    @functools.wraps(begin)
+    def begin_alone(self: Any, *args: Any, **kwargs: Any) -> None:
+        if sys.version_info >= (3, 14):
+            kwargs["backend"] = "settrace"
+        begin(self, *args, **kwargs)
+        # Since 3.13 set_trace() goes on with the debugger that was made last.
+        debugger._last_pdb_instance = None
+
+    debugger.__init__ = begin_alone
 
 
 def _profile_threads(cprofile: Any) -> None:

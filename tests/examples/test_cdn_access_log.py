@@ -9,7 +9,6 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import browser
 import pytest
 
 from deployments import killed_at_the_end
@@ -17,6 +16,8 @@ from provinces import UNKNOWN, Provinces
 from sessions import wait_until
 
 pytest.importorskip("confluent_kafka", reason="there is no Kafka client for this Python")
+
+import browser
 
 from generator import access, statistics
 

@@ -137,7 +137,9 @@ def check_memory(spark: SparkSession) -> list[str]:
     before = python.memoryBytes()
     spark.stop()
     freed = before - python.memoryBytes()
-    return [] if freed > 30 << 20 else [f"{freed} of {before} bytes freed after the session"]
+    # Without a GIL CPython has an allocator that nothing counts.
+    is_right = before == 0 if sessions.FREE_THREADED else freed > 30 << 20
+    return [] if is_right else [f"{freed} of {before} bytes freed after the session"]
 
 
 def leave_running(spark: SparkSession) -> None:

@@ -8,8 +8,11 @@ import time
 
 import pytest
 
-from benchmarks.topics import Topic
 from pyflow.util.exceptions import TableException
+
+pytest.importorskip("confluent_kafka", reason="there is no Kafka client for this Python")
+
+from benchmarks.topics import Topic
 
 
 @pytest.fixture
