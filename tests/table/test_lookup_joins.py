@@ -186,6 +186,28 @@ def sqlite(batch, tmp_path):
     return batch
 
 
+def test_rows_behind_a_comma_are_looked_up_by_conditions_of_where(sqlite, tmp_path):
+    with sqlite3.connect(tmp_path / "some.db") as connection:
+        connection.execute("INSERT INTO users VALUES (1, 'one'), (1, 'eins'), (2, 'two')")
+    time = "FOR SYSTEM_TIME AS OF o.at"
+    query = (
+        f"SELECT o.small, u.name, w.name FROM orders AS o, users {time} AS u, users {time} AS w "
+        "WHERE o.id = u.id AND (u.id + 1 = w.id) AND u.name <> 'eins'"
+    )
+
+    with sqlite.execute_sql(query).collect() as rows:
+        assert taken(rows, 1) == [(1, "one", "two")]
+
+    from_ = f"FROM orders AS o, users {time} AS u, users AS w"
+    with pytest.raises(TableException, match=r"(?s)line 1.*ambiguous"):
+        sqlite.sql_query(f"SELECT 1 {from_} WHERE o.id = u.id AND name = 'one'")
+    with pytest.raises(TableException, match=r"(?s)line 1.*requires an equality condition"):
+        sqlite.sql_query(f"SELECT 1 {from_} WHERE o.small = o.id AND u.id = w.id")
+    from_ = f"FROM orders AS o CROSS JOIN users {time} AS u RIGHT JOIN users AS w ON u.id = w.id"
+    with pytest.raises(TableException, match=r"(?s)line 1.*requires an equality condition"):
+        sqlite.sql_query(f"SELECT 1 {from_} WHERE o.id = u.id")
+
+
 def test_a_database_that_fails_is_asked_again(sqlite, tmp_path):
     retries = {"lookup.max-retries": 1}
     created(sqlite, "u", "id BIGINT", f"jdbc:sqlite:{tmp_path / 'some.db'}", "users", **retries)

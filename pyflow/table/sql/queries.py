@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
@@ -29,7 +30,7 @@ from pyflow.table.planner.type_rules import common
 from pyflow.table.sql import lookups, over_windows, table_functions, tree
 from pyflow.table.sql.conditions import semi_join, subquery_conditions
 from pyflow.table.sql.names import Rows, Source, of_relation, output_names
-from pyflow.table.sql.scalar import GROUP_WINDOWS, Grouping, Translator, path_of
+from pyflow.table.sql.scalar import GROUP_WINDOWS, Grouping, NameNotFound, Translator, path_of
 from pyflow.table.types import DataTypes
 from pyflow.table.window import GroupWindow
 from pyflow.util.exceptions import TableException
@@ -257,10 +258,17 @@ class _Query:
 
     # FROM
 
-    def from_(self, node: exp.Expr) -> Rows:
-        """Return the rows of a table reference."""
+    def from_(self, node: exp.Expr, conditions: list[exp.Expr] | None = None) -> Rows:
+        """Return the rows of a table reference.
+
+        Parameters
+        ----------
+        conditions
+            Equalities of WHERE, by which rows of tables behind a comma are looked up; these are
+            taken out.
+        """
         alias = node.args.get("alias")
-        rows = self._table(node)
+        rows = self._table(node, [] if conditions is None else conditions)
         if node.args.get("version") is not None:
             self.refuse(
                 node.args["version"],
@@ -278,11 +286,11 @@ class _Query:
             )
         return rows.named((alias.this.name,), columns)
 
-    def _table(self, node: exp.Expr) -> Rows:
+    def _table(self, node: exp.Expr, conditions: list[exp.Expr]) -> Rows:
         if isinstance(node, tree.JoinTree):
-            rows = self.from_(node.this)
+            rows = self.from_(node.this, conditions)
             for join in node.args["joins"]:
-                rows = self._join(rows, join)
+                rows = self._join(rows, join, conditions)
             return rows
         if isinstance(node, exp.Table):
             return self._named_table(node)
@@ -315,7 +323,7 @@ class _Query:
             found = self.environment.from_path(path)
         return of_relation(found._rows, parts)
 
-    def _join(self, left: Rows, join: exp.Join) -> Rows:
+    def _join(self, left: Rows, join: exp.Join, conditions: list[exp.Expr]) -> Rows:
         side = (join.args.get("side") or "").upper()
         kind: joins.JoinType = {"LEFT": "left", "RIGHT": "right", "FULL": "full"}.get(side, "inner")  # type: ignore[assignment]
         table = join.this
@@ -353,6 +361,9 @@ class _Query:
                     left.relation.frame, (*left.relation.fields, *right.relation.fields)
                 )
                 condition = self.translator(replace(both, relation=joined)).node(on)
+        elif dimension is not None:
+            joined = Relation(left.relation.frame, (*left.relation.fields, *right.relation.fields))
+            condition = self._taken(replace(both, relation=joined), conditions)
         with self.translator(left).at(join):
             if dimension is not None:
                 shape = replace(dimension, shape=right.relation)
@@ -370,6 +381,16 @@ class _Query:
                 )
         rows = replace(both, relation=relation)
         return rows if not shared else self._merged(rows, shared, kind)
+
+    def _taken(self, rows: Rows, conditions: list[exp.Expr]) -> Node | None:
+        """Take out those of some conditions that name nothing but columns of these rows."""
+        translator = self.translator(rows)
+        found: list[Node] = []
+        for place in reversed(range(len(conditions))):
+            with suppress(NameNotFound):
+                found.insert(0, translator.node(conditions[place]))
+                del conditions[place]
+        return translator._call("and", *found) if len(found) > 1 else next(iter(found), None)
 
     def _shared(self, left: Rows, right: Rows, join: exp.Join) -> list[tuple[str, str, str]] | None:
         """Return the columns that USING or NATURAL joins by: name, left and right column."""
@@ -435,12 +456,33 @@ class _Query:
 
     def where(self, rows: Rows, condition: exp.Expr) -> Rows:
         """Return the rows for which a condition is true, which may have queries in it."""
-        plain, queries = subquery_conditions(condition)
+        return self._where(rows, *subquery_conditions(condition))
+
+    def _where(
+        self, rows: Rows, plain: Sequence[exp.Expr], queries: Sequence[tuple[exp.Expr, bool]]
+    ) -> Rows:
         for part in plain:
             rows = self._filtered(rows, part)
         for part, anti in queries:
             rows = semi_join(self, rows, part, anti)
         return rows
+
+    def from_where(self, from_: exp.Expr, condition: exp.Expr) -> Rows:
+        """Return the rows of a table reference for which a condition is true."""
+        plain, queries = subquery_conditions(condition)
+        equalities = [part for part in plain if isinstance(part.unnest(), exp.EQ)]
+        sides = {join.args.get("side") for join in from_.args.get("joins") or ()}
+        if sides & {"RIGHT", "FULL"}:
+            # They add rows behind the lookup, which WHERE takes out.
+            equalities = []
+        left = [*equalities]
+        rows = self.from_(from_, left)
+        taken = {id(part) for part in equalities} - {id(part) for part in left}
+        for part in equalities:
+            if id(part) in taken:
+                # Its names must mean one column of all tables.
+                self.translator(rows).node(part)
+        return self._where(rows, [part for part in plain if id(part) not in taken], queries)
 
 
 _HIDDEN = "$order"
@@ -461,11 +503,13 @@ class _Select:
         for key, what in (("qualify", "QUALIFY"),):
             if select.args.get(key) is not None:
                 query.refuse(select.args[key], f"{what} is not carried")
-        from_ = select.args.get("from_")
-        self.rows = query.from_(from_.this) if from_ is not None else Rows(query.one_row())
-        where = select.args.get("where")
-        if where is not None:
-            self.rows = query.where(self.rows, where.this)
+        from_, where = select.args.get("from_"), select.args.get("where")
+        if from_ is not None and where is not None:
+            self.rows = query.from_where(from_.this, where.this)
+        else:
+            self.rows = query.from_(from_.this) if from_ is not None else Rows(query.one_row())
+            if where is not None:
+                self.rows = query.where(self.rows, where.this)
         self.translator = query.translator(self.rows)
         self._scalar_queries()
         self.translator = query.translator(self.rows)
