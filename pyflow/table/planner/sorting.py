@@ -11,6 +11,7 @@ from pyflow.table.planner.nodes import Field, Node, Ordering
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import Order, Relation, SortKey
 from pyflow.table.planner.stream_ranks import first_rows
+from pyflow.table.planner.stream_sorts import in_order
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -92,8 +93,13 @@ def fetch(relation: Relation, rows: int, environment: TableEnvironment) -> Relat
     return limited
 
 
-def checked(relation: Relation, environment: TableEnvironment) -> Relation:
+def checked(relation: Relation, environment: TableEnvironment, inside: bool = False) -> Relation:
     """Return the relation as one that any operation may read.
+
+    Parameters
+    ----------
+    inside
+        Whether it is a query inside another, whose order means nothing.
 
     Raises
     ------
@@ -103,11 +109,6 @@ def checked(relation: Relation, environment: TableEnvironment) -> Relation:
     order = relation.order
     if order is None:
         return relation
-    if relation.unbounded and order.sorted and order.by_time:
-        raise TableException(
-            "the order by a time attribute of an unbounded table without fetch() is not carried: "
-            "rows come as they arrive"
-        )
     if environment._is_streaming:
         if order.offset:
             raise TableException(
@@ -119,4 +120,7 @@ def checked(relation: Relation, environment: TableEnvironment) -> Relation:
                 "Sort on a non-time-attribute field is not supported in streaming mode. "
                 "Call fetch() after order_by(), or use batch mode."
             )
-    return replace(relation, order=None)
+    found = replace(relation, order=None)
+    if relation.unbounded and order.sorted and not inside:
+        return in_order(found, order.keys, environment)
+    return found

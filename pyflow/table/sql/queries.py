@@ -83,17 +83,23 @@ class _Query:
         """Return what turns expressions over these rows into nodes."""
         return Translator(self.environment, self.text, rows)
 
-    def result(self, query: exp.Expr) -> Relation:
-        """Return the rows of a query with its columns."""
+    def result(self, query: exp.Expr, inside: bool = False) -> Relation:
+        """Return the rows of a query with its columns.
+
+        Parameters
+        ----------
+        inside
+            Whether it is a query inside another.
+        """
         inner = self._with_common_tables(query)
         output = inner._body(query)
         relation = inner._ordered(query, output)
-        return inner._limited(query, relation)
+        return inner._limited(query, relation, inside)
 
     def nested(self, query: exp.Expr) -> Relation:
         """Return the rows of a query inside another, which may be in no order in streaming mode."""
         with self.translator(Rows(self.one_row())).at(query):
-            return sorting.checked(self.result(query), self.environment)
+            return sorting.checked(self.result(query, inside=True), self.environment, inside=True)
 
     def _with_common_tables(self, query: exp.Expr) -> _Query:
         with_ = query.args.get("with_")
@@ -242,7 +248,7 @@ class _Query:
             return Field(path[0])
         return None
 
-    def _limited(self, query: exp.Expr, relation: Relation) -> Relation:
+    def _limited(self, query: exp.Expr, relation: Relation, inside: bool) -> Relation:
         offset, limit = query.args.get("offset"), query.args.get("limit")
         if offset is not None:
             relation = sorting.offset(relation, int(offset.expression.name))
@@ -251,6 +257,9 @@ class _Query:
         hidden = [name for name in relation.names if name.startswith(_HIDDEN)]
         if hidden:
             kept = [Field(name) for name in relation.names if name not in hidden]
+            if relation.unbounded:
+                with self.translator(Rows(self.one_row())).at(query):
+                    relation = sorting.checked(relation, self.environment, inside)
             order = relation.order
             relation = projection.project(relation, kept, self.environment)
             relation = replace(relation, order=order)
