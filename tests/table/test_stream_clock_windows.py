@@ -22,7 +22,7 @@ from pyflow.table.runtime.streams.windows import WindowJoin, WindowRanks
 from pyflow.table.udf import udaf
 from pyflow.table.window import Session, Slide, Tumble
 from pyflow.util.exceptions import TableException
-from streams import Source
+from streams import Source, changes
 
 ROWS = [("a", 1), ("b", 5), ("a", 3)]
 
@@ -232,6 +232,31 @@ def mean(values):
     return values.mean()
 
 
+@pytest.mark.complete
+def test_windows_of_so_many_bounded_rows_by_processing_time(streaming):
+    streaming.create_temporary_view("t", streaming.from_elements(ROWS, ["k", "v"]))
+    window = Tumble.over(row_interval(2)).on(col("p")).alias("w")
+    table = streaming.sql_query("SELECT *, PROCTIME() AS p FROM t").window(window)
+
+    assert first(table.group_by(col("w")).select(col("v").sum), 1) == [(6,)]
+
+
+def test_windows_of_so_many_rows(streaming, source, tmp_path):
+    source.add([("a", 7), ("b", 2), ("a", 9)])
+    window = Tumble.over(row_interval(2)).on(col("p")).alias("w")
+    table = source.table(streaming, proctime="p").window(window)
+    distinct = col("v").count.distinct
+
+    keys = table.group_by(col("k"), col("w")).select(col("k"), col("v").sum, distinct)
+    found = changes(keys, tmp_path / "keys")
+    assert [sorted(batch) for batch in found] == [
+        [("+I", "a", 4, 2)],
+        [("+I", "a", 16, 2), ("+I", "b", 7, 2)],
+    ]
+    everything = table.group_by(col("w")).select(col("v").sum)
+    assert changes(everything, tmp_path / "all") == [[("+I", 6)], [("+I", 10), ("+I", 11)]]
+
+
 TUMBLE = "TABLE(TUMBLE(TABLE t, DESCRIPTOR(p), INTERVAL '2' SECOND))"
 
 
@@ -303,6 +328,9 @@ def test_what_windows_of_the_processing_time_cannot_be(streaming, source):
     )
     with pytest.raises(TableException, match="last rows of a window in the order"):
         streaming.sql_query(last)
-    window = Tumble.over(row_interval(2)).on(col("p")).alias("w")
-    with pytest.raises(TableException, match="not carried for numbers of rows"):
+    window = Slide.over(row_interval(2)).every(row_interval(1)).on(col("p")).alias("w")
+    with pytest.raises(TableException, match="sliding window 'w' of so many rows is not carried"):
+        table.window(window).group_by(col("w")).select(col("v").sum)
+    window = Tumble.over(row_interval(2)).on(col("v")).alias("w")
+    with pytest.raises(TableException, match="Event-time grouping windows on row intervals"):
         table.window(window).group_by(col("w")).select(col("v").sum)

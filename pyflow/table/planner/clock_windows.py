@@ -16,12 +16,12 @@ from pyspark.sql import functions as F
 from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.clocks import CLOSING
 from pyflow.table.planner.nodes import Node
-from pyflow.table.planner.operators import Columns, applied, refuse_without_timers
+from pyflow.table.planner.operators import Columns, TimeMode, applied, refuse_without_timers
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import Relation, column
 from pyflow.table.planner.stream_groups import planned_in_window
 from pyflow.table.runtime.streams.clock_sessions import ClockSessionGroups, ClockSessionRows
-from pyflow.table.runtime.streams.window_groups import WindowGroups
+from pyflow.table.runtime.streams.window_groups import NumberGroups, WindowGroups
 from pyflow.table.types import DataTypes
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyflow.table.logical_types import DataType
     from pyflow.table.table_environment import TableEnvironment
 
-__all__ = ["aggregate", "aggregate_sessions", "sessions"]
+__all__ = ["aggregate", "aggregate_numbers", "aggregate_sessions", "sessions"]
 
 _ALL = "$all"
 _ENDS = "$ends"
@@ -56,11 +56,10 @@ def aggregate(
     refuse_without_timers(relation.frame, environment)
     frame = relation.frame.withColumn(_ENDS, end)
     rows = replace(relation, frame=frame, fields=(*relation.fields, (_ENDS, _BOUND)))
-    types = dict(relation.fields)
     groups = _Groups.of(rows, keys, aggregates, [F.unix_micros(column(_ENDS))], environment)
     by = Columns(CLOSING, groups.by.types)
     processor = WindowGroups(groups.functions, groups.width, [*by.names, *groups.values.names])
-    return groups.closed(processor, by, [(key, types[key]) for key in keys], environment)
+    return groups.closed(processor, by, _named(relation, keys), environment)
 
 
 def aggregate_sessions(
@@ -81,17 +80,24 @@ def aggregate_sessions(
         The names of the columns for the bounds, which are instants.
     """
     refuse_without_timers(relation.frame, environment)
-    types = dict(relation.fields)
     groups = _Groups.of(relation, keys, aggregates, [], environment)
     by = Columns(CLOSING, (*groups.by.types, _BOUND, _BOUND))
     processor = ClockSessionGroups(groups.functions, gap, [*by.names, *groups.values.names])
-    # Without keys all rows are of one.
-    own = [(key, types[key]) for key in keys] or [(_ALL, DataTypes.BOOLEAN())]
-    found = [*own, *((name, _BOUND) for name in bounds)]
-    closed = groups.closed(processor, by, found, environment)
-    if keys:
-        return closed
-    return replace(closed, frame=closed.frame.drop(_ALL), fields=closed.fields[1:])
+    found = [*_named(relation, keys), *((name, _BOUND) for name in bounds)]
+    return groups.closed(processor, by, found, environment)
+
+
+def aggregate_numbers(
+    relation: Relation,
+    keys: Sequence[str],
+    size: int,
+    aggregates: dict[str, Node],
+    environment: TableEnvironment,
+) -> Relation:
+    """Return keys and aggregates of each so many rows of a key, in the order of their arrival."""
+    groups = _Groups.of(relation, keys, aggregates, [], environment)
+    processor = NumberGroups(groups.functions, size, [*groups.by.names, *groups.values.names])
+    return groups.closed(processor, groups.by, _named(relation, keys), environment, "None")
 
 
 def sessions(
@@ -190,6 +196,7 @@ class _Groups:
         by: Columns,
         fields: Sequence[tuple[str, DataType]],
         environment: TableEnvironment,
+        time_mode: TimeMode = "ProcessingTime",
     ) -> Relation:
         """Return what an operator emits.
 
@@ -198,13 +205,18 @@ class _Groups:
         by
             The columns that it emits before the results.
         fields
-            What these are.
+            What these are; _ALL is no column of the result.
         """
         emitted = [*by.schema, *self.values.schema]
-        frame = applied(
-            self.frame, self.by.names, processor, emitted, "ProcessingTime", environment
-        )
+        frame = applied(self.frame, self.by.names, processor, emitted, time_mode, environment)
         restored = frame.select(
             *by.restored([name for name, _ in fields]), *self.values.restored(self.names)
         )
-        return Relation(restored, (*fields, *zip(self.names, self.values.types)))
+        kept = tuple(entry for entry in fields if entry[0] != _ALL)
+        return Relation(restored.drop(_ALL), (*kept, *zip(self.names, self.values.types)))
+
+
+def _named(relation: Relation, keys: Sequence[str]) -> list[tuple[str, DataType]]:
+    """Return the columns of keys, _ALL where there are none: then all rows are of one."""
+    types = dict(relation.fields)
+    return [(key, types[key]) for key in keys] or [(_ALL, DataTypes.BOOLEAN())]

@@ -310,6 +310,10 @@ def aggregate_windowed(
         grouped = clock_windows.aggregate_sessions(
             rows.relation, keys, rows.gap, (start, end), aggregates, environment
         )
+    elif rows.rows is not None:
+        grouped = clock_windows.aggregate_numbers(
+            rows.relation, keys, rows.rows, aggregates, environment
+        )
     elif rows.by_clock:
         assert rows.end is not None
         grouped = clock_windows.aggregate(

@@ -72,6 +72,8 @@ class Assigned:
     gap
         Of sessions by the processing time, in milliseconds: grouping finds them, and adds the
         columns of ``keys``.
+    rows
+        Of windows of so many rows of an unbounded table, how many: grouping counts them.
     """
 
     relation: Relation
@@ -81,6 +83,7 @@ class Assigned:
     time: DataType
     by_clock: bool = False
     gap: int | None = None
+    rows: int | None = None
 
     def property_of(self, node: WindowProperty) -> tuple[Column, DataType, TimeAttribute | None]:
         """Return the value of a window's property, its type, and whether it is a time attribute."""
@@ -259,20 +262,19 @@ def _time_field(relation: Relation, window: GroupWindow, environment: TableEnvir
         raise TableException("A group window expects a time attribute for grouping.")
     scope_of(relation, environment).resolve(node)
     attribute = relation.time_attributes.get(node.name)
-    if attribute is not None and attribute.kind == "proctime":
-        if not relation.unbounded:
-            raise TableException(
-                f"the window {window.name!r} is on the processing time {node.name!r}, which is not "
-                "carried over bounded input: such windows would end with the input. Use a column "
-                "with an event time and a watermark."
-            )
-        if isinstance(node_of(window.size), RowInterval):
-            raise TableException(
-                f"the window {window.name!r} is on the processing time {node.name!r}, which is not "
-                "carried for numbers of rows. Use a column with an event time and a watermark."
-            )
     if isinstance(node_of(window.size), RowInterval):
+        if relation.unbounded and not is_by_clock(relation, node.name):
+            raise TableException(
+                "Event-time grouping windows on row intervals in a stream environment are "
+                f"currently not supported. Use a processing time for the window {window.name!r}."
+            )
         return node.name
+    if attribute is not None and attribute.kind == "proctime" and not relation.unbounded:
+        raise TableException(
+            f"the window {window.name!r} is on the processing time {node.name!r}, which is not "
+            "carried over bounded input: such windows would end with the input. Use a column "
+            "with an event time and a watermark."
+        )
     if environment._is_streaming and attribute is None:
         raise TableException(
             "A group window expects a time attribute for grouping in a stream environment. "
@@ -315,12 +317,13 @@ def _by_rows(
     relation: Relation, keys: Sequence[str], window: GroupWindow, name: str, size: int
 ) -> Assigned:
     """Assign rows to windows of so many rows of a key; a window that is not full has no result."""
-    relation.refuse_unbounded("A window of so many rows")
     if window.slide is not None:
         raise TableException(
             f"the sliding window {window.name!r} of so many rows is not carried; use one by time, "
             "or Over with row_interval()"
         )
+    if relation.unbounded:
+        return Assigned(relation, (), None, None, dict(relation.fields)[name], True, rows=size)
     rows = numbered(relation)
     by_time = Window.partitionBy(*map(column, keys)).orderBy(column(name), column(SEQUENCE))
     place = F.row_number().over(by_time) - 1

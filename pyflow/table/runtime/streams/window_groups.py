@@ -1,4 +1,4 @@
-"""Aggregates of windows by the processing time."""
+"""Aggregates of windows by the processing time, and of windows of so many rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyflow.table.runtime.streams.lifetimes import FOREVER
 from pyflow.table.runtime.streams.operators import first_millisecond
 from pyflow.table.runtime.streams.rows import in_sequence
 
-__all__ = ["WindowGroups"]
+__all__ = ["NumberGroups", "WindowGroups"]
 
 
 class WindowGroups(GroupAggregate):
@@ -71,3 +71,38 @@ class WindowGroups(GroupAggregate):
         self._state.clear()
         self._flush()
         return iter([made])
+
+
+class NumberGroups(GroupAggregate):
+    """Emits the aggregates of each so many rows of a key, in the order of their arrival.
+
+    Parameters
+    ----------
+    aggregates : sequence
+        Each with the column that it takes.
+    size : int
+        How many rows.
+    names : sequence of str
+        Of the columns of emitted rows.
+    """
+
+    def __init__(
+        self, aggregates: Sequence[tuple[Aggregate, Argument]], size: int, names: Sequence[str]
+    ) -> None:
+        super().__init__(aggregates, names, False, False, False, FOREVER)
+        self._size = size
+
+    def handleInputRows(  # noqa: N802
+        self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
+    ) -> Iterator[Any]:
+        """The aggregates of windows that are full."""
+        group = self._read()
+        known = group.rows > 0
+        emitted = []
+        for row in in_sequence(rows):
+            self._apply(group, row)
+            if group.rows == self._size:
+                emitted.append(self._make((*key, *self._values(group))))
+                self._forget(group)
+        self._write(group, known)
+        return iter(emitted)
