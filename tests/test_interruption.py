@@ -16,7 +16,7 @@ LONG = ["endless_import"]
 @pytest.mark.parametrize(
     "cases",
     [
-        ["synchronisers", "imports", "closing", "dying_threads"],
+        ["synchronisers", "imports", "tracing", "closing", "dying_threads"],
         pytest.param(LONG, marks=pytest.mark.complete),
     ],
     ids="-".join,

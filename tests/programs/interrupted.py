@@ -123,6 +123,33 @@ def endless_import(spark):
         ended_after(lambda: spark.range(1).select(f("id")).collect(), 120, "had not returned")
 
 
+@case
+def tracing(spark):
+    """Functions that are traced go on where others have been interrupted (CPython 3.11)."""
+
+    def endless(n):
+        while True:
+            pass
+
+    def traced(n):
+        def calls(n):
+            return n + 1
+
+        events = []
+        sys.settrace(lambda frame, event, argument: events.append(event))
+        try:
+            return calls(n)
+        finally:
+            sys.settrace(None)
+            assert "call" in events
+
+    with comparison.settings(spark, {TIMEOUT: "100ms"}):
+        run = spark.range(1).select(udf(endless, "long")("id"))
+        ended_after(run.collect, 120, "had not returned")
+    for _ in range(3):
+        assert spark.range(1).select(udf(traced, "long")("id")).collect() == [(1,)]
+
+
 def make_zip(package):
     import shutil
 

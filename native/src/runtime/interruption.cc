@@ -214,6 +214,24 @@ bool raise_interruption(PyThreadState* thread, PyObject* type, bool imports_too)
 }
 #endif
 
+void drop_interruption() {
+  const unsigned long thread = PyThread_get_thread_ident();
+  if (!kLooksForTakenBack) {
+    PyThreadState_SetAsyncExc(thread, nullptr);
+    return;
+  }
+  // It is raised, in code that does nothing else.
+  PyObject* pending = take_exception();
+  const PyRef code = PyRef::steal(Py_CompileString("None", "<pyflow>", Py_eval_input));
+  const PyRef variables = PyRef::steal(PyDict_New());
+  if (code && variables) {
+    PyThreadState_SetAsyncExc(thread, PyExc_BaseException);
+    PyRef::steal(PyEval_EvalCode(code.get(), variables.get(), variables.get()));
+  }
+  PyErr_Clear();
+  restore_exception(pending);
+}
+
 void repeat_interruptions(const std::atomic<bool>* insisting) { repeating = insisting; }
 
 }  // namespace pyflow

@@ -28,6 +28,9 @@ PyRef new_interruption_type();
 // be left half way: then false, and a later attempt will do. Needs the GIL.
 bool raise_interruption(PyThreadState* thread, PyObject* type, bool imports_too);
 
+// Takes back an interruption of this thread that it has not raised. Needs the GIL.
+void drop_interruption();
+
 // From now on interruptions of this thread repeat while `*insisting` holds; null: they do not.
 void repeat_interruptions(const std::atomic<bool>* insisting);
 

@@ -55,6 +55,25 @@ inline PyObject* take_exception() {
 #endif
 }
 
+// Makes an exception that was taken the pending one again; null if there was none.
+inline void restore_exception(PyObject* exception) {
+#if PY_VERSION_HEX >= 0x030C0000
+  PyErr_SetRaisedException(exception);
+#else
+  if (exception == nullptr) return;
+  PyErr_Restore(Py_NewRef(Py_TYPE(exception)), exception, PyException_GetTraceback(exception));
+#endif
+}
+
+// Whether an exception that PyThreadState_SetAsyncExc takes back is still looked for, by all
+// threads of the interpreter and wherever they look for pending work: it counts those that were
+// set, in one flag, until one is raised. A function of 3.11 that is traced then looks for ever.
+#if PY_VERSION_HEX < 0x030D0000
+constexpr bool kLooksForTakenBack = true;
+#else
+constexpr bool kLooksForTakenBack = false;
+#endif
+
 // Where frozen modules of the standard library get their __file__ from, since 3.11; null before.
 inline wchar_t** stdlib_dir_field([[maybe_unused]] PyConfig& config) {
 #if PY_VERSION_HEX >= 0x030B0000
@@ -64,8 +83,9 @@ inline wchar_t** stdlib_dir_field([[maybe_unused]] PyConfig& config) {
 #endif
 }
 
-// Whether stdlib_dir is that of the prefix that CPython finds by itself, whatever is configured, and
-// unset where the prefix is given. The module site then makes the prefix that of an environment.
+// Whether stdlib_dir is that of the prefix that CPython finds by itself, whatever is configured,
+// and unset where the prefix is given. The module site then makes the prefix that of an
+// environment.
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030D0000
 constexpr bool kFindsPrefix = true;
 #else

@@ -51,10 +51,12 @@ void Slot::begin_python() {
 
 void Slot::end_python() {
   repeat_interruptions(nullptr);
-  std::lock_guard<GilMutex> lock(running_mutex_);
+  {
+    std::lock_guard<GilMutex> lock(running_mutex_);
+    running_thread_ = nullptr;
+  }
   // An interruption that was not raised in time must not reach the next task of this thread state.
-  if (interrupted()) PyThreadState_SetAsyncExc(running_thread_->thread_id, nullptr);
-  running_thread_ = nullptr;
+  if (interrupted()) drop_interruption();
 }
 
 void Slot::interrupt() {
