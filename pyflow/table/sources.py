@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.errors import PySparkTypeError
 from pyspark.sql import functions as F
+from pyspark.sql import types as spark
 
 from pyflow.table.expression import Expression
 from pyflow.table.planner.projection import node_of, scope_of
@@ -76,7 +77,15 @@ def _local_frame(session: SparkSession, rows: list[Any], row_type: RowType) -> D
 
     Arrow takes them straight to the JVM. Without it PySpark starts worker processes for that.
     """
-    schema = _struct(row_type)
+    wanted = _struct(row_type)
+    schema = _of_arrow(wanted)
+    frame = _created(session, rows, schema)
+    if schema == wanted:
+        return frame
+    return frame.select(*(column(each.name).cast(each.dataType) for each in wanted))
+
+
+def _created(session: SparkSession, rows: list[Any], schema: StructType) -> DataFrame:
     if not rows:
         return session.createDataFrame([], schema)
     try:
@@ -87,6 +96,28 @@ def _local_frame(session: SparkSession, rows: list[Any], row_type: RowType) -> D
         # No Arrow, or a type that it does not have.
         return session.createDataFrame(rows, schema, verifySchema=False)
     return session.createDataFrame(table, schema)
+
+
+def _of_arrow(data_type: Any) -> Any:
+    """A type of Spark as Arrow brings its values: times have microseconds.
+
+    A session of Connect refuses rows of Arrow for a type with other times.
+    """
+    if isinstance(data_type, spark.TimeType):
+        return spark.TimeType(6)
+    if isinstance(data_type, spark.ArrayType):
+        return spark.ArrayType(_of_arrow(data_type.elementType), data_type.containsNull)
+    if isinstance(data_type, spark.MapType):
+        key, value = _of_arrow(data_type.keyType), _of_arrow(data_type.valueType)
+        return spark.MapType(key, value, data_type.valueContainsNull)
+    if isinstance(data_type, spark.StructType):
+        return spark.StructType(
+            [
+                spark.StructField(each.name, _of_arrow(each.dataType), each.nullable)
+                for each in data_type
+            ]
+        )
+    return data_type
 
 
 def _struct(row_type: RowType) -> StructType:

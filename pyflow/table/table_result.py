@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyflow.common.types import Row, RowKind
 from pyflow.table import tableau
+from pyflow.table.local_rows import local_rows
 from pyflow.table.planner.changelog import in_order
 from pyflow.table.planner.relation import Relation
 from pyflow.table.result_kind import ResultKind
@@ -229,7 +230,7 @@ def rows_of(relation: Relation) -> Iterator[Row]:
     types = relation.types
     kinds = list(RowKind)
     frame = in_order(relation).select(*relation.columns, *relation.changes[:1])
-    for values in frame.toLocalIterator():
+    for values in local_rows(frame):
         row = Row(*(from_spark_value(value, t) for value, t in zip(values, types)))
         if relation.updating:
             row.set_row_kind(kinds[values[len(types)]])

@@ -516,20 +516,37 @@ def test_scalar_functions_over_series(arrow_lane):
 
 
 @pytest.mark.parametrize(
-    ("function", "text"),
+    ("function", "text", "result_type"),
     [
-        (lambda v: 1, "must be a pandas.Series or a pandas.DataFrame, but is a int"),
-        (lambda v: v[:1], "has 1 values, but its input has 3"),
+        (lambda v: 1, "must be a pandas.Series or a pandas.DataFrame, but is a int", "BIGINT"),
+        (lambda v: v[:1], "has 1 values, but its input has 3", "BIGINT"),
+        (lambda v: v, "is a row and must be a pandas.DataFrame, but is a Series", "ROW<a BIGINT>"),
+        (lambda v: v.to_frame(), "has 1 columns, but its type has 2: a, b", "ROW<a INT, b INT>"),
     ],
 )
-def test_series_of_another_kind_or_length(arrow_lane, function, text):
-    wrong = udf(function, result_type="BIGINT", func_type="pandas", name="f")
+def test_series_of_another_kind_or_length(arrow_lane, function, text, result_type):
+    wrong = udf(function, result_type=result_type, func_type="pandas", name="f")
 
     failure = arrow_lane.fail(
         lambda spark: spark.range(3, numPartitions=1).select(call(wrong, spark.range(3), "id"))
     )
 
     assert text in failure
+
+
+def test_columns_of_a_data_frame_are_the_fields_in_their_order(arrow_lane):
+    """Whatever names they have, as in PyFlink."""
+    frames = udf(
+        lambda v: (v * 2).to_frame("x").assign(a=v),
+        result_type="ROW<a BIGINT, b BIGINT>",
+        func_type="pandas",
+    )
+
+    rows = arrow_lane(
+        lambda spark: spark.range(2).select(call(frames, spark.range(2), "id").alias("r"))
+    )
+
+    assert [tuple(row.r) for row in rows] == [(0, 0), (2, 1)]
 
 
 def test_aggregates_over_series(arrow_lane):

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from pyflow.common.types import Row, RowKind
 from pyflow.table.connectors.connector import Connector, Option, boolean, integer
+from pyflow.table.local_rows import local_rows
 from pyflow.table.planner.changelog import in_order
 from pyflow.table.value_text import row_text
 from pyflow.table.values import from_spark_value
@@ -45,7 +46,7 @@ class Print(Connector):
         zone = environment._time_zone()
         kinds = list(RowKind)
         stream = sys.stderr if self["standard-error"] else sys.stdout
-        for values in ordered.toLocalIterator():
+        for values in local_rows(ordered):
             row = Row(*(from_spark_value(value, t) for value, t in zip(values, types)))
             if rows.updating:
                 row.set_row_kind(kinds[values[len(types)]])

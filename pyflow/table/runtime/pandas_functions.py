@@ -26,6 +26,7 @@ def load_pandas_scalar(
 
     opened = OpenFunction(function, name, settings)
     evaluate = evaluation(function)
+    names = list(result[1]) if result[0] == "ROW" else None
 
     def checked(*series: Any) -> Any:
         output = evaluate(*map(_in_zone, series, arguments))
@@ -39,9 +40,26 @@ def load_pandas_scalar(
                 f"the result of pandas function {name} has {len(output)} values, but its input "
                 f"has {len(series[0])}"
             )
-        return output
+        return output if names is None else _with_names(output, names, name)
 
     return opened.watch(checked)
+
+
+def _with_names(output: Any, names: Sequence[str], function: str) -> Any:
+    """A data frame with the names of the result's fields, which its columns are in their order."""
+    import pandas as pd
+
+    if not isinstance(output, pd.DataFrame):
+        raise TypeError(
+            f"the result of pandas function {function} is a row and must be a pandas.DataFrame, "
+            f"but is a {type(output).__name__}"
+        )
+    if len(output.columns) != len(names):
+        raise ValueError(
+            f"the result of pandas function {function} has {len(output.columns)} columns, but its "
+            f"type has {len(names)}: {', '.join(names)}"
+        )
+    return output.set_axis(names, axis="columns")
 
 
 def _in_zone(series: Any, shape: Shape) -> Any:

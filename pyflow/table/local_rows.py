@@ -1,0 +1,49 @@
+"""Rows of Spark that the program takes one by one, with the errors that it would see of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql import Row as SparkRow
+
+__all__ = ["local_rows"]
+
+
+def local_rows(frame: DataFrame) -> Iterator[SparkRow]:
+    """Yield the rows of a frame, a partition in memory at a time.
+
+    Raises
+    ------
+    PySparkException
+        As ``collect()`` raises it; PySpark's iterator alone would show the thread of the JVM that
+        waited for the rows.
+    """
+    if not hasattr(frame, "_jdf"):
+        # Spark Connect raises the errors of its server as they are.
+        yield from frame.toLocalIterator()
+        return
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+
+    try:
+        yield from frame.toLocalIterator()
+    except Py4JJavaError as error:
+        known = _known(error.java_exception)
+        if known is None:
+            raise
+        raise known from None
+
+
+def _known(exception: Any) -> Exception | None:
+    """The first of an exception of the JVM and its causes that PySpark has a class for."""
+    from pyspark.errors import UnknownException
+    from pyspark.errors.exceptions.captured import convert_exception
+
+    while exception is not None:
+        converted = convert_exception(exception)
+        if not isinstance(converted, UnknownException):
+            return converted
+        exception = exception.getCause()
+    return None
