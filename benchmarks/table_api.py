@@ -186,8 +186,9 @@ def _seconds(raw: dict[str, Any], case: str, package: str, mode: str) -> float:
 
 def _body(raw: dict[str, Any]) -> Iterator[str]:
     yield (
-        "The same jobs of the Table API, unchanged but for the name of the package, in streaming "
-        "mode over bounded rows of `datagen` or Kafka, into `blackhole`, with a parallelism of 2. "
+        "The same jobs of the Table API, unchanged but for the name of the package, over bounded "
+        "rows of `datagen` or Kafka, into `blackhole`, with a parallelism of 2, in streaming mode "
+        "unless the batch mode is named. "
         f"Seconds from the submission of a job to its end, the median of {raw['rounds']} rounds by "
         "turns; each job has run before over a twentieth of the rows. PyFlink's thread mode runs "
         "aggregates in processes."

@@ -20,7 +20,7 @@ KEYS = 100_000
 
 _SEQUENCE = """(id BIGINT) WITH (
     'connector' = 'datagen', 'rows-per-second' = '1000000000', 'fields.id.kind' = 'sequence',
-    'fields.id.start' = '1', 'fields.id.end' = '{rows}')"""
+    'fields.id.start' = '1', 'fields.id.end' = '{rows}', 'number-of-rows' = '{rows}')"""
 _TOPIC = """(id BIGINT, at TIMESTAMP(3), WATERMARK FOR at AS at - INTERVAL '1' SECOND) WITH (
     'connector' = 'kafka', 'topic' = 'numbers-{rows}', 'format' = 'json',
     'properties.bootstrap.servers' = '{broker}', 'properties.group.id' = 'numbers',
@@ -44,6 +44,8 @@ class TableCase:
         The columns of the sink.
     source : str
         Columns and options of the table that is read, with ``rows`` and ``broker`` in braces.
+    batch : bool
+        Whether it runs in batch mode; otherwise in streaming mode.
     """
 
     name: str
@@ -53,6 +55,7 @@ class TableCase:
     query: str
     result: str
     source: str = _SEQUENCE
+    batch: bool = False
 
     @property
     def reads_kafka(self) -> bool:
@@ -83,10 +86,20 @@ CASES = {
         TableCase(
             "aggregate",
             f"aggregate per key, {KEYS:,} keys",
-            1_000_000,
+            300_000,
             f"MOD(id, {KEYS}) AS k, id AS x",
             "SELECT k, f(x) FROM numbers GROUP BY k",
             "k BIGINT, r DOUBLE",
+        ),
+        # PyFlink has no other Python aggregates in batch mode.
+        TableCase(
+            "pandas-aggregate",
+            "pandas aggregate per key, 10,000 keys, batch mode",
+            100_000,
+            "MOD(id, 10000) AS k, id AS x",
+            "SELECT k, f(x) FROM numbers GROUP BY k",
+            "k BIGINT, r DOUBLE",
+            batch=True,
         ),
         TableCase(
             "windows",
@@ -119,6 +132,9 @@ def functions_of(package: str) -> dict[str, Any]:
     def split(x: str) -> Any:
         yield from x.split(" ")
 
+    def mean(x: Any) -> float:
+        return float(x.mean())
+
     class Mean(api.AggregateFunction):  # type: ignore[misc, name-defined]
         def create_accumulator(self) -> Any:
             return [0, 0]
@@ -142,6 +158,7 @@ def functions_of(package: str) -> dict[str, Any]:
         "json": api.udf(lower_keys, result_type="STRING"),
         "table-function": api.udtf(split, result_types="STRING"),
         "aggregate": api.udaf(Mean(), result_type="DOUBLE", accumulator_type="ARRAY<BIGINT>"),
+        "pandas-aggregate": api.udaf(mean, result_type="DOUBLE", func_type="pandas"),
         "windows": api.udf(last_digit, result_type="BIGINT"),
     }
 
@@ -161,8 +178,9 @@ class Jobs:
     def seconds(self, request: dict[str, Any]) -> float:
         """Run a case."""
         case = CASES[request["case"]]
+        settings = self._api.EnvironmentSettings
         environment = self._api.TableEnvironment.create(
-            self._api.EnvironmentSettings.in_streaming_mode()
+            settings.in_batch_mode() if case.batch else settings.in_streaming_mode()
         )
         for key, value in {
             "parallelism.default": "2",
