@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame
     from pyspark.sql import Row as SparkRow
 
@@ -30,20 +31,23 @@ def local_rows(frame: DataFrame) -> Iterator[SparkRow]:
     try:
         yield from frame.toLocalIterator()
     except Py4JJavaError as error:
-        known = _known(error.java_exception)
+        known = _known(error.java_exception, frame.sparkSession)
         if known is None:
             raise
         raise known from None
 
 
-def _known(exception: Any) -> Exception | None:
+def _known(exception: Any, spark: Any) -> PySparkException | None:
     """The first of an exception of the JVM and its causes that PySpark has a class for."""
-    from pyspark.errors import UnknownException
-    from pyspark.errors.exceptions.captured import convert_exception
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
 
     while exception is not None:
-        converted = convert_exception(exception)
-        if not isinstance(converted, UnknownException):
-            return converted
-        exception = exception.getCause()
+        try:
+            # PySpark gives what a call of the JVM throws the class that it has for it.
+            spark._jvm.scala.util.Failure(exception).get()
+        except PySparkException as known:
+            return known
+        except Py4JJavaError:
+            exception = exception.getCause()
     return None

@@ -440,12 +440,9 @@ def test_windows_follow_the_wall_clock_of_the_time_zone(t_env, source, spark, ca
 def test_what_windows_without_end_cannot_be(t_env, events):
     t_env.create_temporary_table("events", events.table(AT, DELAY))
     t_env.create_temporary_table("timeless", events.table(AT))
-    t_env.create_temporary_table("timed", events.table(AT, now="PROCTIME()"))
     tumble = "SELECT SUM(n) FROM {} GROUP BY TUMBLE({}, INTERVAL '1' MINUTE)"
     with pytest.raises(TableException, match="declare a watermark"):
         t_env.sql_query(tumble.format("timeless", "at"))
-    with pytest.raises(TableException, match=r"processing time .*not carried"):
-        t_env.sql_query(tumble.format("timed", "now").replace("TUMBLE", "SESSION"))
     with pytest.raises(TableException, match=r"'at' is \"at \+ INTERVAL"):
         t_env.from_descriptor(events.table(AT, ("at", "at + INTERVAL '5' SECOND")))
 
