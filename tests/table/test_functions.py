@@ -43,6 +43,8 @@ cloudpickle.register_pickle_by_value(functions_of_tables)
 RECORDED = json.loads((Path(function_values.__file__).with_suffix(".json")).read_text())
 
 SHANGHAI = {"spark.sql.session.timeZone": "Asia/Shanghai"}
+# As table environments set it.
+TIMES = {"spark.sql.timeType.enabled": "true"}
 
 
 @pytest.fixture(params=["arrow", "pickled"])
@@ -511,8 +513,27 @@ def test_scalar_functions_over_series(arrow_lane):
             call(add, frame, "id", "id"), call(row, frame, "r"), call(hours, frame, "t")
         )
 
-    rows = arrow_lane(program, SHANGHAI)
+    rows = arrow_lane(program, {**SHANGHAI, **TIMES})
     assert [tuple(each) for each in rows] == [(0, 1, 8), (2, 3, 8), (4, 5, 8)]
+
+
+def test_series_of_instants_are_exact_where_an_hour_comes_twice(arrow_lane):
+    """02:30 of 2024-10-27 in Berlin is two instants, and 02:30 of 2024-03-31 none."""
+    instants = [1729989000, 1729992600, 1711848600]
+    seconds = udf(
+        lambda t: t.map(lambda each: each and int(each.timestamp())),
+        result_type="BIGINT",
+        func_type="pandas",
+    )
+    hours = udf(lambda t: t.dt.hour, result_type="INT", func_type="pandas")
+
+    def program(spark):
+        rows = ", ".join(f"(timestamp_seconds({each}))" for each in instants)
+        frame = spark.sql(f"SELECT t FROM VALUES {rows} AS instants(t)")
+        return frame.select(call(seconds, frame, "t"), call(hours, frame, "t"))
+
+    rows = arrow_lane(program, {"spark.sql.session.timeZone": "Europe/Berlin", **TIMES})
+    assert [tuple(each) for each in rows] == [*zip(instants, (2, 2, 3))]
 
 
 @pytest.mark.parametrize(

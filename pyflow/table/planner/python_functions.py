@@ -15,10 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions
 
-from pyflow.table.logical_types import ArrayType, DataType, RowField, RowType
+from pyflow.table.logical_types import (
+    ArrayType,
+    DataType,
+    LocalZonedTimestampType,
+    RowField,
+    RowType,
+)
 from pyflow.table.planner.executors import provide
 from pyflow.table.planner.function_settings import FunctionSettings
 from pyflow.table.planner.shapes import arrow_type, shape_of
+from pyflow.table.planner.time_values import local_of_micros
 from pyflow.table.runtime.aggregate import load_aggregate
 from pyflow.table.runtime.asynchronous import load_async
 from pyflow.table.runtime.pandas_functions import load_pandas_aggregate, load_pandas_scalar
@@ -94,8 +101,15 @@ def scalar(
         raise TableException(
             f"pandas function {wrapper.name} needs an argument: it tells the number of rows"
         )
+    # PySpark would hand over instants as local times, of which an hour comes twice each autumn.
+    exact = [
+        local_of_micros(F.unix_micros(column))
+        if isinstance(data_type, LocalZonedTimestampType)
+        else column
+        for column, data_type in zip(arguments, types)
+    ]
     # Without a type, and without type hints, PySpark takes it for one over series.
-    return _called(wrapper, F.pandas_udf(carried, arrow_type(result_type)), arguments)
+    return _called(wrapper, F.pandas_udf(carried, arrow_type(result_type)), exact)
 
 
 def async_scalar(

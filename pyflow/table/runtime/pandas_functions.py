@@ -63,10 +63,8 @@ def _with_names(output: Any, names: Sequence[str], function: str) -> Any:
 
 
 def _in_zone(series: Any, shape: Shape) -> Any:
-    """Local times of the session, which PySpark hands over, with its time zone."""
-    if shape[0] == "LTZ":
-        return series.dt.tz_localize(shape[2], ambiguous="NaT", nonexistent="NaT")
-    return series
+    """Instants, which come as times of UTC, in the time zone of the session."""
+    return series.dt.tz_localize("UTC").dt.tz_convert(shape[2]) if shape[0] == "LTZ" else series
 
 
 def load_pandas_aggregate(
