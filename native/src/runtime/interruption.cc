@@ -224,10 +224,9 @@ void drop_interruption() {
   PyObject* pending = take_exception();
   const PyRef code = PyRef::steal(Py_CompileString("None", "<pyflow>", Py_eval_input));
   const PyRef variables = PyRef::steal(PyDict_New());
-  if (code && variables) {
-    PyThreadState_SetAsyncExc(thread, PyExc_BaseException);
-    PyRef::steal(PyEval_EvalCode(code.get(), variables.get(), variables.get()));
-  }
+  const bool can_raise = code && variables;
+  PyThreadState_SetAsyncExc(thread, can_raise ? PyExc_BaseException : nullptr);
+  if (can_raise) PyRef::steal(PyEval_EvalCode(code.get(), variables.get(), variables.get()));
   PyErr_Clear();
   restore_exception(pending);
 }
