@@ -348,6 +348,44 @@ def test_a_stream(spark, make_udf, tmp_path):
     assert len(results[0]) == 20
 
 
+def test_aggregates_of_a_stream(spark, make_udf, tmp_path):
+    """Spark's operators with state know that elements are not null; those above them do not."""
+    source = str(tmp_path / "in")
+    numbers(spark).repartition(2).write.json(source)
+    g, size = label(make_udf), make_udf(len, "int")
+    sizes = F.pandas_udf(lambda lists: lists.map(len), "long")
+    rows = F.collect_list(F.struct("id", F.array("id").alias("ids")))
+    results = []
+    for number, mode in enumerate([{"spark.pyflow.execution-mode": "process"}, *thread_modes()]):
+        with settings(spark, mode):
+            frame = spark.readStream.schema("id long, k long").json(source)
+            grouped = frame.groupBy("k").agg(
+                rows.alias("rows"),
+                F.collect_set("id").alias("ids"),
+                F.map_from_entries(F.collect_list(F.struct("id", "k"))).alias("map"),
+                F.first(F.array("k")).alias("first"),
+            )
+            query = (
+                grouped.select(g("k").alias("g"), *grouped.columns)
+                .select("*", size("rows").alias("n"), sizes("rows.id").alias("m"))
+                .writeStream.format("memory")
+                .outputMode("complete")
+                .queryName(f"aggregates{number}")
+                .trigger(availableNow=True)
+                .start()
+            )
+            assert query.awaitTermination(120)
+            found = spark.table(f"aggregates{number}")
+            ordered = found.withColumns({name: F.sort_array(name) for name in ("rows", "ids")})
+            results.append(ordered.orderBy("k").collect())
+    assert [(row.g, row.n, row.m) for row in results[0]] == [
+        ("k0", 7, 7),
+        ("k1", 7, 7),
+        ("k2", 6, 6),
+    ]
+    assert all(result == results[0] for result in results)
+
+
 def test_unneeded_columns_are_not_carried(spark, make_udf):
     """A wide column that only the function reads is no output of the operator."""
     size = make_udf(len, "int")

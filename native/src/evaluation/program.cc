@@ -171,7 +171,12 @@ bool Program::add_column(PyObject* description) {
       static_cast<size_t>(PyLong_AsSsize_t(PyTuple_GET_ITEM(description, 1))),
       PyObject_IsTrue(PyTuple_GET_ITEM(description, 2)) == 1, nullptr};
   if (PyErr_Occurred()) return false;
-  if (column.source == OutputColumn::Source::kFunction) {
+  const bool of_function = column.source == OutputColumn::Source::kFunction;
+  if (column.index >= (of_function ? functions_.size() : input_fields_)) {
+    PyErr_SetString(PyExc_IndexError, "an output column is none of the input or of a function");
+    return false;
+  }
+  if (of_function) {
     column.type = functions_[column.index].result.get();
     column.variable = column.type->variable;
   }
@@ -184,6 +189,10 @@ bool Program::add_column(PyObject* description) {
 size_t Program::argument_index(size_t ordinal, PyObject* input_types) {
   for (size_t i = 0; i < arguments_.size(); ++i) {
     if (arguments_[i].ordinal == ordinal) return i;
+  }
+  if (ordinal >= input_fields_) {
+    PyErr_SetString(PyExc_IndexError, "an argument is no column of the input");
+    return 0;
   }
   std::unique_ptr<Type> type =
       Type::from_descriptor(PyTuple_GET_ITEM(input_types, static_cast<Py_ssize_t>(ordinal)));

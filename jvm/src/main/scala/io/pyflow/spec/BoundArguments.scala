@@ -1,6 +1,6 @@
 package io.pyflow.spec
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, NamedArgumentExpression, PythonFuncExpression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, NamedArgumentExpression, PythonFuncExpression}
 import org.apache.spark.sql.pyflow.PythonFunctions
 import org.apache.spark.sql.types.{StructField, StructType}
 
@@ -33,7 +33,13 @@ object BoundArguments {
       }))
   }
 
-  /** A nondeterministic expression is the same only as itself. */
-  private[spec] def isSame(one: Expression, other: Expression): Boolean =
-    (one eq other) || one.semanticEquals(other)
+  /**
+   * A column is the same by its id: an operator above may know it with elements that may be null
+   * where the operator that makes it knows that none is. A nondeterministic expression is the same
+   * only as itself.
+   */
+  private[spec] def isSame(one: Expression, other: Expression): Boolean = (one, other) match {
+    case (column: Attribute, same: Attribute) => column.exprId == same.exprId
+    case _ => (one eq other) || one.semanticEquals(other)
+  }
 }

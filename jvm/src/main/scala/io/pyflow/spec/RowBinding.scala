@@ -49,7 +49,11 @@ object RowBinding {
     val asItIs = coversAll(needed, childOutput)
     val input = if (asItIs) childOutput else needed
 
-    def ordinal(value: Expression): Int = input.indexWhere(isSame(_, value))
+    def ordinal(value: Expression): Int = {
+      val found = input.indexWhere(isSame(_, value))
+      require(found >= 0, s"$value is not among the columns ${input.mkString(", ")}")
+      found
+    }
 
     val calls = udfs.lazyZip(chains).lazyZip(arguments).map { (udf, chain, expressions) =>
       val bound = expressions.map {

@@ -27,7 +27,7 @@ case class GroupedInput(
   /** Makes the row that stands for a group without rows: of its key, and nulls. */
   def ofKeys: UnsafeRow => InternalRow = {
     val values = columns.map { column =>
-      if (grouping.exists(_.semanticEquals(column))) column
+      if (grouping.exists(_.exprId == column.exprId)) column
       else Literal(None.orNull, column.dataType)
     }
     UnsafeProjection.create(values, grouping)
