@@ -184,6 +184,13 @@ def test_programs_give_the_same_over_connect(spark, tmp_path):
     assert_same_over_connect(tmp_path, ["thread"], names, unbounded)
 
 
+#: The cases are divided into so many sessions, since all of them take a quarter of an hour.
+SHARES = 4
+
+
 @COMPLETE
-def test_all_programs_give_the_same_over_connect(spark, tmp_path):
-    assert_same_over_connect(tmp_path, ["thread", "process"], list(CASES), list(CONNECT))
+@pytest.mark.parametrize("share", range(SHARES))
+@pytest.mark.parametrize("mode", PLACES)
+def test_all_programs_give_the_same_over_connect(spark, tmp_path, mode, share):
+    names, unbounded = list(CASES)[share::SHARES], list(CONNECT)[share::SHARES]
+    assert_same_over_connect(tmp_path, [mode], names, unbounded)
