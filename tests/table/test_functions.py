@@ -526,14 +526,22 @@ def test_series_of_instants_are_exact_where_an_hour_comes_twice(arrow_lane):
         func_type="pandas",
     )
     hours = udf(lambda t: t.dt.hour, result_type="INT", func_type="pandas")
+    of_field = udf(
+        lambda r: r["at"].map(lambda each: int(each.timestamp())) * r["n"],
+        result_type="BIGINT",
+        func_type="pandas",
+    )
 
     def program(spark):
         rows = ", ".join(f"(timestamp_seconds({each}))" for each in instants)
-        frame = spark.sql(f"SELECT t FROM VALUES {rows} AS instants(t)")
-        return frame.select(call(seconds, frame, "t"), call(hours, frame, "t"))
+        frame = spark.sql(
+            f"SELECT t, struct(1 AS n, t AS at) AS r FROM VALUES {rows} AS instants(t)"
+        )
+        called = [call(each, frame, "t") for each in (seconds, hours)]
+        return frame.select(*called, call(of_field, frame, "r"))
 
     rows = arrow_lane(program, {"spark.sql.session.timeZone": "Europe/Berlin", **TIMES})
-    assert [tuple(each) for each in rows] == [*zip(instants, (2, 2, 3))]
+    assert [tuple(each) for each in rows] == [*zip(instants, (2, 2, 3), instants)]
 
 
 @pytest.mark.parametrize(

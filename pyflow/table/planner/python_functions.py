@@ -101,15 +101,29 @@ def scalar(
         raise TableException(
             f"pandas function {wrapper.name} needs an argument: it tells the number of rows"
         )
-    # PySpark would hand over instants as local times, of which an hour comes twice each autumn.
-    exact = [
-        local_of_micros(F.unix_micros(column))
-        if isinstance(data_type, LocalZonedTimestampType)
-        else column
-        for column, data_type in zip(arguments, types)
-    ]
+    exact = map(_with_exact_instants, arguments, types)
     # Without a type, and without type hints, PySpark takes it for one over series.
-    return _called(wrapper, F.pandas_udf(carried, arrow_type(result_type)), exact)
+    return _called(wrapper, F.pandas_udf(carried, arrow_type(result_type)), [*exact])
+
+
+def _with_exact_instants(column: Column, data_type: DataType) -> Column:
+    """The argument of a pandas function, with times of UTC for instants and those in its fields.
+
+    PySpark would hand them over as local times, of which an hour comes twice each autumn.
+    """
+    fields = data_type.fields if isinstance(data_type, RowType) else []
+    if not any(isinstance(field.data_type, LocalZonedTimestampType) for field in fields):
+        return _in_utc(column, data_type)
+    exact = [
+        _in_utc(column.getField(each.name), each.data_type).alias(each.name) for each in fields
+    ]
+    row: Column = F.when(column.isNotNull(), F.struct(*exact))
+    return row
+
+
+def _in_utc(column: Column, data_type: DataType) -> Column:
+    instant = isinstance(data_type, LocalZonedTimestampType)
+    return local_of_micros(F.unix_micros(column)) if instant else column
 
 
 def async_scalar(

@@ -64,7 +64,15 @@ def _with_names(output: Any, names: Sequence[str], function: str) -> Any:
 
 def _in_zone(series: Any, shape: Shape) -> Any:
     """Instants, which come as times of UTC, in the time zone of the session."""
-    return series.dt.tz_localize("UTC").dt.tz_convert(shape[2]) if shape[0] == "LTZ" else series
+    kind, *about = shape
+    if kind == "LTZ":
+        return series.dt.tz_localize("UTC").dt.tz_convert(about[1])
+    if kind == "ROW":
+        names, shapes = about
+        instants = {name: each for name, each in zip(names, shapes) if each[0] == "LTZ"}
+        zoned = {name: _in_zone(series[name], each) for name, each in instants.items()}
+        return series.assign(**zoned) if zoned else series
+    return series
 
 
 def load_pandas_aggregate(
