@@ -42,7 +42,9 @@ def clock(monkeypatch):
 
 def group():
     functions = [(aggregates.make("max", True, ("ANY",), "bigint"), 1)]
-    return GroupAggregate(functions, NAMES, True, True, True, LIFETIME)
+    return GroupAggregate(
+        functions, NAMES, changes=True, per_record=True, repeats=True, lifetime=LIFETIME
+    )
 
 
 def first_rows():

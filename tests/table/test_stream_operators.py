@@ -106,9 +106,7 @@ def test_aggregates_of_changes_are_those_of_the_rows_left(kind, distinct, change
         function = of_kind(kind, changes)
         if distinct:
             function = aggregates.Distinct(function, "bigint")
-        operator = GroupAggregate(
-            [(function, 1)], ["k", "v", "kind", "place"], changes, per_record, False, FOREVER
-        )
+        operator = GroupAggregate([(function, 1)], ["k", "v", "kind", "place"], changes, per_record)
         tester, applied = TwsTester(operator), Applied()
         live: list = []
         numbers = itertools.count()
@@ -288,7 +286,9 @@ def fed(operator, clock, *batches):
 def test_a_group_that_is_not_used_in_time_is_forgotten_with_its_stores(clock):
     functions = [(aggregates.make("max", True, ("ANY",), "bigint"), 1)]
     names = ["k", "v", "kind", "place"]
-    operator = GroupAggregate(functions, names, True, True, True, Lifetime(10))
+    operator = GroupAggregate(
+        functions, names, changes=True, per_record=True, repeats=True, lifetime=Lifetime(10)
+    )
 
     found = fed(
         operator,

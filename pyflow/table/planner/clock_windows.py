@@ -16,7 +16,13 @@ from pyspark.sql import functions as F
 from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.clocks import CLOSING
 from pyflow.table.planner.nodes import Node
-from pyflow.table.planner.operators import Columns, TimeMode, applied, refuse_without_timers
+from pyflow.table.planner.operators import (
+    Columns,
+    KeyColumns,
+    TimeMode,
+    applied,
+    refuse_without_timers,
+)
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import Relation, column
 from pyflow.table.planner.stream_groups import planned_in_window
@@ -119,10 +125,10 @@ def sessions(
     refuse_without_timers(relation.frame, environment)
     rows = numbered(relation)
     types = dict(relation.fields)
-    by = Columns("k", tuple(types[key] for key in keys) or (DataTypes.BOOLEAN(),))
+    by = KeyColumns.of(types[key] for key in keys)
     own = Columns("c", tuple(relation.types))
     frame = rows.frame.select(
-        *by.carried([column(key) for key in keys] or [F.lit(True)]),
+        *by.carried([column(key) for key in keys]),
         *own.carried(rows.columns),
         *rows.changes,
     )
@@ -154,7 +160,7 @@ class _Groups:
     """
 
     frame: DataFrame
-    by: Columns
+    by: KeyColumns
     functions: tuple[tuple[Any, Any], ...]
     width: int
     values: Columns
@@ -174,11 +180,11 @@ class _Groups:
         scope = scope_of(rows, environment)
         found = [planned_in_window(node, scope) for node in aggregates.values()]
         types = dict(relation.fields)
-        by = Columns("k", tuple(types[key] for key in keys) or (DataTypes.BOOLEAN(),))
+        by = KeyColumns.of(types[key] for key in keys)
         taken = [pair for each in found for pair in each.arguments]
         arguments = Columns("a", tuple(data_type for _, data_type in taken))
         frame = rows.frame.select(
-            *by.carried([column(key) for key in keys] or [F.lit(True)]),
+            *by.carried([column(key) for key in keys]),
             *arguments.carried([value for value, _ in taken]),
             *others,
             *rows.changes,

@@ -7,13 +7,14 @@ RocksDB, the only store that Spark has for it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from pyflow.table.logical_types import DataType
+from pyflow.table.logical_types import BooleanType, DataType
 from pyflow.table.planner.clocks import clocks_of
 from pyflow.table.planner.executors import provide
 from pyflow.table.planner.relation import KIND, SEQUENCE, column, with_watermark
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Columns",
+    "KeyColumns",
     "TimeMode",
     "applied",
     "changes_of",
@@ -86,6 +88,19 @@ class Columns:
             spark.StructField(name, carried_type(data_type))
             for name, data_type in zip(self.names, self.types)
         ]
+
+
+class KeyColumns(Columns):
+    """The columns of a key. Without any, all rows have the same key, which is true."""
+
+    @classmethod
+    def of(cls, types: Iterable[DataType]) -> KeyColumns:
+        """Return the columns of a key with parts of these types."""
+        return cls("k", tuple(types) or (BooleanType(),))
+
+    def carried(self, columns: Sequence[Column]) -> list[Column]:
+        """Return the parts of the key as they travel."""
+        return super().carried(columns or [F.lit(True)])
 
 
 def changes_of(

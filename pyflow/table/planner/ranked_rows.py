@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as F
-
-from pyflow.table.planner.operators import Columns
+from pyflow.table.planner.operators import Columns, KeyColumns
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.runtime.streams.ranks import SortColumn
 from pyflow.table.types import DataTypes
@@ -54,12 +52,12 @@ class RankedRows:
         """Return numbered rows, with other columns; without keys they are in one order."""
         scope = scope_of(rows, environment)
         resolved = scope.resolve_all(partitions)
-        by = Columns("k", tuple(each.data_type for each in resolved) or (DataTypes.BOOLEAN(),))
+        by = KeyColumns.of(each.data_type for each in resolved)
         own = Columns("c", tuple(rows.types))
         values = scope.resolve_all([each.node for each in order])
         sorted_by = Columns("s", tuple(each.data_type for each in values))
         frame = rows.frame.select(
-            *by.carried([each.column for each in resolved] or [F.lit(True)]),
+            *by.carried([each.column for each in resolved]),
             *own.carried(rows.columns),
             *sorted_by.carried([each.column for each in values]),
             *(each.alias(name) for name, each in others.items()),

@@ -12,6 +12,7 @@ from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.nodes import Call, Distinct, Node
 from pyflow.table.planner.operators import (
     Columns,
+    KeyColumns,
     TimeMode,
     applied,
     may_have_timers,
@@ -103,13 +104,13 @@ def over(
     found = {name: _planned(node, scope, bounded) for name, node in aggregates.items()}
     rows = numbered(relation)
     partitions = scope.resolve_all(window.partitions)
-    by = Columns("k", tuple(each.data_type for each in partitions) or (DataTypes.BOOLEAN(),))
+    by = KeyColumns.of(each.data_type for each in partitions)
     own = Columns("c", tuple(relation.types))
     taken = [pair for each in found.values() for pair in each.arguments]
     arguments = Columns("a", tuple(data_type for _, data_type in taken))
     moment = micros_of(window.order, dict(relation.fields)[window.order])
     prepared = rows.frame.filter(column(window.order).isNotNull()).select(
-        *by.carried([each.column for each in partitions] or [F.lit(True)]),
+        *by.carried([each.column for each in partitions]),
         *own.carried(rows.columns),
         *arguments.carried([value for value, _ in taken]),
         moment.alias(_MOMENT),

@@ -16,11 +16,7 @@ from pyflow.table.planner.conversion import convert
 from pyflow.table.planner.interval_joins import conjuncts, field_names, padded
 from pyflow.table.planner.nodes import Call, Node
 from pyflow.table.planner.nodes import Literal as LiteralNode
-from pyflow.table.planner.operators import (
-    Columns,
-    changes_of,
-    lifetime_of,
-)
+from pyflow.table.planner.operators import Columns, KeyColumns, changes_of, lifetime_of
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import (
     KIND,
@@ -34,7 +30,6 @@ from pyflow.table.planner.transport import carried_type
 from pyflow.table.planner.type_rules import common
 from pyflow.table.runtime.streams.sides import Comparison, Join, JoinKind, SetOperation, Side
 from pyflow.table.runtime.streams.windows import WindowJoin
-from pyflow.table.types import DataTypes
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -85,7 +80,7 @@ def join(
         moments = [[end.alias(stream_windows.MOMENT)] for end in ends]
     one = _Input(numbered(left), tuple(parts.left), tuple(parts.left_filters), moments[0])
     other = _Input(numbered(right), tuple(parts.right), tuple(parts.right_filters), moments[1])
-    keys = Columns("k", tuple(parts.key_types) or (DataTypes.BOOLEAN(),))
+    keys = KeyColumns.of(parts.key_types)
     first = len(keys.names) + 1
     middle = first + len(one.types)
     end = middle + len(other.types)

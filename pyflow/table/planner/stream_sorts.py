@@ -12,7 +12,7 @@ from pyflow.table.planner.operators import applied, timely
 from pyflow.table.planner.ranked_rows import RankedRows
 from pyflow.table.planner.relation import Relation, SortKey, column, with_times
 from pyflow.table.planner.windows import micros_of
-from pyflow.table.runtime.streams.sorts import SortedRows
+from pyflow.table.runtime.streams.sorts import SortedBatches, SortedRows
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -46,17 +46,14 @@ def in_order(
     more = {_MOMENT: micros_of(name, dict(relation.fields)[name])} if in_event_time else {}
     timed = replace(relation, frame=relation.frame.filter(column(name).isNotNull()))
     rows = RankedRows.of(numbered(timed), [], others, more, environment)
-    processor = SortedRows(
-        rows.order, rows.bounds, rows.width if in_event_time else None, rows.own.names
-    )
-    made = applied(
-        timely(rows.frame, _MOMENT) if in_event_time else rows.frame,
-        rows.by.names,
-        processor,
-        rows.own.schema,
-        "EventTime" if in_event_time else "None",
-        environment,
-    )
+    names, schema = rows.own.names, rows.own.schema
+    if in_event_time:
+        timely_rows = timely(rows.frame, _MOMENT)
+        by_time = SortedRows(rows.order, rows.bounds, rows.width, names)
+        made = applied(timely_rows, rows.by.names, by_time, schema, "EventTime", environment)
+    else:
+        by_batch = SortedBatches(rows.order, rows.bounds, names)
+        made = applied(rows.frame, rows.by.names, by_batch, schema, "None", environment)
     times = relation.time_attributes
     return Relation(
         with_times(made.select(*rows.own.restored(relation.names)), times),

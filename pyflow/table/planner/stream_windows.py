@@ -17,7 +17,13 @@ from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.clocks import CLOSING
 from pyflow.table.planner.interval_joins import conjuncts
 from pyflow.table.planner.nodes import Call, Field, Node
-from pyflow.table.planner.operators import Columns, applied, refuse_without_timers, timely
+from pyflow.table.planner.operators import (
+    Columns,
+    KeyColumns,
+    applied,
+    refuse_without_timers,
+    timely,
+)
 from pyflow.table.planner.ranked_rows import RankedRows
 from pyflow.table.planner.relation import (
     Relation,
@@ -207,11 +213,11 @@ def sessions(
     """
     rows = numbered(relation)
     types = dict(relation.fields)
-    by = Columns("k", tuple(types[key] for key in keys) or (DataTypes.BOOLEAN(),))
+    by = KeyColumns.of(types[key] for key in keys)
     own = Columns("c", tuple(relation.types))
     moment = micros_of(time, types[time])
     frame = rows.frame.filter(column(time).isNotNull()).select(
-        *by.carried([column(key) for key in keys] or [F.lit(True)]),
+        *by.carried([column(key) for key in keys]),
         *own.carried(rows.columns),
         moment.alias(MOMENT),
         *rows.changes,

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any
 
 from pyflow.table.runtime.streams.aggregates import Aggregate
-from pyflow.table.runtime.streams.lifetimes import Lifetime
+from pyflow.table.runtime.streams.lifetimes import FOREVER, Lifetime
 from pyflow.table.runtime.streams.operators import ExpiringOperator
 from pyflow.table.runtime.streams.rows import (
     DELETE,
@@ -110,10 +110,10 @@ class GroupAggregate(ExpiringOperator):
         self,
         aggregates: Sequence[tuple[Aggregate, Argument]],
         names: Sequence[str],
-        changes: bool,
-        per_record: bool,
-        repeats: bool,
-        lifetime: Lifetime,
+        changes: bool = False,
+        per_record: bool = False,
+        repeats: bool = False,
+        lifetime: Lifetime = FOREVER,
     ) -> None:
         super().__init__(names, lifetime)
         self._aggregates = tuple(aggregates)

@@ -20,7 +20,7 @@ from pyflow.table.runtime.streams.rows import (
 )
 from pyflow.table.runtime.streams.stores import MapStore, Store, identity_of
 
-__all__ = ["FirstRows", "SortColumn", "sortable"]
+__all__ = ["FirstRows", "SortColumn", "place_in"]
 
 
 class SortColumn(NamedTuple):
@@ -147,9 +147,7 @@ class FirstRows(ExpiringOperator):
                 return
 
     def _ranked(self, values: tuple[Any, ...], number: int) -> _Ranked:
-        order = tuple(
-            sortable(values[place], ascending, first) for place, ascending, first in self._order
-        )
+        order = place_in(self._order, values)
         return _Ranked((*order, -number if self._latest else number), number, values)
 
     def _shown(self, ranked: list[_Ranked]) -> list[_Ranked]:
@@ -199,8 +197,12 @@ class _Ranked(NamedTuple):
 _by_order = itemgetter(0)
 
 
-def sortable(value: Any, ascending: bool, nulls_first: bool) -> tuple[Any, ...]:
-    """What compares as Spark orders the values of a column."""
+def place_in(order: Sequence[SortColumn], row: Sequence[Any]) -> tuple[Any, ...]:
+    """What compares as Spark orders rows."""
+    return tuple(_sortable(row[place], ascending, first) for place, ascending, first in order)
+
+
+def _sortable(value: Any, ascending: bool, nulls_first: bool) -> tuple[Any, ...]:
     if value is None:
         return (-1 if nulls_first else 1,)
     comparable = (value != value, value) if isinstance(value, float) else value

@@ -7,7 +7,6 @@ from typing import Any
 
 from pyflow.table.runtime.streams.aggregates import Aggregate
 from pyflow.table.runtime.streams.groups import Argument, GroupAggregate
-from pyflow.table.runtime.streams.lifetimes import FOREVER
 from pyflow.table.runtime.streams.operators import first_millisecond
 from pyflow.table.runtime.streams.rows import in_sequence
 
@@ -34,7 +33,7 @@ class WindowGroups(GroupAggregate):
     def __init__(
         self, aggregates: Sequence[tuple[Aggregate, Argument]], end: int, names: Sequence[str]
     ) -> None:
-        super().__init__(aggregates, names, False, False, False, FOREVER)
+        super().__init__(aggregates, names)
         self._end = end
 
     def handleInputRows(  # noqa: N802
@@ -89,7 +88,7 @@ class NumberGroups(GroupAggregate):
     def __init__(
         self, aggregates: Sequence[tuple[Aggregate, Argument]], size: int, names: Sequence[str]
     ) -> None:
-        super().__init__(aggregates, names, False, False, False, FOREVER)
+        super().__init__(aggregates, names)
         self._size = size
 
     def handleInputRows(  # noqa: N802

@@ -9,7 +9,6 @@ one let it end.
 from __future__ import annotations
 
 from abc import abstractmethod
-from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -18,10 +17,11 @@ from pyflow.table.runtime.streams.operators import (
     StreamOperator,
     first_millisecond,
 )
-from pyflow.table.runtime.streams.ranks import SortColumn, sortable
+from pyflow.table.runtime.streams.ranks import SortColumn, place_in
 from pyflow.table.runtime.streams.rows import in_sequence
 from pyflow.table.runtime.streams.sides import Comparison, JoinKind, Side, holds, tests_of
-from pyflow.table.runtime.streams.stores import ListStore, MapStore, ValueStore
+from pyflow.table.runtime.streams.stores import ListStore, ValueStore
+from pyflow.table.runtime.streams.waiting import WaitingRows
 
 __all__ = ["SessionRows", "WindowJoin", "WindowRanks"]
 
@@ -120,7 +120,8 @@ class WindowRanks(_AtEnd):
         ordered = in_sequence(rows)
         kept = [*(ranked or ()), *(row[: self._moment] for row in ordered)]
         # Sorting leaves rows that are equal as they came.
-        self._state.put(sorted(kept, key=self._place)[: self._range[1]])
+        ranked_rows = sorted(kept, key=lambda row: place_in(self._order, row))
+        self._state.put(ranked_rows[: self._range[1]])
         return self._begun(key, ordered[0], timer_values) if ranked is None else iter(())
 
     def _ended(self, key: _Values) -> Iterator[Any]:
@@ -133,11 +134,6 @@ class WindowRanks(_AtEnd):
                 self._make((*row[first:end], *((place,) if self._numbered else ())))
                 for place, row in enumerate(rows, start)
             ]
-        )
-
-    def _place(self, row: _Values) -> tuple[Any, ...]:
-        return tuple(
-            sortable(row[place], ascending, first) for place, ascending, first in self._order
         )
 
 
@@ -233,7 +229,7 @@ class WindowJoin(_AtEnd):
                     yield self._make((*nothing[0], *row[: widths[1]]))
 
 
-class SessionRows(StreamOperator):
+class SessionRows(WaitingRows):
     """Emits the rows of each key's sessions, with the bounds of their session in microseconds.
 
     Parameters
@@ -251,74 +247,16 @@ class SessionRows(StreamOperator):
     def __init__(
         self, gap: int, values: tuple[int, int], moment: int, names: Sequence[str]
     ) -> None:
-        super().__init__(names)
+        super().__init__(values, moment, names)
         self._gap = gap
-        self._values = values
-        self._moment = moment
 
-    def init(self, handle: Any) -> None:
-        """Open the state of a task."""
-        super().init(handle)
-        self._state = ValueStore(handle, "sessions")
-        self._rows = MapStore(handle, "rows", "BIGINT")
+    def _group(self, moments: Sequence[int], first: int) -> tuple[int, int]:
+        """The first session of some times, which are sorted."""
+        end = first + 1
+        while end < len(moments) and moments[end] <= moments[end - 1] + self._gap:
+            end += 1
+        return end, first_millisecond(moments[end - 1] + self._gap - MILLISECOND)
 
-    def handleInputRows(  # noqa: N802
-        self, key: _Values, rows: Iterable[Any], timer_values: Any
-    ) -> Iterator[Any]:
-        """Keep the rows; those of sessions that have ended already."""
-        moments, timer = self._state.get() or ([], None)
-        first, end = self._values
-        for row in in_sequence(rows):
-            moment = row[self._moment]
-            known = self._rows.get(moment)
-            if known is None:
-                insort(moments, moment)
-            self._rows.put(moment, [*(known or ()), row[first:end]])
-        return self._passed(moments, timer, timer_values)
-
-    def handleExpiredTimer(  # noqa: N802
-        self,
-        key: _Values,
-        timerValues: Any,  # noqa: N803
-        expiredTimerInfo: Any,  # noqa: N803
-    ) -> Iterator[Any]:
-        """The rows of sessions that have ended."""
-        found = self._state.get()
-        if found is None:
-            return iter(())
-        moments, timer = found
-        if timer == expiredTimerInfo.getExpiryTimeInMs():
-            timer = None
-        return self._passed(moments, timer, timerValues)
-
-    def _passed(self, moments: list[int], timer: int | None, times: Any) -> Iterator[Any]:
-        """Emit what has ended, and have the key called when the next session may have."""
-        watermark = times.getCurrentWatermarkInMs()
-        emitted: list[Any] = []
-        wanted = None
-        while moments:
-            count = self._length(moments)
-            start, end = moments[0], moments[count - 1] + self._gap
-            wanted = first_millisecond(end - MILLISECOND)
-            if wanted > watermark:
-                break
-            wanted = None
-            for moment in moments[:count]:
-                rows = self._rows.get(moment)
-                emitted += [self._make((*row, start, end)) for row in rows]
-                self._rows.remove(moment)
-            moments = moments[count:]
-        self._move_timer(timer, wanted, watermark)
-        if moments:
-            self._state.put((moments, wanted))
-        else:
-            self._state.clear()
-        self._rows.flush()
-        return iter(emitted)
-
-    def _length(self, moments: Sequence[int]) -> int:
-        """How many of some times, which are sorted, are those of the first session."""
-        for place in range(1, len(moments)):
-            if moments[place] > moments[place - 1] + self._gap:
-                return place
-        return len(moments)
+    def _emitted(self, moments: Sequence[int], rows: Sequence[Sequence[_Values]]) -> list[Any]:
+        bounds = moments[0], moments[-1] + self._gap
+        return [self._make((*row, *bounds)) for of_moment in rows for row in of_moment]
