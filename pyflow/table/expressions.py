@@ -249,10 +249,9 @@ def map_from_arrays(key: Any, value: Any) -> Expression[Any]:
     return call_built_in("mapFromArrays", key, value)
 
 
-@unsupported("it describes arguments of process table functions, which are not carried")
 def descriptor(*column_names: str) -> Expression[Any]:
-    """Return a list of names of columns."""
-    raise AssertionError
+    """Return names of columns, as an argument of `Table.to_changelog` and `from_changelog`."""
+    return Expression(nodes.Descriptor(column_names))
 
 
 @unsupported("there are no structured types here, only rows; make one with row(...)")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyflow.common.unsupported import unsupported
 from pyflow.table.expression import Expression
 from pyflow.table.planner import joins, projection, sorting, stream_groups
 from pyflow.table.planner.changelog import first_of_each, settled
+from pyflow.table.planner.changelog_functions import Operations, from_changelog, to_changelog
 from pyflow.table.planner.grouping import (
     aggregate_rows,
     flattened,
@@ -523,17 +523,32 @@ class Table:
         """Print what :meth:`explain` returns."""
         print(self.explain(*extra_details))
 
-    @unsupported(
-        "changes as rows with an operation column come with Flink's SQL in a later version"
-    )
-    def to_changelog(self, *arguments: Expression[Any]) -> Any:
-        """Return changes as rows with the kind of change in a column."""
+    def to_changelog(self, *arguments: Expression[Any]) -> Table:
+        """Return each change as a row that is added, with the kind of the change in a column.
 
-    @unsupported(
-        "changes as rows with an operation column come with Flink's SQL in a later version"
-    )
-    def from_changelog(self, *arguments: Expression[Any]) -> Any:
-        """Return the table that rows with the kind of change in a column describe."""
+        Parameters
+        ----------
+        *arguments : Expression
+            ``descriptor(name).as_argument("op")`` names the column, which is the first of the
+            result; ``op`` by default. ``map_(kind, code, ...).as_argument("op_mapping")`` says what
+            stands for INSERT, UPDATE_BEFORE, UPDATE_AFTER and DELETE, or several of them separated
+            by commas; changes of other kinds are left out. By default their names do.
+        """
+        operations = Operations.of(nodes_of(arguments))
+        return self._of(to_changelog(self._rows, operations, self._t_env))
+
+    def from_changelog(self, *arguments: Expression[Any]) -> Table:
+        """Return the rows as changes of a table, of the kinds that one of their columns tells.
+
+        Parameters
+        ----------
+        *arguments : Expression
+            ``descriptor(name).as_argument("op")`` names the column, which the result does not have;
+            ``op`` by default. ``map_(code, kind, ...).as_argument("op_mapping")`` says which kind a
+            code, or several separated by commas, stands for; another code fails the query.
+        """
+        operations = Operations.of(nodes_of(arguments))
+        return self._of(from_changelog(self._rows, operations, self._t_env))
 
 
 class GroupedTable:

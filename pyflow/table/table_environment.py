@@ -13,6 +13,7 @@ from pyflow.datastream.data_stream import DataStream
 from pyflow.datastream.stream_execution_environment import StreamExecutionEnvironment
 from pyflow.table import sources
 from pyflow.table.environment_settings import EnvironmentSettings
+from pyflow.table.java_functions import JavaFunction
 from pyflow.table.module import ModuleEntry
 from pyflow.table.objects import Objects, parsed_path
 from pyflow.table.planner.configuration import start_jars, start_settings
@@ -50,10 +51,6 @@ _CATALOGS = (
 _MODELS = "there are no models here; call one from a function"
 _MODULES = "built-in functions are those of this package; there are no modules of others"
 _PLANS = "Spark plans a query when it runs; there are no plans to keep"
-_JAVA = (
-    "functions written for Flink's JVM do not run in Spark's; register a JVM function with "
-    "spark.udf.registerJavaFunction, or write it in Python"
-)
 _DATA_STREAMS = (
     "there are no operations on data streams here; one of a collection becomes a table by "
     "from_data_stream()"
@@ -141,19 +138,40 @@ class TableEnvironment:
         parsed_path(path)
         return False
 
-    @unsupported(_JAVA)
     def create_java_temporary_system_function(self, name: str, function_class_name: str) -> None:
-        """Register a function of a JVM class."""
+        """Register a function of a JVM class under a name that holds in every catalog.
 
-    @unsupported(_JAVA)
+        Parameters
+        ----------
+        name : str
+            The name, in any case.
+        function_class_name : str
+            A class that implements one of ``org.apache.spark.sql.api.java.UDF0`` to ``UDF22``.
+        """
+        function = JavaFunction(function_class_name, self._spark)
+        self.create_temporary_system_function(name, function)
+
     def create_java_function(
         self, path: str, function_class_name: str, ignore_if_exists: bool | None = None
     ) -> None:
-        """Register a function of a JVM class."""
+        """Register a function of a JVM class under a name in a catalog and database.
 
-    @unsupported(_JAVA)
+        Parameters
+        ----------
+        path : str
+            The name; the current catalog and database where it names none.
+        function_class_name : str
+            As for :meth:`create_java_temporary_system_function`.
+        ignore_if_exists : bool
+            Whether a function that is there already stays, without an error.
+        """
+        if ignore_if_exists and self._objects.has_function(path, system=False):
+            return
+        self.create_java_temporary_function(path, function_class_name)
+
     def create_java_temporary_function(self, path: str, function_class_name: str) -> None:
-        """Register a function of a JVM class."""
+        """Register a function of a JVM class; as :meth:`create_java_function`."""
+        self.create_temporary_function(path, JavaFunction(function_class_name, self._spark))
 
     def create_temporary_table(
         self, path: str, descriptor: TableDescriptor, ignore_if_exists: bool | None = False
@@ -613,6 +631,8 @@ class TableEnvironment:
     def _wrapped(self, function: Any) -> Any:
         from pyflow.table.udf import AggregateFunction, TableAggregateFunction, udaf, udtaf
 
+        if isinstance(function, JavaFunction):
+            return function
         if isinstance(function, AggregateFunction):
             return udaf(function)
         if isinstance(function, TableAggregateFunction):

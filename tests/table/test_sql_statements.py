@@ -181,7 +181,7 @@ WRONG = {
     "DELETE FROM orders": (1, 1, "DELETE is not carried"),
     "ANALYZE TABLE orders COMPUTE STATISTICS": (1, 1, "ANALYZE TABLE is not carried"),
     "RESET": (1, 1, "RESET is not carried"),
-    "CREATE FUNCTION f AS 'a.B' LANGUAGE JAVA": (1, 1, "a function in JAVA is not carried"),
+    "CREATE FUNCTION f AS 'a.B' LANGUAGE JAVA": (1, 22, "The class a.B is no function here"),
     "INSERT INTO nowhere SELECT 1": (1, 13, "was not found"),
     "CREATE TABLE t (a INT)": (1, 1, "'connector'"),
     "DROP VIEW nothing": (1, 1, "does not exist"),

@@ -267,7 +267,7 @@ class Sql(Node):
     text: str
 
     def __str__(self) -> str:
-        return self.text
+        return f"[{self.text}]"
 
 
 @dataclass(frozen=True)
@@ -279,6 +279,16 @@ class NamedArgument(Node):
 
     def __str__(self) -> str:
         return f"{self.name} => {self.child}"
+
+
+@dataclass(frozen=True)
+class Descriptor(Node):
+    """Names of columns, as an argument of a function over tables."""
+
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"descriptor({_joined(self.names)})"
 
 
 def _joined(parts: tuple[Any, ...]) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from pyflow.table.java_functions import JavaFunction
 from pyflow.table.planner import nodes
 from pyflow.table.planner.conversion import convert
 from pyflow.table.planner.functions import built_in_of_sql
@@ -286,6 +287,8 @@ def _function_call(scope: Scope, node: nodes.FunctionCall, distinct: bool = Fals
             return _call(scope, nodes.Call(built_in, node.arguments), distinct)
     arguments = scope.arguments_of_function(wrapper, node.arguments)
     columns, types = [value for value, _ in arguments], [each for _, each in arguments]
+    if isinstance(wrapper, JavaFunction):
+        return Resolved(*wrapper.call(columns, types))
     settings = scope.environment._function_settings()
     if wrapper.kind in ("scalar", "async"):
         return Resolved(wrapper.column(columns, types, settings), wrapper.result_type)
@@ -381,6 +384,10 @@ def _named_argument(scope: Scope, node: nodes.NamedArgument) -> Resolved:
     raise TableException(f"{node}: functions here have no named arguments; give them by position")
 
 
+def _descriptor(scope: Scope, node: nodes.Descriptor) -> Resolved:
+    raise TableException(f"{node} can only be an argument of to_changelog and from_changelog")
+
+
 _RESOLVERS: dict[type[Node], Callable[[Scope, Any], Resolved]] = {
     nodes.Field: _field,
     nodes.Literal: _literal,
@@ -394,6 +401,7 @@ _RESOLVERS: dict[type[Node], Callable[[Scope, Any], Resolved]] = {
     nodes.Ordering: _ordering,
     nodes.Sql: _sql,
     nodes.NamedArgument: _named_argument,
+    nodes.Descriptor: _descriptor,
 }
 
 

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from pyflow.common.types import Row
 from pyflow.table import types
+from pyflow.table.java_functions import JavaFunction
 from pyflow.table.planner import projection
 from pyflow.table.planner.nodes import Alias, Cast, Field, Literal, Node
 from pyflow.table.planner.relation import Relation
@@ -351,23 +352,27 @@ class _Execution:
         name, kind = statement.this, statement.args.get("kind")
         path = _path(name)
         language, place = statement.args["language"], statement.args["implementation"]
-        if language != "PYTHON":
+        if statement.args.get("resources") or statement.args.get("options"):
             self._refuse(
                 statement,
-                f"a function in {language} is not carried: it is written for Flink's JVM. "
-                "Write it in Python: LANGUAGE PYTHON AS 'module.name'",
+                "USING and WITH of a function are not carried; start Spark with pipeline.jars",
             )
-        if statement.args.get("resources") or statement.args.get("options"):
-            self._refuse(statement, "USING and WITH of a Python function are not carried")
         system = kind == "TEMPORARY SYSTEM"
         kept = self._environment._objects.has_function(name.name if system else path, system)
         if statement.args.get("exists") and kept:
             return
-        function = self._imported(place)
-        if system:
-            self._environment.create_temporary_system_function(name.name, function)
+        environment = self._environment
+        if language == "PYTHON":
+            function = self._imported(place)
         else:
-            self._environment.create_temporary_function(path, function)
+            try:
+                function = JavaFunction(place.name, environment._spark)
+            except TableException as error:
+                self._refuse(place, str(error))
+        if system:
+            environment.create_temporary_system_function(name.name, function)
+        else:
+            environment.create_temporary_function(path, function)
 
     def _imported(self, place: exp.Literal) -> Any:
         module, _, attribute = place.name.rpartition(".")

@@ -11,7 +11,15 @@ from sqlglot import exp
 
 from pyflow.table.planner import clock_windows, grouping, joins, projection, stream_windows
 from pyflow.table.planner.changelog import inserted_once, settled
-from pyflow.table.planner.nodes import Alias, Field, FunctionCall, Node
+from pyflow.table.planner.changelog_functions import Operations, from_changelog, to_changelog
+from pyflow.table.planner.nodes import (
+    Alias,
+    Descriptor,
+    Field,
+    FunctionCall,
+    NamedArgument,
+    Node,
+)
 from pyflow.table.planner.relation import (
     Relation,
     TimeAttribute,
@@ -62,6 +70,7 @@ _WINDOWS = {
     "CUMULATE": ("STEP", "SIZE", "OFFSET"),
     "SESSION": ("GAP",),
 }
+_CHANGELOGS = ("TO_CHANGELOG", "FROM_CHANGELOG")
 
 
 def table_function(query: _Query, call: exp.Expr) -> Rows:
@@ -70,8 +79,36 @@ def table_function(query: _Query, call: exp.Expr) -> Rows:
         query.refuse(call, "a call of a table function expected")
     if call.name.upper() in _WINDOWS:
         return _windows(query, call)
+    if call.name.upper() in _CHANGELOGS:
+        return _changelog(query, call)
     lateral_call = exp.TableFromRows(this=call)
     return lateral(query, Rows(query.one_row()), lateral_call, call, outer=False)
+
+
+# Changes as rows
+
+
+def _changelog(query: _Query, call: exp.Anonymous) -> Rows:
+    name = call.name.upper()
+    arguments = _arguments(query, call, ("INPUT", "OP", "OP_MAPPING"), ("OP", "OP_MAPPING"))
+    data = _table_argument(query, arguments.pop("INPUT"), name)
+    rows = query.from_(data.this)
+    if data.args.get("partitions"):
+        query.refuse(data, f"PARTITION BY of a table in {name} is not carried")
+    selection = [Alias(Field(field), (visible,)) for visible, field in rows.visible()]
+    relation = projection.project(rows.relation, selection, query.environment)
+    translator = query.translator(rows)
+    named: list[Node] = []
+    for argument, value in arguments.items():
+        if isinstance(value, tree.Descriptor):
+            node: Node = Descriptor(tuple(each.name for each in value.expressions))
+        else:
+            node = translator.node(value)
+        named.append(NamedArgument(argument.lower(), node))
+    with translator.at(call):
+        convert = from_changelog if name == "FROM_CHANGELOG" else to_changelog
+        result = convert(relation, Operations.of(named), query.environment)
+    return Rows(result, (Source((), tuple((each, each) for each in result.names)),))
 
 
 # Windows by time
@@ -79,12 +116,8 @@ def table_function(query: _Query, call: exp.Expr) -> Rows:
 
 def _windows(query: _Query, call: exp.Anonymous) -> Rows:
     name = call.name.upper()
-    arguments = _arguments(query, call)
-    data = arguments["DATA"]
-    if isinstance(data, (exp.Table, exp.Subquery)):
-        data = tree.TableArgument(this=data)
-    if not isinstance(data, tree.TableArgument):
-        query.refuse(data, f"{name} takes a table: TABLE name")
+    arguments = _arguments(query, call, ("DATA", "TIMECOL", *_WINDOWS[name]), ("OFFSET",))
+    data = _table_argument(query, arguments["DATA"], name)
     rows = query.from_(data.this)
     if name == "SESSION" and data.args.get("order"):
         query.refuse(data, "ORDER BY of a table in a window function is not carried")
@@ -158,8 +191,17 @@ def _windows(query: _Query, call: exp.Anonymous) -> Rows:
     return Rows(result, (Source((), columns),))
 
 
-def _arguments(query: _Query, call: exp.Anonymous) -> dict[str, exp.Expr]:
-    names = ("DATA", "TIMECOL", *_WINDOWS[call.name.upper()])
+def _table_argument(query: _Query, value: exp.Expr, function: str) -> tree.TableArgument:
+    if isinstance(value, (exp.Table, exp.Subquery)):
+        value = tree.TableArgument(this=value)
+    if not isinstance(value, tree.TableArgument):
+        query.refuse(value, f"{function} takes a table: TABLE name")
+    return value
+
+
+def _arguments(
+    query: _Query, call: exp.Anonymous, names: Sequence[str], optional: Sequence[str]
+) -> dict[str, exp.Expr]:
     found: dict[str, exp.Expr] = {}
     for position, argument in enumerate(call.expressions):
         if isinstance(argument, exp.Kwarg):
@@ -174,7 +216,7 @@ def _arguments(query: _Query, call: exp.Anonymous) -> dict[str, exp.Expr]:
         else:
             query.refuse(argument, f"{call.name} takes at most {len(names)} arguments")
     for name in names:
-        if name not in found and name != "OFFSET":
+        if name not in found and name not in optional:
             query.refuse(call, f"{call.name} needs the argument {name}")
     return found
 

@@ -260,6 +260,40 @@ STREAMING = {
         SELECT id, SUM(amount) OVER (
             ORDER BY ts RANGE BETWEEN INTERVAL '1' MINUTE PRECEDING AND CURRENT ROW)
         FROM clicks""",
+    "to_changelog": "SELECT * FROM TO_CHANGELOG(input => TABLE orders)",
+    "to_changelog_of_updates": """
+        SELECT * FROM TO_CHANGELOG(input => (
+            SELECT customer, SUM(amount) AS total FROM orders
+            WHERE customer IS NOT NULL GROUP BY customer))""",
+    "to_changelog_with_codes": """
+        SELECT c.kind, c.total FROM TO_CHANGELOG(
+            (SELECT customer, SUM(amount) AS total FROM orders GROUP BY customer),
+            DESCRIPTOR(kind), MAP['INSERT, UPDATE_AFTER', 'keep', 'DELETE', 'gone']) AS c""",
+    "to_changelog_by_key": "SELECT * FROM TO_CHANGELOG(input => TABLE orders PARTITION BY id)",
+    "to_changelog_of_other_kinds": """
+        SELECT * FROM TO_CHANGELOG(input => TABLE orders, op_mapping => MAP['UPSERT', 'U'])""",
+    "to_changelog_twice": """
+        SELECT * FROM TO_CHANGELOG(input => TABLE orders, op => DESCRIPTOR(amount))""",
+    "from_changelog": """
+        SELECT * FROM FROM_CHANGELOG(input => (SELECT * FROM (VALUES
+            ('INSERT', 1, 'a'), ('UPDATE_BEFORE', 1, 'a'), ('UPDATE_AFTER', 1, 'b'),
+            ('INSERT', 2, 'c'), ('DELETE', 2, 'c')) AS t (op, id, v)))""",
+    "from_changelog_with_codes": """
+        SELECT v, COUNT(*) FROM FROM_CHANGELOG(
+            input => (SELECT * FROM (VALUES ('c', 1, 'a'), ('r', 2, 'a'), ('d', 2, 'a'))
+                AS t (code, id, v)),
+            op => DESCRIPTOR(code), op_mapping => MAP['c, r', 'INSERT', 'd', 'DELETE'])
+        GROUP BY v""",
+    "from_changelog_with_another_code": """
+        SELECT * FROM FROM_CHANGELOG(
+            input => (SELECT customer AS op, id FROM orders))""",
+    "from_changelog_without_old_rows": """
+        SELECT * FROM FROM_CHANGELOG(
+            input => (SELECT customer AS op, id FROM orders),
+            op_mapping => MAP['ann', 'INSERT', 'bob', 'UPDATE_AFTER'])""",
+    "from_changelog_of_updates": """
+        SELECT * FROM FROM_CHANGELOG(input => (
+            SELECT customer AS op, COUNT(*) FROM orders GROUP BY customer))""",
 }
 
 QUERIES = {
