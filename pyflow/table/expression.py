@@ -118,7 +118,6 @@ class JsonOnNull(Enum):
 
 T = TypeVar("T")
 
-_BITMAPS = "neither Spark nor the Table API here has a type for bitmaps; keep arrays of INT"
 _STRUCTURED = "there are no structured types here, only rows; make one with row(...)"
 
 
@@ -841,101 +840,67 @@ class Expression(Generic[T]):
     def json_unquote(self) -> Expression[str]:
         return call_built_in("JSON_UNQUOTE", self)
 
+    # --- Bitmaps ------------------------------------------------------------------------------
+
+    def bitmap_build(self) -> Expression[Any]:
+        return call_built_in("BITMAP_BUILD", self)
+
+    def bitmap_from_bytes(self) -> Expression[Any]:
+        return call_built_in("BITMAP_FROM_BYTES", self)
+
+    def bitmap_to_bytes(self) -> Expression[bytes]:
+        return call_built_in("BITMAP_TO_BYTES", self)
+
+    def bitmap_to_array(self) -> Expression[list[int]]:
+        return call_built_in("BITMAP_TO_ARRAY", self)
+
+    def bitmap_to_string(self) -> Expression[str]:
+        return call_built_in("BITMAP_TO_STRING", self)
+
+    def bitmap_cardinality(self) -> Expression[int]:
+        return call_built_in("BITMAP_CARDINALITY", self)
+
+    def bitmap_and(self, bitmap2: Any) -> Expression[Any]:
+        return call_built_in("BITMAP_AND", self, bitmap2)
+
+    def bitmap_or(self, bitmap2: Any) -> Expression[Any]:
+        return call_built_in("BITMAP_OR", self, bitmap2)
+
+    def bitmap_xor(self, bitmap2: Any) -> Expression[Any]:
+        return call_built_in("BITMAP_XOR", self, bitmap2)
+
+    def bitmap_andnot(self, bitmap2: Any) -> Expression[Any]:
+        return call_built_in("BITMAP_ANDNOT", self, bitmap2)
+
+    def bitmap_build_agg(self) -> Expression[Any]:
+        return call_built_in("BITMAP_BUILD_AGG", self)
+
+    def bitmap_build_cardinality_agg(self) -> Expression[int]:
+        return call_built_in("BITMAP_BUILD_CARDINALITY_AGG", self)
+
+    def bitmap_or_agg(self) -> Expression[Any]:
+        return call_built_in("BITMAP_OR_AGG", self)
+
+    def bitmap_or_cardinality_agg(self) -> Expression[int]:
+        return call_built_in("BITMAP_OR_CARDINALITY_AGG", self)
+
+    def bitmap_and_agg(self) -> Expression[Any]:
+        return call_built_in("BITMAP_AND_AGG", self)
+
+    def bitmap_and_cardinality_agg(self) -> Expression[int]:
+        return call_built_in("BITMAP_AND_CARDINALITY_AGG", self)
+
+    def bitmap_xor_agg(self) -> Expression[Any]:
+        return call_built_in("BITMAP_XOR_AGG", self)
+
+    def bitmap_xor_cardinality_agg(self) -> Expression[int]:
+        return call_built_in("BITMAP_XOR_CARDINALITY_AGG", self)
+
     # --- What is not carried ------------------------------------------------------------------
 
     @unsupported(_STRUCTURED)
     def object_update(self, *kv: Any) -> Expression[Any]:
         """Change fields of a structured object."""
-        raise AssertionError
-
-    @unsupported(_BITMAPS)
-    def bitmap_and(self, bitmap2: Any) -> Expression[Any]:
-        """Compute Flink's BITMAP_AND."""
-        raise AssertionError
-
-    @unsupported(_BITMAPS)
-    def bitmap_andnot(self, bitmap2: Any) -> Expression[Any]:
-        """Compute Flink's BITMAP_ANDNOT."""
-        raise AssertionError
-
-    @unsupported(_BITMAPS)
-    def bitmap_and_agg(self) -> Expression[Any]:
-        """Compute Flink's BITMAP_AND_AGG."""
-        raise AssertionError
-
-    @unsupported(_BITMAPS)
-    def bitmap_and_cardinality_agg(self) -> Expression[Any]:
-        """Compute Flink's BITMAP_AND_CARDINALITY_AGG."""
-        raise AssertionError
-
-    @unsupported(_BITMAPS)
-    def bitmap_build(self) -> Expression[Any]:
-        """Compute Flink's BITMAP_BUILD."""
-        raise AssertionError
-
-    @unsupported(_BITMAPS)
-    def bitmap_build_agg(self) -> Expression[Any]:
-        """Compute Flink's BITMAP_BUILD_AGG."""
-        raise AssertionError
-
-    @unsupported(_BITMAPS)
-    def bitmap_build_cardinality_agg(self) -> Expression[Any]:
-        """Compute Flink's BITMAP_BUILD_CARDINALITY_AGG."""
-        raise AssertionError
-
-    @unsupported(_BITMAPS)
-    def bitmap_cardinality(self) -> Expression[Any]:
-        """Compute Flink's BITMAP_CARDINALITY."""
-        raise AssertionError
-
-    @unsupported(_BITMAPS)
-    def bitmap_from_bytes(self) -> Expression[Any]:
-        """Compute Flink's BITMAP_FROM_BYTES."""
-        raise AssertionError
-
-    @unsupported(_BITMAPS)
-    def bitmap_or(self, bitmap2: Any) -> Expression[Any]:
-        """Compute Flink's BITMAP_OR."""
-        raise AssertionError
-
-    @unsupported(_BITMAPS)
-    def bitmap_or_agg(self) -> Expression[Any]:
-        """Compute Flink's BITMAP_OR_AGG."""
-        raise AssertionError
-
-    @unsupported(_BITMAPS)
-    def bitmap_or_cardinality_agg(self) -> Expression[Any]:
-        """Compute Flink's BITMAP_OR_CARDINALITY_AGG."""
-        raise AssertionError
-
-    @unsupported(_BITMAPS)
-    def bitmap_to_array(self) -> Expression[Any]:
-        """Compute Flink's BITMAP_TO_ARRAY."""
-        raise AssertionError
-
-    @unsupported(_BITMAPS)
-    def bitmap_to_bytes(self) -> Expression[Any]:
-        """Compute Flink's BITMAP_TO_BYTES."""
-        raise AssertionError
-
-    @unsupported(_BITMAPS)
-    def bitmap_to_string(self) -> Expression[Any]:
-        """Compute Flink's BITMAP_TO_STRING."""
-        raise AssertionError
-
-    @unsupported(_BITMAPS)
-    def bitmap_xor(self, bitmap2: Any) -> Expression[Any]:
-        """Compute Flink's BITMAP_XOR."""
-        raise AssertionError
-
-    @unsupported(_BITMAPS)
-    def bitmap_xor_agg(self) -> Expression[Any]:
-        """Compute Flink's BITMAP_XOR_AGG."""
-        raise AssertionError
-
-    @unsupported(_BITMAPS)
-    def bitmap_xor_cardinality_agg(self) -> Expression[Any]:
-        """Compute Flink's BITMAP_XOR_CARDINALITY_AGG."""
         raise AssertionError
 
 

@@ -223,6 +223,10 @@ class VarBinaryType(_LengthType):
     UNBOUNDED = "BYTES"
 
 
+class BitmapType(AtomicType):
+    """Sets of unsigned whole numbers of 32 bits, each given as the INT of the same bits."""
+
+
 class DateType(AtomicType):
     """Dates."""
 

@@ -24,7 +24,8 @@ def to_spark(data_type: DataType) -> spark.DataType:
     """Return the type of Spark whose columns hold such values.
 
     Lengths of texts and bytes, the precision of timestamps and that of intervals are lost: Spark
-    has no such types. A multiset is a map from elements to numbers, a pickled object is bytes.
+    has no such types. A multiset is a map from elements to numbers, a pickled object is bytes, and
+    a bitmap the array of its values, in their order as unsigned numbers.
 
     Raises
     ------
@@ -53,6 +54,8 @@ def to_spark(data_type: DataType) -> spark.DataType:
         return spark.MapType(to_spark(data_type.key_type), to_spark(value), value._nullable)
     if isinstance(data_type, types.MultisetType):
         return spark.MapType(to_spark(data_type.element_type), spark.IntegerType(), False)
+    if isinstance(data_type, types.BitmapType):
+        return spark.ArrayType(spark.IntegerType(), False)
     if isinstance(data_type, types.UserDefinedType):
         return to_spark(data_type.sql_type())
     return _atomic_to_spark(data_type)

@@ -57,6 +57,7 @@ class _Token:
 _SIMPLE: dict[str, Callable[[], DataType]] = {
     "STRING": lambda: types.VarCharType(MAX_LENGTH),
     "BYTES": lambda: types.VarBinaryType(MAX_LENGTH),
+    "BITMAP": types.BitmapType,
     "BOOLEAN": types.BooleanType,
     "TINYINT": types.TinyIntType,
     "SMALLINT": types.SmallIntType,

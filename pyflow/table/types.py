@@ -17,6 +17,7 @@ from pyflow.table.logical_types import ArrayType as ArrayType
 from pyflow.table.logical_types import AtomicType as AtomicType
 from pyflow.table.logical_types import BigIntType as BigIntType
 from pyflow.table.logical_types import BinaryType as BinaryType
+from pyflow.table.logical_types import BitmapType as BitmapType
 from pyflow.table.logical_types import BooleanType as BooleanType
 from pyflow.table.logical_types import CharType as CharType
 from pyflow.table.logical_types import DataType as DataType

@@ -16,6 +16,7 @@ from pyflow.table.logical_types import DayTimeIntervalType, YearMonthIntervalTyp
 from pyflow.table.types import (
     ArrayType,
     BinaryType,
+    BitmapType,
     DataType,
     FloatType,
     LocalZonedTimestampType,
@@ -62,6 +63,8 @@ def cast_text(value: Any, data_type: DataType, zone: datetime.tzinfo, null: str 
         return _year_month(value)
     if isinstance(data_type, (BinaryType, VarBinaryType)):
         return f"x'{bytes(value).hex()}'"
+    if isinstance(data_type, BitmapType):
+        return _bitmap(value)
     if isinstance(data_type, ArrayType):
         return f"[{', '.join(cast_text(item, data_type.element_type, zone) for item in value)}]"
     if isinstance(data_type, (MapType, MultisetType)):
@@ -102,6 +105,8 @@ def java_text(value: Any, data_type: DataType, zone: datetime.tzinfo) -> str:
         return "P" + ("".join(parts) or "0D")
     if isinstance(data_type, (BinaryType, VarBinaryType)):
         return str([byte - 256 if byte > 127 else byte for byte in bytes(value)])
+    if isinstance(data_type, BitmapType):
+        return _bitmap(value)
     if isinstance(data_type, ArrayType):
         return f"[{', '.join(java_text(item, data_type.element_type, zone) for item in value)}]"
     if isinstance(data_type, (MapType, MultisetType)):
@@ -120,6 +125,10 @@ def row_text(row: Row, types: list[DataType], zone: datetime.tzinfo) -> str:
     """Return a row as Java's Row shows it: ``+I[1, Hello]``."""
     values = (java_text(value, data_type, zone) for value, data_type in zip(row, types))
     return f"{row.get_row_kind()}[{', '.join(values)}]"
+
+
+def _bitmap(values: list[int]) -> str:
+    return "{" + ",".join(str(value & 0xFFFFFFFF) for value in values) + "}"
 
 
 def _entry_types(data_type: MapType | MultisetType) -> tuple[DataType, DataType]:

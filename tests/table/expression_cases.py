@@ -204,6 +204,43 @@ TABLES: dict[str, dict[str, tuple[str, list[Any]]]] = {
     },
 }
 
+TABLES["bitmaps"] = {
+    "a": (
+        "ARRAY<INT>",
+        [[3, 1, 2, 3], [], None, [1, None, -4], [-1, -2147483648, 2147483647, 0], [65536, 65535]],
+    ),
+    "b": ("ARRAY<INT>", [[3, 4], [7], [1], [-4, 1], None, [65536, 131072, 5]]),
+    "x": (
+        "BYTES",
+        [
+            bytes.fromhex(text) if text else None
+            for text in (
+                "3a30000000000000",
+                None,
+                "3a30000002000000000001001500000018000000" "1c0000000100020005000000",
+                "3b3001000100000200ffff00000100010002000100ffff0000",
+                "3b300300" "05" "00000300" "01000000" "02000200" "09000000"
+                "25000000" "2b000000" "2d000000" "33000000"
+                "010003000300" "0700" "010005000200" "ffff",
+                "3a3000000100000000000000100000000700" "abcd",
+            )
+        ],
+    ),
+    "h": ("ARRAY<SMALLINT>", [[3, -3], [], None, [None], [7], [9]]),
+    "l": ("ARRAY<BIGINT>", [[3], [], None, [None], [7], [9]]),
+    "i": ("INT", [1, 2, 0, None, -1, 5]),
+}  # fmt: skip
+TABLES["bitmap_groups"] = {
+    "g": ("INT NOT NULL", [1, 1, 1, 1, 2, 2, 2, 3, 4]),
+    "i": ("INT", [5, -1, 5, None, 1, 65536, 2147483647, None, -2147483648]),
+    "h": ("SMALLINT", [5, -1, 5, None, 1, 2, 3, None, -32768]),
+    "l": ("BIGINT", [5, -1, 5, None, 1, 2, 3, None, 9]),
+    "a": (
+        "ARRAY<INT>",
+        [[1, 2, -3], [2, -3, 7], [2, -3], None, [1], [2], [2], None, []],
+    ),
+}
+
 TABLES["mixed"] = {
     **TABLES["numbers"],
     **{
@@ -523,6 +560,45 @@ GROUPS = [
     "json_array_agg(JsonOnNull.NULL, d)",
 ]  # fmt: skip
 
+_BITS = ("bitmap_and", "bitmap_or", "bitmap_xor", "bitmap_andnot")
+BITMAPS = [
+    *(f"{each}.bitmap_build()" for each in "abhli"), "x.bitmap_from_bytes()",
+    *(f"{bitmap}.{name}" for bitmap in ("a.bitmap_build()", "x.bitmap_from_bytes()") for name in (
+        "bitmap_to_array()", "bitmap_to_bytes()", "bitmap_to_string()", "bitmap_cardinality()",
+        "bitmap_to_bytes().bitmap_from_bytes()", "cast(DataTypes.STRING())",
+        "cast(DataTypes.VARCHAR(4))", "cast(DataTypes.CHAR(12))", "cast(DataTypes.BYTES())",
+        "cast(DataTypes.VARBINARY(5))", "cast(DataTypes.BINARY(12))", "cast(DataTypes.BINARY(4))",
+        "try_cast(DataTypes.STRING())", "cast(DataTypes.INT())",
+        "cast(DataTypes.ARRAY(DataTypes.INT()))", "is_null", "if_null(b.bitmap_build())")),
+    *(f"a.bitmap_build().{name}(b.bitmap_build())" for name in _BITS),
+    *(f"b.bitmap_build().{name}(a.bitmap_build())" for name in _BITS),
+    *(f"x.bitmap_from_bytes().{name}(a.bitmap_build()).bitmap_to_bytes()" for name in _BITS),
+    *(f"a.bitmap_build().{name}(b)" for name in _BITS),
+    *(f"a.bitmap_build() {sign} b.bitmap_build()" for sign in ("==", "!=")),
+    "a.bitmap_build() == a.bitmap_build().bitmap_or(a.bitmap_build())",
+    "array(a.bitmap_build(), b.bitmap_build())", "row(i, a.bitmap_build())",
+    "map_('k', a.bitmap_build())",
+    "(i > 0).then(a.bitmap_build(), b.bitmap_build())",
+    "coalesce(a.bitmap_build(), b.bitmap_build())", "array(1, 2, i).bitmap_build()",
+    "call_sql('CAST(x AS BITMAP)')", "call_sql('CAST(a AS BITMAP)')",
+    "call_sql(\"CAST('{1,2}' AS BITMAP)\")", "call_sql('CAST(NULL AS BITMAP)')",
+    "x.bitmap_to_bytes()", "i.bitmap_cardinality()",
+    "a.bitmap_from_bytes()", "a.bitmap_to_array()",
+]  # fmt: skip
+
+_OF_BITMAPS = ("or", "and", "xor")
+BITMAP_GROUPS = [
+    *(f"{each}.bitmap_build_{name}" for each in "ihla" for name in ("agg()", "cardinality_agg()")),
+    *(f"i.bitmap_build_{name}.distinct" for name in ("agg()", "cardinality_agg()")),
+    *(f"a.bitmap_build().bitmap_{kind}_{name}{end}" for kind in _OF_BITMAPS
+      for name in ("agg()", "cardinality_agg()") for end in ("", ".distinct")),
+    *(f"a.bitmap_{kind}_agg()" for kind in _OF_BITMAPS),
+    "i.bitmap_build_agg().bitmap_or(a.bitmap_build().bitmap_or_agg())",
+    "i.bitmap_build_agg().bitmap_to_bytes()", "a.bitmap_build().count",
+    *(f"a.bitmap_build().{name}" for name in (
+        "min", "max", "first_value", "last_value", "array_agg", "count.distinct")),
+]  # fmt: skip
+
 _DECIMALS = [name for name in _NUMBERS_OF_TYPES if name.startswith("d")]
 TYPES = [
     *(f"{left} {sign} {right}" for left in _NUMBERS_OF_TYPES for right in _NUMBERS_OF_TYPES
@@ -559,6 +635,8 @@ CASES: dict[str, list[str]] = {
     "collections": COLLECTIONS,
     "json": JSON,
     "groups": GROUPS,
+    "bitmaps": BITMAPS,
+    "bitmap_groups": BITMAP_GROUPS,
     "types": TYPES,
     "types_groups": TYPES_GROUPS,
 }
@@ -587,7 +665,7 @@ _AS_THEY_ARE = ("numbers", "texts", "flags", "groups", "json")
 
 def is_taken_as_text(name: str, data_type: str) -> bool:
     """Return whether the results of a type are compared as texts."""
-    kinds = ("TIMESTAMP", "ARRAY", "MAP", "MULTISET", "ROW")
+    kinds = ("TIMESTAMP", "ARRAY", "MAP", "MULTISET", "ROW", "BITMAP")
     return name not in _AS_THEY_ARE and data_type.startswith(kinds)
 
 

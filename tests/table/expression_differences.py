@@ -64,6 +64,20 @@ DIFFERENCES: dict[tuple[str, str], str] = {
         ): "a TIME(0) has no milliseconds; in Flink it keeps them"
         for sign in "+-"
     },
+    **{
+        (
+            "bitmaps",
+            f"x.bitmap_from_bytes().{case}",
+        ): "runs that bytes or an operation leave stay in Flink where an array is as short, or two "
+        "bytes shorter"
+        for case in (
+            "bitmap_to_bytes()",
+            "cast(DataTypes.BYTES())",
+            "bitmap_or(a.bitmap_build()).bitmap_to_bytes()",
+            "bitmap_xor(a.bitmap_build()).bitmap_to_bytes()",
+            "bitmap_andnot(a.bitmap_build()).bitmap_to_bytes()",
+        )
+    },
     ("times", "y.ceil(TimeIntervalUnit.DAY)"): "Flink gives the day after a DATE",
     **{
         ("times", f"q.{way}(TimeIntervalUnit.{unit})"): _UNIT_OF_TIME

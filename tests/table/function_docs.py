@@ -22,8 +22,8 @@ argument that may be missing, `...` one that may be there any number of times, a
 or a clause, as `TimeIntervalUnit.DAY`. Whole numbers wrap around when they are too great, DECIMALs
 become null, and a cast that is impossible fails the query; `try_cast` gives null.
 
-Not carried, with an error that says so: functions of bitmaps, structured objects (`object_of`,
-`object_update`), `descriptor`, and named arguments.
+Not carried, with an error that says so: structured objects (`object_of`, `object_update`),
+`descriptor`, and named arguments.
 
 | method or function | SQL | arguments | result | difference to Flink |
 | --- | --- | --- | --- | --- |

@@ -25,6 +25,7 @@ from pyflow.table.connectors.jdbc_lookup import LOOKUP_OPTIONS, check_lookup, lo
 from pyflow.table.logical_types import (
     ArrayType,
     BigIntType,
+    BitmapType,
     DataType,
     DecimalType,
     DoubleType,
@@ -158,7 +159,7 @@ class Jdbc(Connector):
             raise self.wrong("url", url, f"an address of one of: {', '.join(schemes)}")
         self.takes_changes = self.applies_by_key = bool(table.primary_key)
         for name, data_type in table.columns:
-            if isinstance(data_type, (RowType, MapType, MultisetType)):
+            if isinstance(data_type, (BitmapType, RowType, MapType, MultisetType)):
                 raise TableException(
                     f"Table {table.identifier}: column {name!r} has the type {data_type}, which "
                     "databases do not have."

@@ -13,6 +13,7 @@ from pyflow.table.logical_types import (
     DayTimeIntervalType,
     YearMonthIntervalType,
 )
+from pyflow.table.planner import bitmaps
 from pyflow.table.planner.arithmetic import is_floating, wrapped, wrapped_decimal
 from pyflow.table.planner.time_texts import read_timestamp
 from pyflow.table.planner.time_values import (
@@ -33,6 +34,7 @@ from pyflow.table.types import (
     ArrayType,
     BigIntType,
     BinaryType,
+    BitmapType,
     BooleanType,
     CharType,
     DataType,
@@ -96,6 +98,8 @@ def _conversion(
         return column.cast(to_spark(target))
     if isinstance(source, BYTES) and isinstance(target, BYTES):
         return _of_bytes(column, target.length, isinstance(target, BinaryType))
+    if isinstance(source, BitmapType):
+        return bitmaps.to_bytes(column) if same(target, DataTypes.BYTES()) else None
     if isinstance(source, (DateType, TimeType, *TIMESTAMPS)):
         return _of_time(column, source, target)
     if isinstance(source, INTERVALS):
@@ -173,6 +177,8 @@ def as_text(column: Column, source: DataType) -> Column:
         return F.concat(sign, divided_text(months, 12), F.lit("-"), F.lpad(months % 12, 2, "0"))
     if isinstance(source, DayTimeIntervalType):
         return _interval_text(column)
+    if isinstance(source, BitmapType):
+        return bitmaps.as_text(column)
     if isinstance(source, (ArrayType, MapType, MultisetType, RowType)):
         return _collection_text(column, source)
     return column.cast("string")

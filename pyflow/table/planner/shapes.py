@@ -8,6 +8,7 @@ from pyflow.table.logical_types import (
     ArrayType,
     BigIntType,
     BinaryType,
+    BitmapType,
     BooleanType,
     CharType,
     DataType,
@@ -86,9 +87,12 @@ def shape_of(data_type: DataType, time_zone: str) -> Shape:
         return "LTZ", data_type.precision, time_zone
     if type(data_type) in _ATOMIC:
         return (_ATOMIC[type(data_type)],)
+    cure = "Cast them to another type."
+    if isinstance(data_type, BitmapType):
+        cure = "Take what bitmap_to_array makes of them, and bitmap_build of what it returns."
     raise TableException(
         f"a Python function can neither take nor return values of type {data_type}: PySpark has "
-        "none. Cast them to another type."
+        f"none. {cure}"
     )
 
 

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from pyflow.table.logical_types import (
     ArrayType,
+    BitmapType,
     DataType,
     DecimalType,
     DoubleType,
@@ -24,7 +25,7 @@ from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.functions import built_in_of_sql
 from pyflow.table.planner.nodes import Call, Distinct, FunctionCall, Node
 from pyflow.table.planner.nodes import Literal as LiteralNode
-from pyflow.table.planner.operators import Columns, changes_of, lifetime_of, per_record
+from pyflow.table.planner.operators import Columns, KeyColumns, changes_of, lifetime_of, per_record
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import KIND, SEQUENCE, Relation, column
 from pyflow.table.planner.shapes import shape_of
@@ -158,13 +159,12 @@ def _grouped(
     """
     rows = numbered(relation)
     types = dict(relation.fields)
-    # Without keys all rows are one group, of a key that says so.
-    by = Columns("k", tuple(types[key] for key in keys) or (DataTypes.BOOLEAN(),))
+    by = KeyColumns.of(types[key] for key in keys)
     taken = [pair for each in found for pair in each.arguments]
     arguments = Columns("a", tuple(data_type for _, data_type in taken))
     values = Columns("v", tuple(data_type for _, data_type in results))
     frame = rows.frame.select(
-        *by.carried([column(key) for key in keys] or [F.lit(True)]),
+        *by.carried([column(key) for key in keys]),
         *arguments.carried([value for value, _ in taken]),
         *rows.changes,
     )
@@ -176,7 +176,7 @@ def _grouped(
     emitted = [*by.schema, *values.schema]
     changes = changes_of(frame, by.names, processor, emitted, environment)
     restored = changes.select(
-        *(by.restored(keys) if keys else []),
+        *by.restored(keys),
         *values.restored([name for name, _ in results]),
         *([] if only_new else [column(KIND), column(SEQUENCE)]),
     )
@@ -295,7 +295,7 @@ def built_in_aggregate(call: Call, scope: Scope, distinct: bool, changes: bool) 
     taken = _argument(kind, arguments)
     data_type = taken[0][1] if taken else DataTypes.BOOLEAN()
     if _has_keys_without_order(data_type) and (distinct or kind == "collect"):
-        raise arguments.fail("arrays and maps cannot be told apart in the state of a stream")
+        raise arguments.fail("a stream cannot tell arrays, bitmaps and maps apart in its state")
     about = [arguments.constant(1) if len(arguments) > 1 else ","] if kind == "listAgg" else []
     schema = carried_type(data_type).simpleString()
     # Of distinct values each is added and taken back once, by the same aggregate.
@@ -328,7 +328,7 @@ def _is_there(node: Node) -> bool:
 def _has_keys_without_order(data_type: DataType) -> bool:
     if isinstance(data_type, RowType):
         return any(_has_keys_without_order(each.data_type) for each in data_type.fields)
-    return isinstance(data_type, (ArrayType, MapType, MultisetType))
+    return isinstance(data_type, (ArrayType, BitmapType, MapType, MultisetType))
 
 
 def _number(data_type: DataType) -> built_in.Number:

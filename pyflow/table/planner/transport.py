@@ -15,6 +15,7 @@ from pyspark.sql import types as spark
 
 from pyflow.table.logical_types import (
     ArrayType,
+    BitmapType,
     DataType,
     DateType,
     LocalZonedTimestampType,
@@ -43,6 +44,8 @@ def carried_type(data_type: DataType) -> spark.DataType:
         return spark.IntegerType()
     if isinstance(data_type, ArrayType):
         return spark.ArrayType(carried_type(data_type.element_type))
+    if isinstance(data_type, BitmapType):
+        return spark.ArrayType(spark.IntegerType())
     if isinstance(data_type, MapType):
         return spark.MapType(carried_type(data_type.key_type), carried_type(data_type.value_type))
     if isinstance(data_type, MultisetType):

@@ -6,6 +6,9 @@ from pyflow.table.planner.functions import (
     aggregates as aggregates,
 )
 from pyflow.table.planner.functions import (
+    bitmaps as bitmaps,
+)
+from pyflow.table.planner.functions import (
     collections as collections,
 )
 from pyflow.table.planner.functions import (

@@ -22,6 +22,7 @@ from pyflow.table.planner.functions.maps import map_of_last
 from pyflow.table.planner.type_rules import adjusted
 from pyflow.table.types import (
     ArrayType,
+    BitmapType,
     DataType,
     DataTypes,
     DecimalType,
@@ -89,12 +90,20 @@ _define(
                          else F.count(*(a.columns or (F.lit(1),)))),
     "How many values are not null.", never_null=True,
 )  # fmt: skip
+
+
+def _extreme_type(a: Arguments) -> DataType:
+    if isinstance(a.types[0], BitmapType):
+        raise a.fail("bitmaps have no order")
+    return a.types[0]
+
+
 _define(
-    "min MIN", "any", argument(0), lambda a, over: over(F.min(a[0])), "The least value.",
+    "min MIN", "any", _extreme_type, lambda a, over: over(F.min(a[0])), "The least value.",
     difference=_NAN,
 )  # fmt: skip
 _define(
-    "max MAX", "any", argument(0), lambda a, over: over(F.max(a[0])), "The greatest value.",
+    "max MAX", "any", _extreme_type, lambda a, over: over(F.max(a[0])), "The greatest value.",
     difference=_NAN,
 )  # fmt: skip
 

@@ -20,7 +20,14 @@ from pyflow.table.planner.conversion import convert
 from pyflow.table.planner.nodes import Literal as LiteralNode
 from pyflow.table.planner.nodes import Node, Symbol
 from pyflow.table.planner.type_rules import FAMILIES, STRINGS, common, with_nulls
-from pyflow.table.types import DataType, DataTypes, NullType, VarCharType, to_spark
+from pyflow.table.types import (
+    BitmapType,
+    DataType,
+    DataTypes,
+    NullType,
+    VarCharType,
+    to_spark,
+)
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -38,6 +45,7 @@ _CONVERTED: dict[str, DataType] = {
     "double": DataTypes.DOUBLE(),
     "string": DataTypes.STRING(),
     "bytes": DataTypes.BYTES(),
+    "bitmap": BitmapType(),
     "boolean": DataTypes.BOOLEAN(),
 }
 
@@ -365,9 +373,3 @@ def error(message: str, *values: Column) -> Column:
         Texts in the message.
     """
     return F.raise_error(F.format_string(message.replace("%", "%%").replace("{}", "%s"), *values))
-
-
-def in_python(function: Callable[..., Any], result: DataType) -> Callable[..., Column]:
-    """Return what makes the column of a function of `pyflow.table.runtime.builtins`."""
-    made: Callable[..., Column] = F.udf(function, to_spark(result), useArrow=False)
-    return made

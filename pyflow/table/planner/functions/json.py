@@ -16,9 +16,9 @@ from pyflow.table.planner.functions.definition import (
     Aggregated,
     Arguments,
     define,
-    in_python,
 )
 from pyflow.table.planner.nodes import Call, Node
+from pyflow.table.planner.python_builtins import in_python
 from pyflow.table.planner.time_values import formatted, in_utc
 from pyflow.table.planner.type_rules import BYTES, STRINGS, TIMESTAMPS
 from pyflow.table.runtime.builtins import json_paths, json_values

@@ -16,7 +16,7 @@ from pyflow.table.planner.functions.definition import (
     require_common,
 )
 from pyflow.table.planner.type_rules import comparable
-from pyflow.table.types import DataType, MapType, MultisetType, NullType
+from pyflow.table.types import BitmapType, DataType, MapType, MultisetType, NullType
 
 Comparison = Callable[[Column, Column], Column]
 
@@ -33,6 +33,8 @@ def compared(arguments: Arguments, left: int, right: int, comparison: Comparison
     data_type = comparable(arguments.types[left], arguments.types[right])
     if data_type is None:
         raise arguments.fail("the arguments cannot be compared; cast them")
+    if isinstance(data_type, BitmapType) and comparison not in (operator.eq, operator.ne):
+        raise arguments.fail("bitmaps have no order")
     one, other = arguments.as_type(left, data_type), arguments.as_type(right, data_type)
     return comparison(_comparable(one, data_type), _comparable(other, data_type))
 

@@ -20,9 +20,9 @@ from pyflow.table.planner.functions.definition import (
     Arguments,
     argument,
     define,
-    in_python,
     require_common,
 )
+from pyflow.table.planner.python_builtins import in_python
 from pyflow.table.planner.time_values import in_utc, micros_of_local
 from pyflow.table.planner.type_rules import INTERVALS, STRINGS
 from pyflow.table.planner.type_rules import arithmetic as arithmetic_type

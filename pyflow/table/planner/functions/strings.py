@@ -16,12 +16,12 @@ from pyflow.table.planner.functions.definition import (
     STRING,
     Arguments,
     define,
-    in_python,
     require_common,
     varying,
 )
 from pyflow.table.planner.functions.maps import map_of_last
 from pyflow.table.planner.functions.patterns import similar_pattern
+from pyflow.table.planner.python_builtins import in_python
 from pyflow.table.planner.type_rules import STRINGS
 from pyflow.table.runtime.builtins import texts
 from pyflow.table.types import DataType, DataTypes

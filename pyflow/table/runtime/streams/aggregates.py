@@ -12,7 +12,7 @@ import decimal
 import math
 import struct
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -404,6 +404,78 @@ class _Multiset(Aggregate):
             self._counts.remove(value)
 
 
+class _Bitmap(Aggregate):
+    """``[number of bitmaps, number of values]``; how many of them have a value lies in a store.
+
+    The number of values is not that of ``AND``, which depends on all counts.
+
+    Parameters
+    ----------
+    combined : str
+        Which values the result has: ``OR``, those of any bitmap, ``XOR``, those of an odd number
+        of them, ``AND``, those of all.
+    counted : bool
+        Whether the result is the number of values.
+    """
+
+    def __init__(self, combined: str, counted: bool) -> None:
+        self._combined = combined
+        self._counted = counted
+
+    def open(self, handle: Any, name: str) -> None:
+        self._counts = MapStore(handle, f"{name}_values", "INT")
+        self.stores = (self._counts,)
+
+    def create(self) -> list[Any]:
+        return [0, 0]
+
+    def add(self, state: list[Any], value: Any) -> None:
+        if value is not None:
+            self._change(state, value, 1)
+
+    def take(self, state: list[Any], value: Any) -> None:
+        if value is not None:
+            self._change(state, value, -1)
+
+    def value(self, state: list[Any]) -> Any:
+        if state[0] <= 0:
+            return None
+        if self._counted and self._combined != "AND":
+            return state[1]
+        found = [value for value, count in self._counts.items() if self._has(count, state[0])]
+        return len(found) if self._counted else sorted(found, key=_unsigned)
+
+    def _change(self, state: list[Any], values: Iterable[int], by: int) -> None:
+        state[0] += by
+        for value in values:
+            before = self._counts.get(value, 0)
+            after = before + by
+            if after:
+                self._counts.put(value, after)
+            else:
+                self._counts.remove(value)
+            state[1] += self._has(after) - self._has(before)
+
+    def _has(self, count: int, bitmaps: int = 1) -> bool:
+        """Whether the result has a value that is in so many of these bitmaps."""
+        if self._combined == "XOR":
+            return count % 2 == 1
+        return count >= (bitmaps if self._combined == "AND" else 1)
+
+
+class _BitmapOfValues(_Bitmap):
+    """The same of bitmaps of one value each."""
+
+    def __init__(self, counted: bool) -> None:
+        super().__init__("OR", counted)
+
+    def add(self, state: list[Any], value: Any) -> None:
+        super().add(state, None if value is None else [value])
+
+    def take(self, state: list[Any], value: Any) -> None:
+        super().take(state, None if value is None else [value])
+
+
 class Distinct(Aggregate):
     """An aggregate of values that count once, however often they are there.
 
@@ -483,6 +555,9 @@ def make(kind: str, changes: bool, number: Number, schema: str, *about: Any) -> 
         zero = _finished(number)(decimal.Decimal(0) if number[0] == "DECIMAL" else 0)
         return _Sum(number, zero)
     spread = _SpreadOfChanges if changes else _Spread
+    if kind.startswith("BITMAP_"):
+        combined, counted = kind.split("_")[1], "CARDINALITY" in kind
+        return _BitmapOfValues(counted) if combined == "BUILD" else _Bitmap(combined, counted)
     plain: dict[str, Callable[[], Aggregate]] = {
         "count": _Count,
         "sum": lambda: _Sum(number),
@@ -496,6 +571,10 @@ def make(kind: str, changes: bool, number: Number, schema: str, *about: Any) -> 
         "collect": lambda: _Multiset(schema),
     }
     return plain[kind]()
+
+
+def _unsigned(value: int) -> int:
+    return value & 0xFFFFFFFF
 
 
 def _comparable(value: Any) -> Any:
