@@ -111,10 +111,10 @@ def test_functions_of_short_calls_leave(one_row_per_call):
 
 def test_functions_of_short_calls_that_wait_for_something_else_stay(one_row_per_call):
     def wait(n):
-        time.sleep(0.00001)
+        time.sleep(0.00005)
         return os.getpid()
 
-    stays(one_row_per_call, of_short_calls(wait, 10_000), tasks=2)
+    stays(one_row_per_call, of_short_calls(wait, 8_000), tasks=2)
 
 
 @pytest.mark.complete

@@ -52,7 +52,6 @@ def test_the_message_names_the_functions(tmp_path, temporary):
 
     third = run([sys.executable, PROGRAM, "interrupted", temporary], tmp_path)
     assert told(third) == ["reads_nowhere_in_batches"]
-    assert "NOTED []" in third
     assert "RUNNING ['slow']" in third
     assert not list(temporary.glob("pyflow-*")), "a normal end leaves a note"
 

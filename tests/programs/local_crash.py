@@ -77,7 +77,7 @@ def main() -> None:
     except Exception as error:
         print("RAISED", type(error).__name__, flush=True)
         os._exit(0)  # PySpark would try to stop a session that is gone.
-    print("NOTED", noted(temporary))
+    sessions.wait_until(lambda: not noted(temporary), "no note names what has ended")
     if kind == "interrupted":
         leave_running(rows.select(udf(slow, "long")("id")).collect, temporary)
     else:

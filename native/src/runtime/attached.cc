@@ -41,11 +41,12 @@ void Attached::release() {
 }
 
 void Attached::retake() {
+  // What others spend while this thread waits for the GIL is in the stretch.
+  if (measures_cpu_) interpreter_.cpu.begin(stretch_);
   const int64_t start = monotonic_nanos();
   PyEval_RestoreThread(thread_state_);
   waited_nanos_ += monotonic_nanos() - start;
   held_ = true;
-  if (measures_cpu_) interpreter_.cpu.begin(stretch_);
 }
 
 }  // namespace pyflow

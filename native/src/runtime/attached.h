@@ -48,7 +48,7 @@ class Attached {
   int64_t cpu_nanos() const { return cpu_nanos_; }
   int64_t others_cpu_nanos() const { return others_cpu_nanos_; }
 
-  // When the GIL was first taken, and when it was last released; if that is measured.
+  // When the GIL was first asked for, and when it was last released; if that is measured.
   const CpuAccount::Reading& cpu_at_start() const { return cpu_at_start_; }
   const CpuAccount::Reading& cpu_at_end() const { return cpu_at_end_; }
 

@@ -9,14 +9,14 @@ import io.pyflow.bridge.CallTimes
  * interpreter that they share. A meter belongs to one task, and one thread at a time uses it; the
  * measurements of all meters count together.
  *
- * Every call knows how long it waited for the GIL before Python ran. While Python runs, CPython passes
- * the GIL on by itself: a task then waits when it is inside and spends no processor time, for the GIL or
- * for something that would make it wait in a process of its own too. So only as much of that waiting
- * is counted as other tasks have held the interpreter meanwhile. How long they have can be told from
- * the processor time that they have spent there, even where processors are scarce: an interpreter
- * that is busy most of the time is taken to be busy all of it. Processor times are read in a sample of
- * the calls, which tells those of the calls in between, too: one of many short calls waits, and for
- * long.
+ * A task waits when it is in a call and spends no processor time: for the GIL, which it takes before
+ * Python runs and which CPython then passes on by itself, or for something that would make it wait in
+ * a process of its own too, like a processor. So only as much of that waiting is counted as other tasks
+ * have held the interpreter meanwhile, for the GIL as well: who holds it may have no processor. How
+ * long they have can be told from the processor time that they have spent there, even where processors
+ * are scarce: an interpreter that is busy two thirds of the time is taken to be busy all of it, and one
+ * that is less busy in proportion. Processor times are read in a sample of the calls, which tells those
+ * of the calls in between, too: one of many short calls waits, and for long.
  */
 class ContentionMeter(functions: Seq[FunctionIdentity]) {
   private var last = Option.empty[Long]
@@ -82,9 +82,10 @@ object ContentionMeter {
 
     /** The sample stands for all the time in Python. */
     def waitPercent: Option[Int] = Option.when(elapsed >= EnoughNanos) {
-      val heldByOthers = othersCpu * sampled / (cpu + othersCpu).max(sampled / 2).max(1)
-      val waitedInPython = (sampled - cpu).min(heldByOthers) / sampled.max(1) * python
-      (100 * (gilWait + waitedInPython) / elapsed).toInt
+      val inSample = gilWait + sampled
+      val heldByOthers = othersCpu * inSample / (cpu + othersCpu).max(inSample * 2 / 3).max(1)
+      val waited = (inSample - cpu).min(heldByOthers) / inSample.max(1) * (gilWait + python)
+      (100 * waited / elapsed).toInt
     }
   }
 
