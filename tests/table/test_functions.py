@@ -532,16 +532,31 @@ def test_series_of_instants_are_exact_where_an_hour_comes_twice(arrow_lane):
         func_type="pandas",
     )
 
+    def times_of(inner):
+        first, missing = inner["times"]
+        (key,) = inner["by_time"]
+        assert missing is None
+        return sum(int(each.timestamp()) for each in (first, key, inner["by_time"][first]))
+
+    inside = udf(
+        lambda r: r["inside"].map(times_of), result_type="BIGINT", func_type="pandas", name="inside"
+    )
+
     def program(spark):
         rows = ", ".join(f"(timestamp_seconds({each}))" for each in instants)
         frame = spark.sql(
-            f"SELECT t, struct(1 AS n, t AS at) AS r FROM VALUES {rows} AS instants(t)"
+            "SELECT t, struct(1 AS n, t AS at) AS r, "
+            "struct(struct(array(t, null) AS times, map(t, t) AS by_time) AS inside) AS deep "
+            f"FROM VALUES {rows} AS instants(t)"
         )
         called = [call(each, frame, "t") for each in (seconds, hours)]
-        return frame.select(*called, call(of_field, frame, "r"))
+        return frame.select(
+            *called, call(of_field, frame, "r"), call(inside, frame, "deep").alias("inside")
+        )
 
     rows = arrow_lane(program, {"spark.sql.session.timeZone": "Europe/Berlin", **TIMES})
-    assert [tuple(each) for each in rows] == [*zip(instants, (2, 2, 3), instants)]
+    threefold = [3 * each for each in instants]
+    assert [tuple(each) for each in rows] == [*zip(instants, (2, 2, 3), instants, threefold)]
 
 
 @pytest.mark.parametrize(

@@ -18,19 +18,18 @@ from pyspark.sql import functions
 from pyflow.table.logical_types import (
     ArrayType,
     DataType,
-    LocalZonedTimestampType,
     RowField,
     RowType,
 )
 from pyflow.table.planner.executors import provide
 from pyflow.table.planner.function_settings import FunctionSettings
 from pyflow.table.planner.shapes import arrow_type, shape_of
-from pyflow.table.planner.time_values import local_of_micros
+from pyflow.table.planner.time_values import in_utc
 from pyflow.table.runtime.aggregate import load_aggregate
 from pyflow.table.runtime.asynchronous import load_async
 from pyflow.table.runtime.pandas_functions import load_pandas_aggregate, load_pandas_scalar
 from pyflow.table.runtime.scalar import load_scalar, load_table_function
-from pyflow.table.runtime.values import Shape
+from pyflow.table.runtime.values import Shape, has_instants
 from pyflow.table.types import to_spark
 from pyflow.util.exceptions import TableException
 
@@ -101,29 +100,37 @@ def scalar(
         raise TableException(
             f"pandas function {wrapper.name} needs an argument: it tells the number of rows"
         )
-    exact = map(_with_exact_instants, arguments, types)
+    exact = map(_with_exact_instants, arguments, shapes)
     # Without a type, and without type hints, PySpark takes it for one over series.
     return _called(wrapper, F.pandas_udf(carried, arrow_type(result_type)), [*exact])
 
 
-def _with_exact_instants(column: Column, data_type: DataType) -> Column:
-    """The argument of a pandas function, with times of UTC for instants and those in its fields.
+def _with_exact_instants(column: Column, shape: Shape) -> Column:
+    """The argument of a pandas function, with times of UTC for instants wherever they are in it.
 
     PySpark would hand them over as local times, of which an hour comes twice each autumn.
     """
-    fields = data_type.fields if isinstance(data_type, RowType) else []
-    if not any(isinstance(field.data_type, LocalZonedTimestampType) for field in fields):
-        return _in_utc(column, data_type)
-    exact = [
-        _in_utc(column.getField(each.name), each.data_type).alias(each.name) for each in fields
-    ]
-    row: Column = F.when(column.isNotNull(), F.struct(*exact))
-    return row
-
-
-def _in_utc(column: Column, data_type: DataType) -> Column:
-    instant = isinstance(data_type, LocalZonedTimestampType)
-    return local_of_micros(F.unix_micros(column)) if instant else column
+    if not has_instants(shape):
+        return column
+    kind, *about = shape
+    result: Column
+    if kind == "ROW":
+        fields = [
+            _with_exact_instants(column.getField(name), each).alias(name)
+            for name, each in zip(*about)
+        ]
+        result = F.when(column.isNotNull(), F.struct(*fields))
+    elif kind == "ARRAY":
+        result = F.transform(column, lambda each: _with_exact_instants(each, about[0]))
+    elif kind == "MAP":
+        keys, values = ("ARRAY", about[0]), ("ARRAY", about[1])
+        result = F.map_from_arrays(
+            _with_exact_instants(F.map_keys(column), keys),
+            _with_exact_instants(F.map_values(column), values),
+        )
+    else:
+        result = in_utc(column)
+    return result
 
 
 def async_scalar(

@@ -9,7 +9,7 @@ from pyflow.common.types import Row
 from pyflow.table.runtime.arrow_values import arrow_type
 from pyflow.table.runtime.life_cycle import OpenFunction, TaskSettings
 from pyflow.table.runtime.scalar import evaluation
-from pyflow.table.runtime.values import Shape
+from pyflow.table.runtime.values import Shape, has_instants
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,14 +65,38 @@ def _with_names(output: Any, names: Sequence[str], function: str) -> Any:
 def _in_zone(series: Any, shape: Shape) -> Any:
     """Instants, which come as times of UTC, in the time zone of the session."""
     kind, *about = shape
+    if not has_instants(shape):
+        return series
     if kind == "LTZ":
         return series.dt.tz_localize("UTC").dt.tz_convert(about[1])
     if kind == "ROW":
-        names, shapes = about
-        instants = {name: each for name, each in zip(names, shapes) if each[0] == "LTZ"}
-        zoned = {name: _in_zone(series[name], each) for name, each in instants.items()}
-        return series.assign(**zoned) if zoned else series
-    return series
+        fields = zip(*about)
+        return series.assign(**{name: _field_in_zone(series[name], each) for name, each in fields})
+    return series.map(lambda value: _value_in_zone(value, shape))
+
+
+def _field_in_zone(series: Any, shape: Shape) -> Any:
+    """The same for a field of rows, where a row is a dict."""
+    if shape[0] == "ROW" and has_instants(shape):
+        return series.map(lambda value: _value_in_zone(value, shape))
+    return _in_zone(series, shape)
+
+
+def _value_in_zone(value: Any, shape: Shape) -> Any:
+    """The same for a value of a series, of the types that PySpark makes them."""
+    import numpy as np
+
+    kind, *about = shape
+    if value is None or not has_instants(shape):
+        return value
+    if kind == "LTZ":
+        return value.tz_localize("UTC").tz_convert(about[1])
+    if kind == "ROW":
+        return {name: _value_in_zone(value[name], each) for name, each in zip(*about)}
+    if kind == "MAP":
+        key, of_key = about
+        return {_value_in_zone(k, key): _value_in_zone(v, of_key) for k, v in value.items()}
+    return np.array([_value_in_zone(each, about[0]) for each in value])
 
 
 def load_pandas_aggregate(

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from pyflow.common.types import Row, _create_row
 
-__all__ = ["Convert", "Shape", "decoder", "encoder", "is_exact", "time_zone"]
+__all__ = ["Convert", "Shape", "decoder", "encoder", "has_instants", "is_exact", "time_zone"]
 
 Shape = tuple[Any, ...]
 Convert = Callable[[Any], Any]
@@ -135,6 +135,14 @@ def is_exact(shape: Shape, arrow: bool) -> bool:
     return kind in _CHECKED_BY_CODEC or kind in (
         _CHECKED_WITH_ARROW if arrow else _CHECKED_WITHOUT_ARROW
     )
+
+
+def has_instants(shape: Shape) -> bool:
+    """Whether there are values of TIMESTAMP_LTZ in those of a type."""
+    kind, *about = shape
+    if kind == "ROW":
+        return any(map(has_instants, about[1]))
+    return kind == "LTZ" or (kind in ("ARRAY", "MAP") and any(map(has_instants, about)))
 
 
 def encoder(shape: Shape, subject: str) -> Convert:
