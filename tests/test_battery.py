@@ -99,7 +99,7 @@ def test_two_applications_at_once(tmp_path):
     assert all("places ['java']" in output for output in outputs)
 
 
-@pytest.mark.parametrize("make", [udf, pandas_udf])
+@pytest.mark.parametrize("make", [udf, pytest.param(pandas_udf, marks=pytest.mark.complete)])
 def test_three_thousand_columns(spark, make):
     columns = 3000
     f = make(lambda n: n + 1, "long")
