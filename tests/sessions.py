@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import time
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from py4j.java_gateway import JavaClass, JavaPackage, JVMView
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
@@ -29,6 +31,28 @@ OWN_GIL = sys.version_info >= (3, 13) and not FREE_THREADED
 MODE = "spark.pyflow.execution-mode"
 INTERPRETER = "spark.pyflow.interpreter"
 FALLBACK = "spark.pyflow.fallback"
+
+
+def remember_classes(space: type) -> None:
+    """Has py4j ask the JVM once for each package and class, not at each mention of one.
+
+    To tell a package the JVM looks for a class of its name in all jars. A name with a capital that
+    is no class may become one with a jar that is added.
+    """
+    look_up = space.__getattr__
+
+    @functools.wraps(look_up)
+    def look_up_once(self: Any, name: str) -> Any:
+        found = look_up(self, name)
+        if isinstance(found, JavaClass) or (isinstance(found, JavaPackage) and name.islower()):
+            self.__dict__[name] = found
+        return found
+
+    space.__getattr__ = look_up_once  # type: ignore[attr-defined]
+
+
+for _space in (JVMView, JavaPackage):
+    remember_classes(_space)
 
 
 def submit_conf() -> dict[str, str]:
