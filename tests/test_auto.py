@@ -14,8 +14,11 @@ from sessions import FALLBACK, INTERPRETER, MODE, OWN_GIL
 
 REASON = "of their time for the GIL that they share"
 
-# Turns before a function must have left for process mode: each gives two seconds of tasks.
+# Turns before a function must have left for process mode: each gives two tasks of a second.
 PATIENCE = 20
+
+# What would leave does so when it has run for so many seconds of tasks.
+SECONDS = 2
 
 
 @pytest.fixture
@@ -36,8 +39,9 @@ def this_process(spark):
 
 
 def busy(seconds):
-    """Python code that lets go of the GIL only when CPython makes it."""
-    end = time.thread_time() + seconds
+    """Python code that lets go of the GIL only when CPython makes it; in a worker nothing."""
+    in_jvm = os.path.realpath("/proc/self/exe").endswith("java")
+    end = time.thread_time() + seconds * in_jvm
     while time.thread_time() < end:
         sum(range(1000))
     return os.getpid()
@@ -65,8 +69,7 @@ def leaves(spark, program):
 
 
 def stays(spark, program, tasks):
-    # What would leave does so when it has run for two seconds.
-    for _ in range(3):
+    for _ in range(SECONDS // tasks + 1):
         where, plan = turn(spark, program, tasks)
         assert where == {this_process(spark)}
         assert REASON not in plan
