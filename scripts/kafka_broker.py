@@ -80,7 +80,6 @@ def _java(*arguments: str) -> list[str]:
     home = os.environ.get("JAVA_HOME")
     options = [
         "-Xmx512m",
-        "-XX:+UseG1GC",
         "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
         "-Dorg.slf4j.simpleLogger.showDateTime=true",
     ]

@@ -40,7 +40,8 @@ LONG = {
 # Programs that live for seconds spend most of that on loading Spark's classes, and on the compiler
 # for those that live for hours. A JVM that the archive was not made for loads them as ever. Without
 # that compiler the JVM has room for 48 MB of code, which the queries of all tests overflow.
-QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
+# G1 would collect beside the tests, on the cores that they share.
+QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 CLASSES = sessions.ROOT / "build" / "spark.jsa"
 FROM_ARCHIVE = f' "-XX:SharedArchiveFile={CLASSES}" -Xlog:cds*=off'
 
@@ -129,6 +130,8 @@ class Sessions:
                     "spark.driver.extraJavaOptions": "-XX:-OmitStackTraceInFastThrow",
                     "spark.python.daemon.module": "warm_daemon",
                     "spark.sql.streaming.realTimeMode.minBatchDuration": "2000",
+                    # The plan of each query that nobody sees, as text.
+                    "spark.sql.ui.explainMode": "simple",
                 }
             )
             self.current.sparkContext.setLogLevel("ERROR")
