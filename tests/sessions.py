@@ -138,12 +138,14 @@ def executors() -> set[str]:
     return set(context._jvm.scala.jdk.javaapi.CollectionConverters.asJava(ids))
 
 
-def wait_until(condition: Callable[[], bool], what: str, seconds: float = 120) -> None:
+def wait_until(
+    condition: Callable[[], bool], what: str, seconds: float = 120, every: float = 0.1
+) -> None:
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
             raise AssertionError(f"not within {seconds} s: {what}")
-        time.sleep(0.1)
+        time.sleep(every)
 
 
 def forget_dead_jvm() -> None:

@@ -79,9 +79,9 @@ def run_stream(
                     query.processAllAvailable()
                 else:
                     output = partial(output_of, spark, folder, made.schema)
-                    wait_until(
-                        partial(is_finished, query, output, finished, number + 1), "the rows"
-                    )
+                    is_over = partial(is_finished, query, output, finished, number + 1)
+                    # It is a query, beside the one that is waited for.
+                    wait_until(is_over, "the rows", every=0.5)
                 plan = query._jsq.streamingQuery().lastExecution().executedPlan().toString()
             finally:
                 query.stop()

@@ -111,14 +111,15 @@ class Inexact(StatefulProcessor):
         yield Row(k=key[0], before=str(before), now=str(self.state.get()), n=numpy.int32(3))
 
 
-@in_sequences(MODES)
-def test_values_of_other_types(spark, tmp_path, sequences):
-    def make(source):
-        return source.groupBy("k").transformWithState(
-            Inexact(), "k string, before string, now string, n long", "append", "none"
-        )
+def inexact(source):
+    return source.groupBy("k").transformWithState(
+        Inexact(), "k string, before string, now string, n long", "append", "none"
+    )
 
-    check_stream(spark, tmp_path, make, sequences)
+
+@pytest.mark.complete
+def test_values_of_other_types(spark, tmp_path):
+    check_stream(spark, tmp_path, inexact)
 
 
 class EventTimers(StatefulProcessor):
@@ -229,16 +230,17 @@ def summed(source, spark):
     )
 
 
-@in_sequences(MODES)
-def test_initial_state(spark, tmp_path, sequences):
-    check_stream(spark, tmp_path, lambda source: summed(source, spark), sequences)
+@pytest.mark.complete
+def test_initial_state(spark, tmp_path):
+    check_stream(spark, tmp_path, lambda source: summed(source, spark))
 
 
 def test_batches(spark):
     seen = {}
     for mode in ("process", "thread"):
         with settings(spark, {**STORE, **BERLIN, MODE: mode}):
-            frames = [everything(spark.sql(rows(0, 20))), summed(spark.sql(rows(0, 20)), spark)]
+            source = spark.sql(rows(0, 20))
+            frames = [everything(source), inexact(source), summed(source, spark)]
             seen[mode] = [sorted(exact(row) for row in frame.collect()) for frame in frames]
     assert seen["thread"] == seen["process"]
     assert all(seen["thread"])
