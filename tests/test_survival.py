@@ -21,8 +21,8 @@ PROGRAM = Path(__file__).parent / "programs" / "survival.py"
 
 DEEP = ["deep_json", "deep_sorted", "deep_calls"]
 
-# Cases that take long: in one form of thread mode, see test_survives_in_every_interpreter.
-LONG = ["huge_string", "uninterruptible"]
+# Cases that take long: in one form of thread mode each, see test_survives_in_every_interpreter.
+LONG = ["cancelled_loops", "huge_string", "uninterruptible"]
 
 # Threads that are left over come late, so that they slow no other case down.
 CASES = [
@@ -32,7 +32,6 @@ CASES = [
     "deep_result",
     *DEEP,
     "unfinished_generator",
-    "cancelled_loops",
     "sleeping",
     "printing",
     "meddling",

@@ -3,13 +3,14 @@
     python survival.py CASE... [--default-stack] [--complete]
 
 Prints SURVIVED and its name after each case, when the session still answers. A case that ends the
-session must be the last. Cases that take long run in one form of thread mode, with `--complete` in
-all that the running Python has.
+session must be the last. Cases that take long run in one form of thread mode, and loops are
+cancelled under each eval type in one, with `--complete` in all that the running Python has.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import threading
 import time
@@ -28,7 +29,9 @@ import sessions
 
 CASES: dict[str, Callable[[SparkSession], None]] = {}
 
-LONG_MODES = comparison.thread_modes()[0 if "--complete" in sys.argv else -1 :]
+COMPLETE = "--complete" in sys.argv
+
+LONG_MODES = comparison.thread_modes()[0 if COMPLETE else -1 :]
 
 
 def case(function: Callable[[SparkSession], None]) -> Callable[[SparkSession], None]:
@@ -346,28 +349,30 @@ def cancelled_loops(spark: SparkSession) -> None:
         return n
 
     sc = spark.sparkContext
-    for function, rows in ((busy, 4), (stubborn, 4), (one_after_another, 1_000_000)):
-        for use_arrow in (True, False):
-            for mode in comparison.thread_modes():
-                with comparison.settings(spark, mode):
-                    group = f"{function.__name__} {use_arrow} {mode}"
-                    f = udf(function, "long", useArrow=use_arrow)
-                    frame = spark.range(rows, numPartitions=2).select(f("id"))
+    modes = comparison.thread_modes()
+    every_form = itertools.product((True, False), modes)
+    forms = every_form if COMPLETE else zip((True, False), itertools.cycle(modes))
+    endless = ((busy, 4), (stubborn, 4), (one_after_another, 1_000_000))
+    for (use_arrow, mode), (function, rows) in itertools.product(forms, endless):
+        with comparison.settings(spark, mode):
+            group = f"{function.__name__} {use_arrow} {mode}"
+            f = udf(function, "long", useArrow=use_arrow)
+            frame = spark.range(rows, numPartitions=2).select(f("id"))
 
-                    def run(frame=frame, group=group):
-                        sc.setJobGroup(group, group)
-                        frame.collect()
+            def run(frame=frame, group=group):
+                sc.setJobGroup(group, group)
+                frame.collect()
 
-                    beat.unlink(missing_ok=True)
-                    thread, errors = in_background(run)
-                    wait_for(beat.exists, 60)
-                    sc.cancelJobGroup(group)
-                    thread.join(30)
-                    assert not thread.is_alive(), f"{group} goes on"
-                    assert "cancel" in str(errors[0]), errors
-                    answers(spark)
-                    wait_for(lambda: not changes(beat), 15)
-                    print("cancelled", group)
+            beat.unlink(missing_ok=True)
+            thread, errors = in_background(run)
+            wait_for(beat.exists, 60)
+            sc.cancelJobGroup(group)
+            thread.join(30)
+            assert not thread.is_alive(), f"{group} goes on"
+            assert "cancel" in str(errors[0]), errors
+            answers(spark)
+            wait_for(lambda: not changes(beat), 15)
+            print("cancelled", group)
 
 
 @case
