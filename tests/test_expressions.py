@@ -18,6 +18,24 @@ from sessions import INTERPRETER
 
 MODES = pytest.mark.parametrize("mode", thread_modes(), ids=lambda mode: mode[INTERPRETER])
 
+
+def in_turn(name, values, **options):
+    """Has a test run with each value under one form of thread mode; when complete, under all."""
+    modes = thread_modes()
+    cases = [
+        pytest.param(
+            *(mode, value),
+            id=f"{mode[INTERPRETER]}-{value}",
+            marks=pytest.mark.complete if place != number % len(modes) else (),
+        )
+        for place, mode in enumerate(modes)
+        for number, value in enumerate(values)
+    ]
+    return pytest.mark.parametrize(("mode", name), cases, **options)
+
+
+EACH_EVAL_TYPE = in_turn("make_udf", ["arrow", "pickled"], indirect=["make_udf"])
+
 ARRAYS = [
     (1, [1, 2, 3], {"a": 1, "b": 2}),
     (2, [], {}),
@@ -148,7 +166,7 @@ def test_higher_order_functions(spark, mode, make_udf):
             assert in_order(row[name]) == in_order(expected), (row.id, name)
 
 
-@MODES
+@EACH_EVAL_TYPE
 def test_functions_of_functions(spark, mode, make_udf):
     f = make_udf(double, "long")
     g = make_udf(total, "long")
@@ -175,7 +193,7 @@ VALUES = {
 }
 
 
-@MODES
+@EACH_EVAL_TYPE
 def test_values_of_all_types(spark, mode, make_udf):
     """A lambda's result for an element is an operator's for a row; the value before it stays."""
     names = [f"c{i}" for i in range(len(VALUES))]
@@ -329,7 +347,7 @@ def test_explain_shows_the_calls(spark):
     assert "double(lambda x" in plan
 
 
-@MODES
+@EACH_EVAL_TYPE
 def test_in_every_clause(spark, mode, make_udf):
     f = make_udf(double, "long")
 
@@ -368,8 +386,7 @@ PARTITIONED = {
 }
 
 
-@MODES
-@pytest.mark.parametrize("kind", PARTITIONED)
+@in_turn("kind", PARTITIONED)
 def test_predicates_over_partition_columns(spark, mode, kind, tmp_path):
     """Spark chooses partitions by the other predicates, those that come later included."""
     path = str(tmp_path / "table")
@@ -505,7 +522,7 @@ def test_outer_joins(spark, mode, strategy):
                 assert sorted_rows(got) == sorted_rows(joined(kind, equal)), (kind, equal)
 
 
-@MODES
+@EACH_EVAL_TYPE
 def test_join_conditions_of_several_functions(spark, mode, make_udf):
     """Functions of one side are called before the join, and what they return goes to the others."""
     one_sided = make_udf(lambda y: None if y is None else y + 1, "long")
@@ -525,7 +542,7 @@ def test_join_conditions_of_several_functions(spark, mode, make_udf):
     assert sorted_rows([tuple(row) for row in got]) == sorted_rows(expected)
 
 
-@MODES
+@EACH_EVAL_TYPE
 def test_subqueries(spark, mode, make_udf):
     spark.udf.register("matches", make_udf(matches, "boolean"))
     queries = {
@@ -551,7 +568,7 @@ def test_an_inner_join_stays_sparks(spark):
     assert "ThreadEvalPython" in plan
 
 
-@MODES
+@EACH_EVAL_TYPE
 def test_a_join_of_streams(spark, mode, make_udf, tmp_path):
     f = make_udf(matches, "boolean")
     left, right = tables(spark)
