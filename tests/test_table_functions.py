@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 import pytest
+from pyspark import TaskContext
 from pyspark.sql import Row
 from pyspark.sql import functions as F
 from pyspark.sql.functions import col, lit, udtf
@@ -22,7 +23,7 @@ from pyspark.sql.udtf import (
     SkipRestOfInputTableException,
 )
 
-from comparison import executed_plan, settings
+from comparison import Failure, executed_plan, settings
 from sessions import MODE
 
 
@@ -159,24 +160,35 @@ def test_lateral_joins(both_modes, make_udtf):
     both_modes(program)
 
 
-@pytest.mark.parametrize("handler", [WithTerminate, OnlyTerminate, EarlyStop])
-def test_terminate(both_modes, make_udtf, handler):
+def of_each(spark, functions, query):
+    """A query of each function, all in one."""
+    for name, function in functions.items():
+        spark.udtf.register(name, function)
+    lines(spark).createOrReplaceTempView("lines")
+    return spark.sql(" UNION ALL ".join(query.format(f=name) for name in functions))
+
+
+def test_terminate(both_modes, make_udtf):
+    handlers = {"sums": WithTerminate, "collects": OnlyTerminate, "stops": EarlyStop}
+
     def program(spark):
-        function = make_udtf(handler)
+        functions = {name: make_udtf(handler) for name, handler in handlers.items()}
         return [
-            lateral(spark, function, "id"),
-            lateral(spark, function, "id", select="id, n"),
-            function(lit(3)),
+            of_each(spark, functions, "SELECT '{f}', l.* FROM lines, LATERAL {f}(id) l"),
+            of_each(spark, functions, "SELECT '{f}', id, n FROM lines, LATERAL {f}(id)"),
+            of_each(spark, functions, "SELECT '{f}', * FROM {f}(3)"),
         ]
 
-    def of_nothing(spark):
-        return lateral(
-            spark, make_udtf(handler), "id", source="(SELECT * FROM lines WHERE id > 100)"
-        )
+    def of_nothing(handler):
+        source = "(SELECT * FROM lines WHERE id > 100)"
+        return lambda spark: lateral(spark, make_udtf(handler), "id", source=source)
 
     both_modes(program)
-    both_modes.agree(of_nothing)
-    both_modes(program, {"spark.sql.execution.arrow.maxRecordsPerBatch": "3"})
+    for handler in handlers.values():
+        both_modes.agree(of_nothing(handler))
+    both_modes(
+        lambda spark: program(spark)[0], {"spark.sql.execution.arrow.maxRecordsPerBatch": "3"}
+    )
 
 
 def test_arguments(both_modes, make_udtf):
@@ -305,69 +317,69 @@ VALUES = {
 
 
 def test_types(both_modes, make_udtf):
-    def constant(value):
-        class Constant:
-            def eval(self, given):
-                yield (value,)
-                yield (given,)
-                yield (None,)
+    types = [declared for declared in VALUES if not declared.startswith("map")]
+    values = tuple(VALUES[declared] for declared in types)
 
-        return Constant
+    class Constants:
+        def eval(self, *given):
+            yield values
+            yield given
+            yield (None,) * len(given)
+
+    def argument(declared):
+        if declared.startswith("struct"):
+            return F.struct(lit(1).alias("a"), lit("x").alias("b"))
+        return lit(VALUES[declared]).cast(declared)
 
     def program(spark):
-        return [
-            make_udtf(constant(value), f"v {declared}")(
-                lit(value).cast(declared)
-                if declared != "struct<a:int,b:string>"
-                else F.struct(lit(1).alias("a"), lit("x").alias("b"))
-            )
-            for declared, value in VALUES.items()
-            if not declared.startswith("map")
-        ]
+        columns = ", ".join(f"v{i} {declared}" for i, declared in enumerate(types))
+        return make_udtf(Constants, columns)(*map(argument, types))
 
     both_modes(program)
 
 
-def failing(what):
-    class Failing:
-        def __init__(self):
-            if what == "init":
-                raise ValueError("in init")
-
-        def eval(self, n):
-            if what == "eval":
-                raise ValueError("in eval")
-            if what == "after a row":
-                yield "a", 1
-                raise ValueError("after a row")
-            if what == "too many columns":
-                yield "a", 1, 2
-            elif what == "no row":
-                yield 5
-            elif what == "wrong type":
-                yield "a", "text"
-            else:
-                yield "a", 1
-
-        def terminate(self):
-            if what == "terminate":
-                raise ValueError("in terminate")
-
-        def cleanup(self):
-            if what == "cleanup":
-                raise ValueError("in cleanup")
-
-    return Failing
+FAILURES = [
+    "init",
+    "eval",
+    "after a row",
+    "too many columns",
+    "no row",
+    "wrong type",
+    "not iterable",
+    "terminate",
+    "cleanup",
+]
 
 
-class NotIterable:
+class Failing:
+    """Fails in another place in each partition."""
+
+    def __init__(self):
+        self._what = FAILURES[TaskContext.get().partitionId()]
+        self._fail_in("init")
+
+    def _fail_in(self, where):
+        if self._what == where:
+            raise ValueError(f"in {where}")
+
     def eval(self, n):
-        return 5
+        self._fail_in("eval")
+        return 5 if self._what == "not iterable" else self._rows()
 
+    def _rows(self):
+        row = {
+            "too many columns": ("a", 1, 2),
+            "no row": 5,
+            "wrong type": ("a", "text"),
+        }
+        yield row.get(self._what, ("a", 1))
+        self._fail_in("after a row")
 
-class WithoutEval:
     def terminate(self):
-        yield "a", 1
+        self._fail_in("terminate")
+
+    def cleanup(self):
+        self._fail_in("cleanup")
 
 
 class OtherArguments:
@@ -375,28 +387,18 @@ class OtherArguments:
         yield "a", 1
 
 
-FAILURES = {
-    **{
-        what: failing(what)
-        for what in (
-            "init",
-            "eval",
-            "after a row",
-            "too many columns",
-            "no row",
-            "wrong type",
-            "terminate",
-            "cleanup",
-        )
-    },
-    "not iterable": NotIterable,
-    "other arguments": OtherArguments,
-}
+def test_failures(both_modes, make_udtf):
+    def program(spark):
+        rows = spark.range(len(FAILURES), numPartitions=len(FAILURES))
+        return rows.lateralJoin(make_udtf(Failing)(col("id").outer()))
+
+    outcomes = both_modes.cells(program)
+    failed = [what for what, each in zip(FAILURES, outcomes) if isinstance(each, Failure)]
+    assert {"init", "eval", "after a row", "terminate"} <= {*failed}
 
 
-@pytest.mark.parametrize("what", FAILURES)
-def test_failures(both_modes, make_udtf, what):
-    both_modes.agree(lambda spark: make_udtf(FAILURES[what])(lit(1)))
+def test_other_arguments(both_modes, make_udtf):
+    both_modes.agree(lambda spark: make_udtf(OtherArguments)(lit(1)))
 
 
 def test_not_null_columns(both_modes, make_udtf):
@@ -411,26 +413,33 @@ def test_not_null_columns(both_modes, make_udtf):
 
 
 NONE_IN_PLACE = {
-    "key": ("v map<string,int>", {None: 1}),
-    "key of a number": ("v map<int,int>", {1: 2, None: 1}),
-    "key of no value": ("v map<string,int>", {None: None}),
-    "key in an array": ("v array<map<string,int>>", [{"a": 1}, {None: 1}]),
-    "key in a struct": ("v struct<m:map<string,int>>", ({None: 1},)),
-    "key in a value": ("v map<string,map<string,int>>", {"a": {None: 1}}),
-    "field of a key": ("v map<struct<n:int>,int>", {(None,): 1}),
-    "value": ("v map<string,int>", {"a": None}),
+    "key": ("map<string,int>", {None: 1}),
+    "key of a number": ("map<int,int>", {1: 2, None: 1}),
+    "key of no value": ("map<string,int>", {None: None}),
+    "key in an array": ("array<map<string,int>>", [{"a": 1}, {None: 1}]),
+    "key in a struct": ("struct<m:map<string,int>>", ({None: 1},)),
+    "key in a value": ("map<string,map<string,int>>", {"a": {None: 1}}),
+    "field of a key": ("map<struct<n:int>,int>", {(None,): 1}),
+    "value": ("map<string,int>", {"a": None}),
 }
 
 
-@pytest.mark.parametrize("where", NONE_IN_PLACE)
-def test_none_in_maps(both_modes, make_udtf, where):
-    schema, value = NONE_IN_PLACE[where]
+def test_none_in_maps(both_modes, make_udtf):
+    """Each in a column of its own, and in a partition of its own."""
+    columns = ", ".join(
+        f"c{i} {declared}" for i, (declared, _) in enumerate(NONE_IN_PLACE.values())
+    )
+    values = [value for _, value in NONE_IN_PLACE.values()]
 
     class Maps:
         def eval(self, n):
-            yield (value,)
+            yield tuple(value if i == n else None for i, value in enumerate(values))
 
-    both_modes.agree(lambda spark: make_udtf(Maps, schema)(lit(1)))
+    def program(spark):
+        rows = spark.range(len(values), numPartitions=len(values))
+        return rows.lateralJoin(make_udtf(Maps, columns)(col("id").outer()))
+
+    both_modes.cells(program)
 
 
 def test_cleanup_is_called_once(spark, make_udtf, tmp_path):
