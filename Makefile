@@ -100,7 +100,7 @@ check: lint build
 	$(python) $(pytest) -m "slice or generated"
 
 # All tests on the newest Python, and those of the slice on the oldest and without a GIL.
-test: lint build sanitize build/kafka.stamp build/spark.jsa
+test: lint build sanitize build/kafka.stamp build/spark.jsa build/other-spark.stamp
 	$(gradle) test
 	$(python) $(pytest)
 	@for minor in $$(cat build/pythons-of-slice); do $(MAKE) test-on MINOR=$$minor MARK=slice || exit; done
@@ -204,6 +204,11 @@ build/jar.stamp: build/pythons $(sources)
 build/kafka.stamp: build.gradle | build/pythons
 	@echo "PyFlow: fetching a Kafka broker, Spark's connector, JDBC drivers and Spark's Avro module"
 	$(gradle) fetchKafka fetchConnectors
+	@touch $@
+
+build/other-spark.stamp: scripts/other_spark.py | build/pythons
+	@echo "PyFlow: setting up another Spark minor version, for a test of the jar"
+	@$(python) -m scripts.other_spark
 	@touch $@
 
 # The JVMs of the tests load Spark's classes from it.

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 import pyflow
+from scripts.other_spark import VERSION, environment
 
-VERSION = "4.1.1"
 PROGRAM = """
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import udf
@@ -20,22 +18,9 @@ print("RESULT", spark.version, [row.double for row in result.collect()])
 
 
 @pytest.fixture(scope="module")
-def other_spark(root, run):
-    """An environment with the other version, made once and kept with what was built."""
-    environment = root / "build" / f"spark-{VERSION}-python-{sys.version_info[1]}"
-    ready = environment / "ready"
-    if not ready.exists():
-        assert run(sys.executable, "-m", "venv", "--clear", environment).returncode == 0
-        pip_install = [environment / "bin" / "python", "-m", "pip", "install", "--quiet"]
-        result = run(*pip_install, f"pyspark=={VERSION}")
-        assert result.returncode == 0, result.stderr
-        ready.touch()
-    return environment
-
-
-@pytest.fixture(scope="module")
-def application(other_spark, run, tmp_path_factory):
+def application(run, tmp_path_factory):
     """The program, submitted as the documentation says, in thread mode."""
+    other_spark = environment()
     program = tmp_path_factory.mktemp("application") / "program.py"
     program.write_text(PROGRAM)
     settings = {
