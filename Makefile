@@ -113,11 +113,12 @@ test-on:
 	  || { tail -n 200 $(log); exit 1; }
 	@echo "PyFlow: Python $(MINOR): $$(tail -n 1 $(log))"
 
-# What `make test` leaves out, once in full; then the comparison of the modes with other generated
-# programs, in a zone with daylight saving time, and on the other Pythons with what depends on them.
+# What `make test` leaves out, once in full, with every form of thread mode; then the comparison of
+# the modes with other generated programs, in a zone with daylight saving time, and on the other
+# Pythons with what depends on them.
 test-all: test
 	@echo "PyFlow: complete tests on the newest Python"
-	$(python) $(pytest) --complete -m "complete or compared"
+	$(python) $(pytest) --complete -m "complete or compared or core"
 	@echo "PyFlow: comparison in another time zone"
 	TZ=America/New_York $(python) $(pytest) --examples 20 -m compared
 	@for minor in $$(tail -n +2 build/pythons | cut -f 1); do \

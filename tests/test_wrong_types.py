@@ -12,6 +12,7 @@ import datetime
 import decimal
 import enum
 import functools
+import itertools
 import re
 
 import pytest
@@ -303,12 +304,11 @@ def test_mixed_types_in_one_column(spark, make_udf, declared, request):
         frame = spark.range(len(mixes) * 3, numPartitions=len(mixes))
         return frame.select(make_udf(lambda n: mixes[n // 3][n % 3], declared)("id"))
 
-    bundle_rows = (1, 2, 1024) if request.config.getoption("--complete") else (1, 1024)
-    modes = [
-        {**mode, "spark.pyflow.bundle.size": str(rows)}
-        for mode in thread_modes()
-        for rows in bundle_rows
-    ]
+    if request.config.getoption("--complete"):
+        forms = itertools.product(thread_modes(), (1, 2, 1024))
+    else:
+        forms = zip(itertools.cycle(thread_modes()), (1, 1024))
+    modes = [{**mode, "spark.pyflow.bundle.size": str(rows)} for mode, rows in forms]
     BothModes(spark, modes).cells(program, messages=False)
 
 
