@@ -228,7 +228,7 @@ def observed(spark: SparkSession, kind: str, stored: str) -> list[str]:
         for mode, conf in MODES.items():
             if "isolated" in mode and len(INTERPRETERS) == 1:
                 continue
-            with settings(spark, {**conf, **ROCKSDB}):
+            with settings(spark, {**conf, **ROCKSDB, "spark.sql.shuffle.partitions": "1"}):
                 try:
                     cell, rows = run(spark, kind, stored)
                 except (AnalysisException, PySparkException, Py4JJavaError) as error:
