@@ -186,18 +186,42 @@ def spark(sessions_of_run: Sessions, pytestconfig: pytest.Config) -> Iterator[Sp
 
 
 @pytest.fixture
-def both_modes(spark: SparkSession, request: pytest.FixtureRequest) -> comparison.BothModes:
-    """Runs a program under process and thread mode and compares all that can be seen of it.
+def forms(request: pytest.FixtureRequest) -> list[dict[str, str]]:
+    """The forms of thread mode that a test is about.
 
-    A test that `make test-all` runs again has every form of thread mode there, and otherwise the
-    one that its name selects: half of the tests have each.
+    A test that `make test-all` runs again has all of them there, and otherwise one: the cases of a
+    test have each in turn.
     """
-    modes = comparison.thread_modes()
-    marks = {mark.name for mark in request.node.iter_markers()}
-    again = marks & {"core", "compared"} and "slice" not in marks
-    if again and not request.config.getoption("--complete"):
-        modes = [modes[zlib.crc32(request.node.nodeid.encode()) % len(modes)]]
-    return comparison.BothModes(spark, modes)
+    node = request.node
+    marks = {mark.name for mark in node.iter_markers()}
+    made = comparison.thread_modes()
+    if "slice" in marks or not marks & {"core", "compared"}:
+        return made
+    if request.config.getoption("--complete"):
+        return made
+    case = sum(node.callspec.indices.values()) if hasattr(node, "callspec") else 0
+    return [made[(zlib.crc32(node.originalname.encode()) + case) % len(made)]]
+
+
+@pytest.fixture
+def both_modes(spark: SparkSession, forms: list[dict[str, str]]) -> comparison.BothModes:
+    """Runs a program under process and thread mode and compares all that can be seen of it."""
+    return comparison.BothModes(spark, forms)
+
+
+@pytest.fixture
+def in_every_mode(spark: SparkSession, forms: list[dict[str, str]]) -> Callable[..., Any]:
+    """Does something under each mode; returns what comes of it, which must be the same."""
+
+    def run(use: Callable[[], Any]) -> Any:
+        seen = []
+        for mode in [comparison.process_mode(), *forms]:
+            with comparison.settings(spark, mode):
+                seen.append(use())
+        assert all(value == seen[0] for value in seen), seen
+        return seen[0]
+
+    return run
 
 
 @pytest.fixture

@@ -10,23 +10,13 @@ import pytest
 from pyspark import SparkFiles, TaskContext
 from pyspark.sql.functions import udf
 
-from comparison import process_mode, settings, thread_modes
+from comparison import settings, thread_modes
 
 pytestmark = pytest.mark.core
 
 
-def in_every_mode(spark, use):
-    """What `use` returns under each mode, which must be the same."""
-    seen = []
-    for mode in [process_mode(), *thread_modes()]:
-        with settings(spark, mode):
-            seen.append(use())
-    assert all(value == seen[0] for value in seen), seen
-    return seen[0]
-
-
 @pytest.mark.slice
-def test_broadcast_variables(spark, make_udf):
+def test_broadcast_variables(spark, in_every_mode, make_udf):
     table = spark.sparkContext.broadcast({n: f"name {n}" for n in range(1000)})
     large = spark.sparkContext.broadcast(list(range(300_000)))
     name = make_udf(lambda n: table.value[n])
@@ -34,12 +24,12 @@ def test_broadcast_variables(spark, make_udf):
         lambda n: f"{table.value[n]} {large.value[-1] - n} {table.value is table.value}"
     )
     rows = in_every_mode(
-        spark, lambda: spark.range(4, numPartitions=2).select(name("id"), both("id")).collect()
+        lambda: spark.range(4, numPartitions=2).select(name("id"), both("id")).collect()
     )
     assert rows[3] == ("name 3", "name 3 299996 True")
 
 
-def test_broadcast_variables_one_after_another(spark, make_udf):
+def test_broadcast_variables_one_after_another(spark, in_every_mode, make_udf):
     def use():
         values = []
         for text in ("first", "second"):
@@ -50,19 +40,19 @@ def test_broadcast_variables_one_after_another(spark, make_udf):
             variable.destroy()
         return values
 
-    assert in_every_mode(spark, use) == [("first",), ("first",), ("second",), ("second",)]
+    assert in_every_mode(use) == [("first",), ("first",), ("second",), ("second",)]
 
 
-def test_a_large_function_travels_as_a_broadcast(spark, make_udf):
+def test_a_large_function_travels_as_a_broadcast(spark, in_every_mode, make_udf):
     """PySpark broadcasts commands beyond a size."""
     ballast = os.urandom(3 << 20)
     size = make_udf(lambda n: len(ballast) + n, "long")
-    rows = in_every_mode(spark, lambda: spark.range(2).select(size("id")).collect())
+    rows = in_every_mode(lambda: spark.range(2).select(size("id")).collect())
     assert rows == [(3 << 20,), ((3 << 20) + 1,)]
 
 
 @pytest.mark.slice
-def test_accumulators(spark, make_udf):
+def test_accumulators(spark, in_every_mode, make_udf):
     def use():
         count = spark.sparkContext.accumulator(0)
         total = spark.sparkContext.accumulator(0.0)
@@ -80,10 +70,10 @@ def test_accumulators(spark, make_udf):
         frame.collect()
         return (*first, count.value)
 
-    assert in_every_mode(spark, use) == (2000, 500_000.0, 4000)
+    assert in_every_mode(use) == (2000, 500_000.0, 4000)
 
 
-def test_accumulators_count_only_successful_tasks(spark, make_udf):
+def test_accumulators_count_only_successful_tasks(spark, in_every_mode, make_udf):
     def use():
         count = spark.sparkContext.accumulator(0)
 
@@ -95,10 +85,10 @@ def test_accumulators_count_only_successful_tasks(spark, make_udf):
             spark.range(10, numPartitions=1).select(make_udf(add, "long")("id")).collect()
         return count.value
 
-    assert in_every_mode(spark, use) == 0
+    assert in_every_mode(use) == 0
 
 
-def test_accumulators_under_a_limit(spark, make_udf):
+def test_accumulators_under_a_limit(spark, in_every_mode, make_udf):
     def use():
         seen = spark.sparkContext.accumulator(0)
 
@@ -110,11 +100,11 @@ def test_accumulators_under_a_limit(spark, make_udf):
         frame.collect()
         return seen.value
 
-    assert in_every_mode(spark, use) == 3
+    assert in_every_mode(use) == 3
 
 
 @pytest.mark.slice
-def test_task_context(spark, make_udf):
+def test_task_context(spark, in_every_mode, make_udf):
     def context(_):
         task = TaskContext.get()
         return repr(
@@ -134,7 +124,6 @@ def test_task_context(spark, make_udf):
     spark.sparkContext.setLocalProperty("my.property", "value \u00e4")
     try:
         rows = in_every_mode(
-            spark,
             lambda: spark.range(6, numPartitions=3).select(make_udf(context)("id")).collect(),
         )
     finally:
@@ -142,7 +131,7 @@ def test_task_context(spark, make_udf):
     assert [eval(row[0])[0] for row in rows] == [0, 0, 1, 1, 2, 2]
 
 
-def test_task_contexts_of_tasks_at_the_same_time(spark, make_udf):
+def test_task_contexts_of_tasks_at_the_same_time(spark, in_every_mode, make_udf):
     """Each task sees its own context, also while another runs in the same interpreter."""
 
     def partition(n):
@@ -158,7 +147,7 @@ def test_task_contexts_of_tasks_at_the_same_time(spark, make_udf):
         )
         return frame.selectExpr("p.*").distinct().orderBy("a").collect()
 
-    rows = in_every_mode(spark, use)
+    rows = in_every_mode(use)
     assert rows == [(n, n, n) for n in range(8)]
 
 
@@ -170,7 +159,7 @@ def test_there_is_no_task_context_left_behind(spark):
     assert TaskContext.get() is None
 
 
-def test_there_is_no_barrier_context_in_ordinary_tasks(spark, make_udf):
+def test_there_is_no_barrier_context_in_ordinary_tasks(spark, in_every_mode, make_udf):
     def barrier(_):
         from pyspark import BarrierTaskContext
 
@@ -179,10 +168,10 @@ def test_there_is_no_barrier_context_in_ordinary_tasks(spark, make_udf):
         except Exception as error:
             return f"{type(error).__name__} {error}"
 
-    in_every_mode(spark, lambda: spark.range(1).select(make_udf(barrier)("id")).collect())
+    in_every_mode(lambda: spark.range(1).select(make_udf(barrier)("id")).collect())
 
 
-def test_barrier_tasks_wait_for_each_other(spark, make_udf):
+def test_barrier_tasks_wait_for_each_other(spark, in_every_mode, make_udf):
     def gather(n):
         from pyspark import BarrierTaskContext
 
@@ -194,10 +183,10 @@ def test_barrier_tasks_wait_for_each_other(spark, make_udf):
         frame = spark.range(2, numPartitions=2).select(make_udf(gather)("id"))
         return frame.rdd.barrier().mapPartitions(list).collect()
 
-    assert in_every_mode(spark, use) == [("(['row 0', 'row 1'], 2)",)] * 2
+    assert in_every_mode(use) == [("(['row 0', 'row 1'], 2)",)] * 2
 
 
-def test_threads_of_a_function_belong_to_its_task(spark, make_udf):
+def test_threads_of_a_function_belong_to_its_task(spark, in_every_mode, make_udf):
     def in_thread(n):
         from concurrent.futures import ThreadPoolExecutor
 
@@ -208,7 +197,7 @@ def test_threads_of_a_function_belong_to_its_task(spark, make_udf):
             ).result()
 
     rows = in_every_mode(
-        spark, lambda: spark.range(2, numPartitions=2).select(make_udf(in_thread)("id")).collect()
+        lambda: spark.range(2, numPartitions=2).select(make_udf(in_thread)("id")).collect()
     )
     assert rows == [("0 set by 0",), ("1 set by 1",)]
 
@@ -231,7 +220,7 @@ def test_environments_of_tasks_at_the_same_time(spark, make_udf):
             assert [row.c for row in rows] == [repr((True, str(n))) for n in range(8)]
 
 
-def test_python_files_added_to_the_session(spark, make_udf, tmp_path):
+def test_python_files_added_to_the_session(spark, in_every_mode, make_udf, tmp_path):
     """A module and a zip added while the session runs; a changed module under another name."""
     number = str(abs(hash(str(tmp_path))) % 10**8)
     module = tmp_path / f"added_{number}.py"
@@ -255,7 +244,6 @@ def test_python_files_added_to_the_session(spark, make_udf, tmp_path):
             return file.readline().strip()
 
     rows = in_every_mode(
-        spark,
         lambda: (
             spark.range(1).select(make_udf(use_files)("id"), make_udf(read_file)("id")).collect()
         ),
@@ -263,7 +251,7 @@ def test_python_files_added_to_the_session(spark, make_udf, tmp_path):
     assert rows == [("from the module from the zip", "def value():")]
 
 
-def test_the_environment_of_workers(spark, make_udf):
+def test_the_environment_of_workers(spark, in_every_mode, make_udf):
     def environment(_):
         return repr(
             (
@@ -278,13 +266,11 @@ def test_the_environment_of_workers(spark, make_udf):
             )
         )
 
-    rows = in_every_mode(
-        spark, lambda: spark.range(1).select(make_udf(environment)("id")).collect()
-    )
+    rows = in_every_mode(lambda: spark.range(1).select(make_udf(environment)("id")).collect())
     assert eval(rows[0][0])[2] == sys.version_info[:3]
 
 
-def test_the_environment_while_the_input_runs_functions(spark):
+def test_the_environment_while_the_input_runs_functions(spark, in_every_mode):
     """The functions of two operators take turns on the thread of their task."""
 
     def inner(batches):
@@ -303,10 +289,10 @@ def test_the_environment_while_the_input_runs_functions(spark):
         )
         return {row.seen for row in frame.collect()}
 
-    assert in_every_mode(spark, use) == {"outer"}
+    assert in_every_mode(use) == {"outer"}
 
 
-def test_the_environment_of_subprocesses(spark, make_udf):
+def test_the_environment_of_subprocesses(spark, in_every_mode, make_udf):
     def environment(n):
         import subprocess
 
@@ -322,9 +308,7 @@ def test_the_environment_of_subprocesses(spark, make_udf):
         missing = subprocess.run(command, capture_output=True, text=True)
         return repr((printed, missing.stdout, os.system("exit 3"), os.system("kill -9 $$")))
 
-    rows = in_every_mode(
-        spark, lambda: spark.range(1).select(make_udf(environment)("id")).collect()
-    )
+    rows = in_every_mode(lambda: spark.range(1).select(make_udf(environment)("id")).collect())
     assert eval(rows[0][0]) == (["set by 0\n", "set by 0\n", "", "set by 0\n"], "", 768, 9)
 
 
@@ -344,13 +328,13 @@ def test_functions_leave_the_environment_of_the_process_alone(spark):
             assert spark.range(1).select(udf(seen_by_c)("id")).collect() == [("(True, None)",)]
 
 
-def test_hashes_agree_between_tasks(spark, make_udf):
+def test_hashes_agree_between_tasks(spark, in_every_mode, make_udf):
     """PySpark fixes the hash seed, so that hash() of a str is the same in every worker."""
     of_text = make_udf(lambda n: hash(f"text {n % 3}"), "long")
-    in_every_mode(spark, lambda: spark.range(9, numPartitions=3).select(of_text("id")).collect())
+    in_every_mode(lambda: spark.range(9, numPartitions=3).select(of_text("id")).collect())
 
 
-def test_standard_library_modules(spark, make_udf):
+def test_standard_library_modules(spark, in_every_mode, make_udf):
     """Modules with C code that functions often use, also in interpreters of their own."""
 
     def use(n):
@@ -390,9 +374,7 @@ def test_standard_library_modules(spark, make_udf):
         ]
         return "|".join(parts)
 
-    in_every_mode(
-        spark, lambda: spark.range(4, numPartitions=2).select(make_udf(use)("id")).collect()
-    )
+    in_every_mode(lambda: spark.range(4, numPartitions=2).select(make_udf(use)("id")).collect())
 
 
 def test_random_numbers_differ_between_partitions(spark, make_udf):

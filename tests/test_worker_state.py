@@ -11,22 +11,12 @@ from pyspark import TaskContext
 from pyspark.sql.functions import pandas_udf, udf
 from pyspark.sql.pandas.functions import PandasUDFType
 
-from comparison import MODE, process_mode, settings, thread_modes
+from comparison import MODE, settings, thread_modes
 from sessions import INTERPRETER
 
 pytestmark = pytest.mark.core
 
 SHARED = {MODE: "thread", INTERPRETER: "shared"}
-
-
-def in_every_mode(spark, use):
-    """What `use` returns under each mode, which must be the same."""
-    seen = []
-    for mode in [process_mode(), *thread_modes()]:
-        with settings(spark, mode):
-            seen.append(use())
-    assert all(value == seen[0] for value in seen), seen
-    return seen[0]
 
 
 class Tally:
@@ -39,7 +29,7 @@ class Tally:
         self.n = n
 
 
-def test_classes_of_tasks_at_the_same_time(spark, make_udf):
+def test_classes_of_tasks_at_the_same_time(spark, in_every_mode, make_udf):
     """Every load sets the attributes of a class anew, which must not be another task's class."""
 
     def count(_):
@@ -53,10 +43,10 @@ def test_classes_of_tasks_at_the_same_time(spark, make_udf):
         frame = spark.range(400, numPartitions=8).select(make_udf(count, "int")("id"))
         return [row[0] for row in frame.collect()]
 
-    assert in_every_mode(spark, use) == list(range(1, 51)) * 8
+    assert in_every_mode(use) == list(range(1, 51)) * 8
 
 
-def test_accumulators_of_classes_of_tasks_at_the_same_time(spark, make_udf):
+def test_accumulators_of_classes_of_tasks_at_the_same_time(spark, in_every_mode, make_udf):
     def add(n):
         import time
 
@@ -72,10 +62,10 @@ def test_accumulators_of_classes_of_tasks_at_the_same_time(spark, make_udf):
         finally:
             Tally.total = None
 
-    assert in_every_mode(spark, use) == 200
+    assert in_every_mode(use) == 200
 
 
-def test_functions_of_a_task_share_classes(spark, make_udf):
+def test_functions_of_a_task_share_classes(spark, in_every_mode, make_udf):
     """What one function makes, the next of a chain recognises."""
     make = make_udf(lambda n: [Tally(n)], "array<int>")
     recognise = make_udf(lambda made: isinstance(made[0], Tally) and made[0].n, "int")
@@ -84,10 +74,10 @@ def test_functions_of_a_task_share_classes(spark, make_udf):
         frame = spark.range(4, numPartitions=2).select(recognise(make("id")))
         return [row[0] for row in frame.collect()]
 
-    assert in_every_mode(spark, use) == [0, 1, 2, 3]
+    assert in_every_mode(use) == [0, 1, 2, 3]
 
 
-def test_classes_pickled_within_a_task(spark):
+def test_classes_pickled_within_a_task(spark, in_every_mode):
     def copied(n):
         from pyspark import cloudpickle
 
@@ -101,7 +91,7 @@ def test_classes_pickled_within_a_task(spark):
     def use():
         return spark.range(4, numPartitions=2).select(udf(copied, "boolean")("id")).collect()
 
-    assert in_every_mode(spark, use) == [(True,)] * 4
+    assert in_every_mode(use) == [(True,)] * 4
 
 
 @pytest.fixture
@@ -211,7 +201,7 @@ def of_thread():
 """
 
 
-def test_pools_of_a_module_run_what_a_task_submits_as_that_task(spark, add_module):
+def test_pools_of_a_module_run_what_a_task_submits_as_that_task(spark, in_every_mode, add_module):
     module = add_module(POOLS)
 
     def use_pools(n):
@@ -222,11 +212,11 @@ def test_pools_of_a_module_run_what_a_task_submits_as_that_task(spark, add_modul
         frame = spark.range(24, numPartitions=8).select(udf(use_pools)("id"))
         return [row[0] for row in frame.collect()]
 
-    rows = in_every_mode(spark, use)
+    rows = in_every_mode(use)
     assert rows == [str([f"{n // 3} {n}", f"{n // 3} {n} = {n // 3} {n}"]) for n in range(24)]
 
 
-def test_threads_that_outlive_their_task_work_for_the_next(spark, add_module):
+def test_threads_that_outlive_their_task_work_for_the_next(spark, in_every_mode, add_module):
     module = add_module(POOLS)
 
     def use_thread(n):
@@ -238,7 +228,7 @@ def test_threads_that_outlive_their_task_work_for_the_next(spark, add_module):
     def use():
         return [spark.range(n, n + 1, 1, 1).select(f("id")).collect() for n in range(3)]
 
-    assert in_every_mode(spark, use) == [[("0 0",)], [("0 1",)], [("0 2",)]]
+    assert in_every_mode(use) == [[("0 0",)], [("0 1",)], [("0 2",)]]
 
 
 def kept(class_name, length=None):
