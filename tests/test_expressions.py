@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import time
 
+import pyarrow as pa
 import pytest
 from pyspark.errors import AnalysisException, PythonException
 from pyspark.sql import functions as F
@@ -489,8 +490,12 @@ STRATEGIES = {
 
 
 def tables(spark):
-    left = spark.createDataFrame(LEFT, "k long, x long").repartition(2)
-    return left, spark.createDataFrame(RIGHT, "j long, y long")
+    """Rows that are in the plan; those of a list come from a worker in each query."""
+    left, right = (
+        spark.createDataFrame(pa.table(dict(zip(names, map(list, zip(*rows))))))
+        for names, rows in (("kx", LEFT), ("jy", RIGHT))
+    )
+    return left, right
 
 
 def sorted_rows(rows):
