@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflow.table.expression import Expression
-from pyflow.table.planner import joins, projection, sorting, stream_groups
-from pyflow.table.planner.changelog import first_of_each, settled
+from pyflow.table.planner import joins, projection, sorting
+from pyflow.table.planner.changelog import settled
 from pyflow.table.planner.changelog_functions import Operations, from_changelog, to_changelog
 from pyflow.table.planner.grouping import (
     aggregate_rows,
@@ -149,12 +149,7 @@ class Table:
 
     def distinct(self) -> Table:
         """Return each different row once."""
-        relation = self._rows
-        if not self._t_env._is_streaming:
-            return self._of(Relation(relation.rows().distinct(), relation.fields))
-        if relation.unbounded:
-            return self._of(stream_groups.aggregate(relation, relation.names, {}, self._t_env))
-        return self._of(first_of_each(settled(relation)))
+        return self._of(joins.distinct(self._rows, self._t_env))
 
     def join(self, right: Table, join_predicate: Expression[bool] | None = None) -> Table:
         """Return the pairs of rows of two tables for which a predicate is true.
@@ -295,7 +290,7 @@ class Table:
         offset : int
             How many are left out. In streaming mode :meth:`fetch` must follow.
         """
-        return self._of(sorting.offset(self._relation, offset))
+        return self._of(sorting.offset(self._relation, offset, self._t_env))
 
     def fetch(self, fetch: int) -> Table:
         """Return the first rows.

@@ -33,6 +33,12 @@ STREAMED = [
     "inner_join",
     "in_query",
     "unnest",
+    "top_2_with_places",
+    "order_with_offset",
+    "groups_of_counts",
+    "aggregates_of_totals",
+    "join_of_totals",
+    "except_of_rows",
 ]
 SHORT = {("batch", name) for name in sql_queries.BATCH} | {("streaming", n) for n in STREAMED}
 
@@ -56,12 +62,15 @@ def test_rows_are_those_of_pyflink(environment, tmp_path, mode, name):
     query = sql_queries.QUERIES[mode][name]
     found = sql_queries.outcome(t_env, query, lambda table: str(table.get_resolved_schema()))
     recorded = RECORDED[mode][name]
+    if "error" in recorded:
+        assert "error" in found, found
+        return
     assert "error" not in found, found["error"]
     assert _columns(found["schema"]) == _columns(recorded["schema"])
     one, other = found["rows"], recorded["rows"]
     if mode == "streaming" and name in sql_queries.SETTLED:
         one, other = _settled(one), _settled(other)
-    elif sql_queries.ordered(query):
+    elif name in sql_queries.ROLLING or sql_queries.ordered(query):
         assert one == other
     assert sorted(one) == sorted(other)
 

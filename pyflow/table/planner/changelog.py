@@ -7,9 +7,11 @@ input goes by, the plan computes them for all rows at once:
   far, in the order of the input. The value after a row and the value before it, side by side, give
   the changes of that row: ``+I`` for a key's first row, ``-U`` and ``+U`` when the value differs,
   nothing when it is the same. All runs in the JVM, and every aggregate has Spark's exact result.
-* What cannot be computed so (Python aggregates, and results of input that itself changes) is
-  computed from the rows that are left when all changes of the input have been applied, once per
-  key. PyFlink does the same within a bundle of rows; here the bounded input is one bundle.
+* Operations on input that itself changes, and the first rows in an order, are the operators that
+  unbounded rows have (``stream_*.py``), over one batch.
+* Python aggregates, and what no operator carries, are computed from the rows that are left when all
+  changes of the input have been applied, once per key. PyFlink does the same within a bundle of
+  rows; here the bounded input is one bundle.
 
 Applied in order, the changes give the same table as Flink's do.
 """
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
 
     from pyflow.table.types import DataType
 
+# How far the places of bounded rows are apart: the changes that operators make of a row follow it.
+_SPACING = 1024
+
 _POSITION = "$position"
 _CHANGES = "$changes"
 _ROW = "$row"
@@ -63,7 +68,7 @@ def places(frame: DataFrame) -> Column:
     clock. Rows of a task are further apart than its resolution.
     """
     if not frame.isStreaming:
-        return F.monotonically_increasing_id()
+        return F.monotonically_increasing_id() * _SPACING
     clock = F.call_function("java_method", F.lit("java.lang.System"), F.lit("nanoTime"))
     return clock.cast("bigint")
 
@@ -207,7 +212,7 @@ def _change(kind: int, row: Column, place: int) -> Column:
     """Return one change; a row of the input makes at most two."""
     return F.struct(
         F.lit(kind).cast("tinyint").alias(KIND),
-        (column(SEQUENCE) * 2 + place).alias(SEQUENCE),
+        (column(SEQUENCE) + place).alias(SEQUENCE),
         row.alias(_ROW),
     )
 
@@ -250,7 +255,7 @@ def appended(left: Relation, right: Relation) -> Relation:
     sides = []
     for place, side in enumerate((numbered(left), numbered(right))):
         # Streams are numbered by a clock.
-        order = column(SEQUENCE) if side.unbounded else column(SEQUENCE) * 2 + place
+        order = column(SEQUENCE) + (0 if side.unbounded else place * _SPACING // 2)
         sides.append(side.rows(column(KIND), order.alias(SEQUENCE)))
     frame = sides[0].union(sides[1])
     return replace(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from pyflow.table.planner.changelog import (
     settled,
 )
 from pyflow.table.planner.nodes import Alias, Distinct, Field, FunctionCall, Node, WindowProperty
+from pyflow.table.planner.operators import NotIncremental, per_record
 from pyflow.table.planner.projection import project, scope_of
 from pyflow.table.planner.relation import (
     SEQUENCE,
@@ -131,13 +133,16 @@ def aggregate(
         return aggregate_once(prepared, keys, aggregates, environment)
     if prepared.unbounded:
         return stream_groups.aggregate(prepared, keys, aggregates, environment)
-    if not aggregates:
-        return first_of_each(_only(settled(prepared), keys))
-    if prepared.updating or any(_is_python(node) for node in aggregates.values()):
-        # Without keys and without rows there is no group to tell of.
-        final = aggregate_once(settled(prepared), keys, aggregates, environment, empty=bool(keys))
-        return inserted_once(final)
-    return _rolling(prepared, keys, aggregates, environment)
+    if not (aggregates or prepared.updating):
+        return first_of_each(_only(prepared, keys))
+    if per_record(environment) and not any(_is_python(node) for node in aggregates.values()):
+        if not prepared.updating:
+            return _rolling(prepared, keys, aggregates, environment)
+        with suppress(NotIncremental):
+            return stream_groups.aggregate(prepared, keys, aggregates, environment)
+    # Without keys and without rows there is no group to tell of.
+    final = aggregate_once(settled(prepared), keys, aggregates, environment, empty=bool(keys))
+    return inserted_once(final)
 
 
 def _only(relation: Relation, names: Sequence[str]) -> Relation:
@@ -314,7 +319,7 @@ def aggregate_windowed(
         grouped = clock_windows.aggregate_numbers(
             rows.relation, keys, rows.rows, aggregates, environment
         )
-    elif rows.by_clock:
+    elif rows.by_clock and relation.unbounded:
         assert rows.end is not None
         grouped = clock_windows.aggregate(
             rows.relation, [*keys, *rows.keys], aggregates, rows.end, environment

@@ -40,8 +40,8 @@ _COMPARISONS: dict[str, Callable[[Column, Column], Column]] = {
 
 
 def is_one(left: Relation, right: Relation, predicate: Node) -> bool:
-    """Return whether the join is of two streams, with an equality, and limited by time."""
-    if not (left.unbounded and right.unbounded) or left.updating or right.updating:
+    """Return whether the join has an equality and is limited by time, of rows that stay."""
+    if left.updating or right.updating:
         return False
     times = {**_times(left), **_times(right)}
     zoned = {isinstance(data_type, LocalZonedTimestampType) for data_type in times.values()}

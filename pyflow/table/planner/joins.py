@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from pyspark.sql import functions as F
 
-from pyflow.table.planner import interval_joins, stream_groups, stream_sides
-from pyflow.table.planner.changelog import appended, inserted_once, settled
+from pyflow.table.planner import interval_joins, stream_groups, stream_sides, stream_windows
+from pyflow.table.planner.changelog import appended, first_of_each, inserted_once, settled
 from pyflow.table.planner.conversion import convert
 from pyflow.table.planner.interval_joins import JoinType as JoinType
 from pyflow.table.planner.interval_joins import has_equality, padded
 from pyflow.table.planner.nodes import Alias, Field, FunctionCall, Node
 from pyflow.table.planner.nodes import Literal as LiteralNode
+from pyflow.table.planner.operators import NotIncremental
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import Relation, column, unused
 from pyflow.table.planner.type_rules import common
@@ -39,9 +41,8 @@ def join(
 
     The Table API asks for an equality in it; SQL, with ``every_condition``, does not.
 
-    In streaming mode each row of the result is inserted once, and outer joins may change: Flink
-    inserts a row padded with nulls and takes it back when a partner comes; here the partners of
-    all rows are known.
+    In streaming mode bounded rows that do not change are joined as if all those of the other side
+    had come before: outer joins of one side pad only rows that stay without a partner.
     """
     common = [name for name in left.names if name in right.names]
     if common:
@@ -63,19 +64,24 @@ def join(
                 "At least one equi-join predicate is required."
             )
         condition = resolved.column
+    conditions = [] if predicate is None else [predicate]
+    by_interval = predicate is not None and interval_joins.is_one(left, right, predicate)
     if left.unbounded or right.unbounded:
-        if predicate is not None and interval_joins.is_one(left, right, predicate):
+        if by_interval and left.unbounded == right.unbounded:
+            assert predicate is not None
             return interval_joins.join(left, right, predicate, kind, environment)
-        conditions = [] if predicate is None else [predicate]
         return stream_sides.join(left, right, conditions, kind, environment)
+    by_time = by_interval or stream_windows.are_joined(left, right, conditions)
+    only_new = not updating and (kind == "inner" or by_time)
+    if environment._is_streaming and (updating or (kind == "full" and not by_time)):
+        with suppress(NotIncremental):
+            return stream_sides.join(left, right, conditions, kind, environment)
     one, other = settled(left), settled(right)
     fields = padded(one, other, kind)
     frame = one.rows().join(other.rows(), condition, kind)
     times = {**one.time_attributes, **other.time_attributes} if kind == "inner" else {}
     result = Relation(frame, fields, time_attributes=times, window=one.window)
-    if environment._is_streaming and (updating or kind != "inner"):
-        return inserted_once(result)
-    return result
+    return inserted_once(result) if environment._is_streaming and not only_new else result
 
 
 def _is_true(predicate: Node) -> bool:
@@ -199,20 +205,15 @@ def combine(
     environment: TableEnvironment,
 ) -> Relation:
     """Return the union, intersection or difference of two tables, by the place of columns."""
-    streams = left.unbounded or right.unbounded
-    if environment._is_streaming and not streams and not (operation == "union" and every):
-        raise TableException(
-            f"The {operation.upper()} operation on two unbounded tables is currently not "
-            "supported. Use batch mode, or union_all()."
-        )
     types = _common_types(left, right, operation)
     one = _as_types(left, left.names, types)
     other = _as_types(right, left.names, types)
-    if streams:
-        return _combined_streams(one, other, operation, every, environment)
+    if operation == "union" and every and left.unbounded == right.unbounded:
+        return appended(one, other)
+    if environment._is_streaming:
+        return _changes_of_both(one, other, operation, every, environment)
     if operation == "union":
-        combined = appended(one, other)
-        return combined if every else Relation(combined.rows().distinct(), combined.fields)
+        return Relation(appended(one, other).rows().distinct(), one.fields)
     rows, others = one.rows(), other.rows()
     if operation == "intersect":
         frame = rows.intersectAll(others) if every else rows.intersect(others)
@@ -221,7 +222,7 @@ def combine(
     return Relation(frame, one.fields)
 
 
-def _combined_streams(
+def _changes_of_both(
     left: Relation,
     right: Relation,
     operation: SetOperation,
@@ -235,10 +236,16 @@ def _combined_streams(
         )
     if operation != "union":
         return stream_sides.set_operation(left, right, operation, every, environment)
-    combined = appended(left, right)
-    if every:
-        return combined
-    return stream_groups.aggregate(combined, combined.names, {}, environment)
+    return distinct(appended(left, right), environment)
+
+
+def distinct(relation: Relation, environment: TableEnvironment) -> Relation:
+    """Return each different row once."""
+    if not environment._is_streaming:
+        return Relation(relation.rows().distinct(), relation.fields)
+    if relation.unbounded or relation.updating:
+        return stream_groups.aggregate(relation, relation.names, {}, environment)
+    return first_of_each(relation)
 
 
 def _common_types(left: Relation, right: Relation, operation: str) -> list[DataType]:

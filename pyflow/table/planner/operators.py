@@ -1,8 +1,9 @@
-"""Operators that keep state over unbounded rows, as steps of a plan.
+"""Operators that keep state, as steps of a plan.
 
 They run in Spark's operator for arbitrary state in append mode: what they emit are changes, or rows
 that only come, rows like others to Spark, so that they may follow each other. State lies in
-RocksDB, the only store that Spark has for it.
+RocksDB, the only store that Spark has for it. Bounded rows are one batch for them, whose state is
+dropped with it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pyflow.table.planner.executors import provide
 from pyflow.table.planner.relation import KIND, SEQUENCE, column, with_watermark
 from pyflow.table.planner.time_values import local_of_micros
 from pyflow.table.planner.transport import carried, carried_type, restored
-from pyflow.table.runtime.streams.lifetimes import Lifetime
+from pyflow.table.runtime.streams.lifetimes import FOREVER, Lifetime
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Columns",
     "KeyColumns",
+    "NotIncremental",
     "TimeMode",
     "applied",
     "changes_of",
@@ -49,6 +51,10 @@ _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProv
 
 
 TimeMode = Literal["None", "EventTime", "ProcessingTime"]
+
+
+class NotIncremental(TableException):
+    """An operation that no operator keeps up with its input; bounded rows allow it at their end."""
 
 
 @dataclass(frozen=True)
@@ -187,6 +193,8 @@ def per_record(environment: TableEnvironment) -> bool:
 
 def lifetime_of(frame: DataFrame, environment: TableEnvironment) -> Lifetime:
     """Return how long the state of an operator over these rows is kept that is not used."""
+    if not frame.isStreaming:
+        return FOREVER
     seconds = time_to_live(environment)
     return Lifetime(seconds, seconds > 0 and may_have_timers(frame, environment))
 

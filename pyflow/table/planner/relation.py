@@ -59,7 +59,7 @@ class WindowColumns:
     zoned
         Whether they show the wall clock of instants.
     by_clock
-        Whether windows end by the processing time.
+        Whether they are windows of a processing time.
     """
 
     start: str
@@ -96,15 +96,12 @@ class Order:
         Whether there is an order at all.
     offset
         How many of the first rows are left out; None where this has not been said.
-    updating
-        Whether the rows came from a table that changes.
     keys
-        What unbounded rows are to be ordered by, when they are limited.
+        What the rows are to be ordered by when they are limited, where the first rows change.
     """
 
     by_time: bool = False
     sorted: bool = True
-    updating: bool = False
     offset: int | None = None
     keys: tuple[SortKey, ...] = ()
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pyflow.table.planner.changelog import inserted_once, settled
 from pyflow.table.planner.nodes import Field, Node, Ordering
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import Order, Relation, SortKey
@@ -40,11 +39,17 @@ def sort(
         keys.append(SortKey(node.child if isinstance(node, Ordering) else node, ascending, first))
     columns = [_column(key, scope) for key in keys]
     by_time = bool(expanded) and _by_time(expanded[0], relation)
-    order = Order(by_time=by_time, updating=relation.updating)
-    if relation.unbounded:
+    order = Order(by_time=by_time)
+    if _changes(relation, order, environment):
         return replace(relation, order=replace(order, keys=tuple(keys)))
-    rows = settled(relation)
-    return replace(rows, frame=rows.frame.orderBy(*columns), key=None, order=order)
+    return replace(relation, frame=relation.frame.orderBy(*columns), key=None, order=order)
+
+
+def _changes(relation: Relation, order: Order, environment: TableEnvironment) -> bool:
+    """Return whether the first rows in an order change as the rows come."""
+    if relation.unbounded:
+        return True
+    return environment._is_streaming and (relation.updating or (order.sorted and not order.by_time))
 
 
 def _column(key: SortKey, scope: Scope) -> Column:
@@ -62,35 +67,30 @@ def _by_time(node: Node, relation: Relation) -> bool:
     return isinstance(node, Field) and node.name in relation.time_attributes
 
 
-def offset(relation: Relation, rows: int) -> Relation:
+def offset(relation: Relation, rows: int, environment: TableEnvironment) -> Relation:
     """Return the rows without the first ones."""
     if rows < 0:
         raise TableException("Offset should be greater or equal 0")
-    order = relation.order or Order(sorted=False, updating=relation.updating)
+    order = relation.order or Order(sorted=False)
     if order.offset is not None:
         raise TableException("OFFSET already defined")
-    if relation.unbounded:
-        return replace(relation, order=replace(order, offset=rows))
-    whole = settled(relation)
-    return replace(whole, frame=whole.frame.offset(rows), order=replace(order, offset=rows))
+    skipped = replace(order, offset=rows)
+    if _changes(relation, order, environment):
+        return replace(relation, order=skipped)
+    return replace(relation, frame=relation.frame.offset(rows), order=skipped)
 
 
 def fetch(relation: Relation, rows: int, environment: TableEnvironment) -> Relation:
     """Return the first rows only."""
     if rows < 0:
         raise TableException("Fetch should be greater or equal 0")
-    order = relation.order or Order(sorted=False, updating=relation.updating)
-    if relation.unbounded:
+    order = relation.order or Order(sorted=False)
+    if _changes(relation, order, environment):
         skipped = order.offset or 0
         places = (skipped + 1, skipped + rows)
         plain = replace(relation, order=None)
         return first_rows(plain, [], order.keys, places, None, environment)
-    changes = order.updating or (order.sorted and not order.by_time)
-    whole = settled(relation)
-    limited = replace(whole, frame=whole.frame.limit(rows), order=None)
-    if environment._is_streaming and changes:
-        return inserted_once(limited)
-    return limited
+    return replace(relation, frame=relation.frame.limit(rows), order=None)
 
 
 def checked(relation: Relation, environment: TableEnvironment, inside: bool = False) -> Relation:

@@ -1,4 +1,4 @@
-"""Aggregates per key over unbounded rows."""
+"""Aggregates per key, as their rows come."""
 
 from __future__ import annotations
 
@@ -25,7 +25,14 @@ from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.functions import built_in_of_sql
 from pyflow.table.planner.nodes import Call, Distinct, FunctionCall, Node
 from pyflow.table.planner.nodes import Literal as LiteralNode
-from pyflow.table.planner.operators import Columns, KeyColumns, changes_of, lifetime_of, per_record
+from pyflow.table.planner.operators import (
+    Columns,
+    KeyColumns,
+    NotIncremental,
+    changes_of,
+    lifetime_of,
+    per_record,
+)
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import KIND, SEQUENCE, Relation, column
 from pyflow.table.planner.shapes import shape_of
@@ -291,11 +298,13 @@ def built_in_aggregate(call: Call, scope: Scope, distinct: bool, changes: bool) 
     arguments = scope.arguments_of(call, distinct)
     kind = call.function.name
     if kind in _NOT_CARRIED or (distinct and kind in _SPREADS):
-        raise arguments.fail("it is not carried over unbounded rows without a window")
+        reason = "it is not carried over unbounded rows without a window"
+        raise arguments.fail(reason, NotIncremental)
     taken = _argument(kind, arguments)
     data_type = taken[0][1] if taken else DataTypes.BOOLEAN()
     if _has_keys_without_order(data_type) and (distinct or kind == "collect"):
-        raise arguments.fail("a stream cannot tell arrays, bitmaps and maps apart in its state")
+        reason = "a stream cannot tell arrays, bitmaps and maps apart in its state"
+        raise arguments.fail(reason, NotIncremental)
     about = [arguments.constant(1) if len(arguments) > 1 else ","] if kind == "listAgg" else []
     schema = carried_type(data_type).simpleString()
     # Of distinct values each is added and taken back once, by the same aggregate.

@@ -1,4 +1,4 @@
-"""The first rows of unbounded tables: Top-N, deduplication, ORDER BY with FETCH, LIMIT."""
+"""The first rows in an order, as rows come: Top-N, deduplication, ORDER BY with FETCH, LIMIT."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joins and set operations of two unbounded tables."""
+"""Joins and set operations of two tables, as their rows come."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ from pyflow.table.planner.conversion import convert
 from pyflow.table.planner.interval_joins import conjuncts, field_names, padded
 from pyflow.table.planner.nodes import Call, Node
 from pyflow.table.planner.nodes import Literal as LiteralNode
-from pyflow.table.planner.operators import Columns, KeyColumns, changes_of, lifetime_of
+from pyflow.table.planner.operators import (
+    Columns,
+    KeyColumns,
+    NotIncremental,
+    changes_of,
+    lifetime_of,
+)
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import (
     KIND,
@@ -67,7 +73,7 @@ def join(
     kind
         Of a ``semi`` or ``anti`` join the result has the columns of the left side only.
     """
-    if not (left.unbounded and right.unbounded):
+    if left.unbounded != right.unbounded:
         return _with_bounded(left, right, conditions, kind, environment)
     parts = _Conditions(left, right, environment)
     for condition in conditions:
@@ -234,7 +240,7 @@ class _Conditions:
             elif later:
                 self.residue.append(node)
             else:
-                raise TableException(
+                raise NotIncremental(
                     f"the condition {node} of a join of unbounded tables that keeps rows without "
                     "a partner is not carried: write it as comparisons, each of an expression "
                     "over one table with an expression over the other, tied by AND"

@@ -68,7 +68,7 @@ class Assigned:
     time
         The type of the time attribute.
     by_clock
-        Whether windows end by the processing time.
+        Whether it is a processing time. Bounded rows all have that of their query.
     gap
         Of sessions by the processing time, in milliseconds: grouping finds them, and adds the
         columns of ``keys``.
@@ -124,12 +124,13 @@ def assigned(
     """
     name = _time_field(relation, window, environment)
     data_type = dict(relation.fields)[name]
+    by_clock = is_processing_time(relation, name)
     size = node_of(window.size)
     if isinstance(size, RowInterval):
         return _by_rows(relation, keys, window, name, size.rows)
     if window.kind == "session":
         gap = interval_ms(size)
-        if is_by_clock(relation, name):
+        if by_clock and relation.unbounded:
             _text(gap)
             bounds = (column(_START), column(_END))
             return Assigned(relation, (_START, _END), *bounds, data_type, True, gap)
@@ -138,13 +139,12 @@ def assigned(
         frame = relation.frame.withColumn(_TIME, wall_clock_of(name, data_type))
         frame = sessions(frame.filter(column(_TIME).isNotNull()), keys, gap)
     else:
-        by_clock = is_by_clock(relation, name)
         slide = interval_ms(size if window.slide is None else node_of(window.slide))
         frame, start, end = fixed_windows(
             relation, name, interval_ms(size), slide, 0, environment._time_zone()
         )
         frame = frame.withColumns({_START: start, _END: end})
-        if by_clock:
+        if by_clock and relation.unbounded:
             instants = tuple((part, DataTypes.TIMESTAMP_LTZ(3)) for part in (_START, _END))
             rows = replace(relation, frame=frame, fields=(*relation.fields, *instants))
             return Assigned(rows, (_START, _END), column(_START), column(_END), data_type, True)
@@ -157,13 +157,18 @@ def assigned(
             (_END, DataTypes.TIMESTAMP(3)),
         ),
     )
-    return Assigned(rows, (_START, _END), column(_START), column(_END), data_type)
+    return Assigned(rows, (_START, _END), column(_START), column(_END), data_type, by_clock)
+
+
+def is_processing_time(relation: Relation, name: str) -> bool:
+    """Return whether a column is the processing time of a table."""
+    attribute = relation.time_attributes.get(name)
+    return attribute is not None and attribute.kind == "proctime"
 
 
 def is_by_clock(relation: Relation, name: str) -> bool:
-    """Return whether a column is the processing time of an unbounded table."""
-    attribute = relation.time_attributes.get(name)
-    return relation.unbounded and attribute is not None and attribute.kind == "proctime"
+    """Return whether windows by a column end when a clock says so, not with the input."""
+    return relation.unbounded and is_processing_time(relation, name)
 
 
 def last_moment(end: Column) -> Column:
@@ -269,12 +274,6 @@ def _time_field(relation: Relation, window: GroupWindow, environment: TableEnvir
                 f"currently not supported. Use a processing time for the window {window.name!r}."
             )
         return node.name
-    if attribute is not None and attribute.kind == "proctime" and not relation.unbounded:
-        raise TableException(
-            f"the window {window.name!r} is on the processing time {node.name!r}, which is not "
-            "carried over bounded input: such windows would end with the input. Use a column "
-            "with an event time and a watermark."
-        )
     if environment._is_streaming and attribute is None:
         raise TableException(
             "A group window expects a time attribute for grouping in a stream environment. "

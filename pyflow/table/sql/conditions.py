@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 from sqlglot import exp
 
-from pyflow.table.planner import projection, stream_sides
+from pyflow.table.planner import projection, stream_sides, stream_windows
 from pyflow.table.planner.changelog import inserted_once, settled
 from pyflow.table.planner.nodes import Field, Node
+from pyflow.table.planner.operators import NotIncremental
 from pyflow.table.planner.relation import Relation
 from pyflow.table.sql.names import Rows, of_relation
 from pyflow.table.sql.scalar import NameNotFound, Translator
-from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyflow.table.sql.queries import _Query
@@ -63,21 +63,24 @@ def semi_join(query: _Query, rows: Rows, condition: exp.Expr, anti: bool) -> Row
             condition, f"IN with {len(values)} values and a query of {len(inner_values)} columns"
         )
     translator = query.translator(rows)
-    if rows.relation.unbounded or inner.unbounded:
-        with translator.at(condition):
-            pairs = [
-                translator._call("equals", translator.node(value), other)
-                for value, other in zip(values, inner_values)
-            ]
-            relation = _semi_join_of_streams(query, rows.relation, inner, pairs, where, anti)
-        return replace(rows, relation=relation)
+    with translator.at(condition):
+        pairs = [
+            translator._call("equals", translator.node(value), other)
+            for value, other in zip(values, inner_values)
+        ]
+        try:
+            if _follows(query, rows.relation, inner):
+                relation = _changes_of_semi_join(query, rows.relation, inner, pairs, where, anti)
+                return replace(rows, relation=relation)
+        except NotIncremental:
+            if rows.relation.unbounded or inner.unbounded:
+                raise
     left, right = settled(rows.relation), settled(inner)
     both = Relation(left.rows().crossJoin(right.rows()), (*left.fields, *right.fields))
     scope = projection.scope_of(both, query.environment)
     found = F.lit(True)
     with translator.at(condition):
-        for value, other in zip(values, inner_values):
-            equal = translator._call("equals", translator.node(value), other)
+        for equal in pairs:
             column = scope.resolve(equal).column
             # A row that may be equal is in the way of NOT IN.
             found = found & (F.coalesce(column, F.lit(True)) if anti else column)
@@ -85,12 +88,21 @@ def semi_join(query: _Query, rows: Rows, condition: exp.Expr, anti: bool) -> Row
             found = found & F.coalesce(scope.resolve(node).column, F.lit(False))
     frame = left.rows().join(right.rows(), found, "left_anti" if anti else "left_semi")
     relation = replace(left, frame=frame)
-    if query.environment._is_streaming and (anti or rows.relation.updating or inner.updating):
+    updating = rows.relation.updating or inner.updating
+    in_windows = stream_windows.are_joined(rows.relation, inner, [*pairs, *where])
+    if query.environment._is_streaming and (updating or (anti and not in_windows)):
         relation = inserted_once(relation)
     return replace(rows, relation=relation)
 
 
-def _semi_join_of_streams(
+def _follows(query: _Query, left: Relation, right: Relation) -> bool:
+    """Return whether the result follows its input as that comes and changes."""
+    if left.unbounded or right.unbounded:
+        return True
+    return query.environment._is_streaming and (left.updating or right.updating)
+
+
+def _changes_of_semi_join(
     query: _Query,
     left: Relation,
     right: Relation,
@@ -98,17 +110,17 @@ def _semi_join_of_streams(
     where: list[Node],
     anti: bool,
 ) -> Relation:
-    """Return the semi or anti join of unbounded tables.
+    """Return the semi or anti join as its input comes.
 
     Raises
     ------
-    TableException
+    NotIncremental
         For NOT IN of values that may be null: one null on the right leaves no row.
     """
     both = Relation(left.frame, (*left.fields, *right.fields))
     scope = projection.scope_of(both, query.environment)
     if anti and any(scope.resolve(node).data_type._nullable for node in pairs):
-        raise TableException(
+        raise NotIncremental(
             "NOT IN of values that may be null is not carried for unbounded tables: use NOT "
             "EXISTS, for which null equals nothing"
         )

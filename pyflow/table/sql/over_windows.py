@@ -240,10 +240,15 @@ class OverWindows:
         return StreamWindow(window.partitions, order.name, Frame(by_rows, preceding))
 
     def _ranking(self, relation: Relation) -> tuple[str, _Specification] | None:
-        """Return the window of ROW_NUMBER over an unbounded table, if it is the only one."""
-        if not relation.unbounded or len(self.specifications) != 1:
+        """Return the window of ROW_NUMBER in streaming mode, if it is the only one.
+
+        That of bounded rows of windows is computed as in batch mode.
+        """
+        if not self._environment._is_streaming or len(self.specifications) != 1:
             return None
         ((name, window),) = self.specifications.items()
+        if not relation.unbounded and has_partitions(relation, window.partitions):
+            return None
         function = window.call.this
         is_number = isinstance(function, exp.Anonymous) and function.name.upper() == "ROW_NUMBER"
         if not is_number:
@@ -258,8 +263,8 @@ class OverWindows:
             tree.refuse(
                 self._text,
                 window.call,
-                "ROW_NUMBER over an unbounded table is carried where the query around it limits "
-                "it: SELECT * FROM (SELECT *, ROW_NUMBER() OVER (...) AS n FROM t) WHERE n <= 3",
+                "ROW_NUMBER in streaming mode is carried where the query around it limits it: "
+                "SELECT * FROM (SELECT *, ROW_NUMBER() OVER (...) AS n FROM t) WHERE n <= 3",
             )
         order = [
             SortKey(node, ascending, ascending if first is None else first)
@@ -286,13 +291,6 @@ class OverWindows:
         if has_partitions(relation, window.partitions) and not relation.unbounded:
             return
         by_time = _is_by_time(relation, window)
-        if window.ranks and not by_time:
-            tree.refuse(
-                self._text,
-                window.call,
-                "Top-N and deduplication by ROW_NUMBER are not carried in streaming mode; "
-                "they are in batch mode",
-            )
         if not by_time:
             tree.refuse(
                 self._text,

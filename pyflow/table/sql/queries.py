@@ -251,7 +251,7 @@ class _Query:
     def _limited(self, query: exp.Expr, relation: Relation, inside: bool) -> Relation:
         offset, limit = query.args.get("offset"), query.args.get("limit")
         if offset is not None:
-            relation = sorting.offset(relation, int(offset.expression.name))
+            relation = sorting.offset(relation, int(offset.expression.name), self.environment)
         if limit is not None:
             relation = sorting.fetch(relation, int(limit.expression.name), self.environment)
         hidden = [name for name in relation.names if name.startswith(_HIDDEN)]
@@ -874,9 +874,9 @@ def _fields_of(node: Node) -> list[str]:
 
 
 def _above(node: exp.Expr, top: exp.Expr) -> list[exp.Expr]:
+    """Return what a node of an expression is part of, up to the expression itself."""
     found = []
-    parent = node.parent
-    while parent is not None and parent is not top:
-        found.append(parent)
-        parent = parent.parent
+    while node is not top and node.parent is not None:
+        node = node.parent
+        found.append(node)
     return found

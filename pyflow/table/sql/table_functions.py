@@ -34,6 +34,7 @@ from pyflow.table.planner.time_values import local_of_micros
 from pyflow.table.planner.windows import (
     fixed_windows,
     is_by_clock,
+    is_processing_time,
     last_moment,
     sessions,
     wall_clock_of,
@@ -166,7 +167,7 @@ def _windows(query: _Query, call: exp.Anonymous) -> Rows:
             query.refuse(call, str(error))
     zoned = isinstance(data_type, LocalZonedTimestampType)
     clock = DataTypes.TIMESTAMP(3).not_null()
-    by_clock = is_by_clock(relation, time)
+    by_clock = is_processing_time(relation, time)
     watched = relation.unbounded and not by_clock
     kept = [column(field) for field in relation.names]
     new = {each: unused(each, relation.names) for each in (_START, _END, _TIME)}
@@ -180,7 +181,7 @@ def _windows(query: _Query, call: exp.Anonymous) -> Rows:
         column(_CLOSED).cast("timestamp_ntz").alias(new[_END]),
         with_watermark(last, new[_TIME]) if watched else last.alias(new[_TIME]),
         *([with_watermark(column(_CLOSED), _CLOSED)] if watched else []),
-        *([column(_CLOSED)] if by_clock else []),
+        *([column(_CLOSED)] if is_by_clock(relation, time) else []),
     )
     types = (clock, clock, DataTypes.TIMESTAMP_LTZ(3).not_null() if zoned else clock)
     fields = (*relation.fields, *zip(new.values(), types))
@@ -230,12 +231,6 @@ def _time_column(query: _Query, rows: Rows, descriptor: exp.Expr, name: str) -> 
         query.refuse(identifier, rows.missing([identifier.name]))
     data_type = dict(rows.relation.fields)[found[0]]
     attribute = rows.relation.time_attributes.get(found[0])
-    if attribute is not None and attribute.kind == "proctime" and not rows.relation.unbounded:
-        query.refuse(
-            identifier,
-            "windows by processing time are not carried over bounded input; use a column with an "
-            "event time and a watermark",
-        )
     if not isinstance(data_type, (TimestampType, LocalZonedTimestampType)) or (
         query.environment._is_streaming and attribute is None
     ):
@@ -279,7 +274,7 @@ def aggregate_windows(
     assert window is not None
     prepared, keys = grouping.with_keys(relation, groupings, environment)
     times = {k: v for k, v in relation.time_attributes.items() if k in keys}
-    if window.by_clock:
+    if window.by_clock and relation.unbounded:
         hidden = _CLOSED in prepared.frame.columns
         end = column(_CLOSED) if hidden else stream_windows.end_instant(window, environment)
         result = clock_windows.aggregate(prepared, keys, aggregates, end, environment)

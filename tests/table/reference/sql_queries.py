@@ -296,14 +296,100 @@ STREAMING = {
             SELECT customer AS op, COUNT(*) FROM orders GROUP BY customer))""",
 }
 
+_TOTALS = "(SELECT who, SUM(amount) AS total FROM clicks GROUP BY who)"
+_RANKED = """
+        SELECT {} FROM (
+            SELECT *, ROW_NUMBER() OVER ({}) AS n FROM {}
+        ) WHERE n {}"""
+
+# One table whose rows change the result, or change themselves: the changes come in an order.
+ROLLING = {
+    "top_2": _RANKED.format("id, amount", "ORDER BY amount DESC", "clicks", "<= 2"),
+    "top_2_with_places": _RANKED.format("id, n", "ORDER BY amount", "clicks", "<= 2"),
+    "top_of_each": _RANKED.format(
+        "id, who", "PARTITION BY who ORDER BY amount DESC", "clicks", "= 1"
+    ),
+    "second_row": _RANKED.format("id", "ORDER BY amount DESC", "clicks", "BETWEEN 2 AND 2"),
+    "top_of_totals": _RANKED.format("who, total", "ORDER BY total DESC", _TOTALS, "<= 2"),
+    "first_clicks": _RANKED.format("id, who", "PARTITION BY who ORDER BY ts", "clicks", "= 1"),
+    "last_clicks": _RANKED.format("id, who", "PARTITION BY who ORDER BY ts DESC", "clicks", "= 1"),
+    "order_of_totals": f"SELECT * FROM {_TOTALS} ORDER BY total DESC LIMIT 2",
+    "order_with_offset": "SELECT id, amount FROM clicks ORDER BY amount LIMIT 2 OFFSET 1",
+    "limit_of_totals": f"SELECT * FROM {_TOTALS} LIMIT 2",
+    "aggregates_of_totals": f"""
+        SELECT COUNT(*), SUM(total), MIN(total), MAX(total), AVG(total), COUNT(DISTINCT total)
+        FROM {_TOTALS} WHERE who IS NOT NULL""",
+    "groups_of_counts": """
+        SELECT n, COUNT(*) FROM (
+            SELECT who, COUNT(*) AS n FROM clicks GROUP BY who) GROUP BY n""",
+    "distinct_of_counts": """
+        SELECT DISTINCT n FROM (
+            SELECT who, COUNT(*) AS n FROM clicks GROUP BY who)""",
+    "having_of_totals": f"""
+        SELECT MOD(total, 2), COUNT(*) FROM {_TOTALS} GROUP BY MOD(total, 2)
+        HAVING COUNT(*) < 3""",
+    "three_groups": f"""
+        SELECT MOD(m, 2), SUM(s) FROM (
+            SELECT MOD(total, 3) AS m, SUM(total) AS s FROM {_TOTALS} GROUP BY MOD(total, 3))
+        GROUP BY MOD(m, 2)""",
+}
+
+_SUMS = "(SELECT customer, SUM(amount) AS total FROM orders GROUP BY customer)"
+
+# Two tables: which rows come first is left to chance, what is left in the end is not.
+BOTH_SIDES = {
+    "full_join_of_rows": BATCH["full_join"],
+    "left_join_of_rows": BATCH["left_join"],
+    "left_join_of_totals": f"""
+        SELECT t.customer, t.total, c.city
+        FROM {_SUMS} t LEFT JOIN customers c ON t.customer = c.name""",
+    "right_join_of_totals": f"""
+        SELECT t.customer, t.total, c.city
+        FROM {_SUMS} t RIGHT JOIN customers c ON t.customer = c.name""",
+    "full_join_of_totals": f"""
+        SELECT a.customer, a.total, b.n FROM {_SUMS} a FULL JOIN (
+            SELECT customer, COUNT(*) AS n FROM orders WHERE amount > 5 GROUP BY customer) b
+        ON a.customer = b.customer AND a.total > b.n""",
+    "join_of_totals": f"""
+        SELECT a.customer, a.total, o.id
+        FROM {_SUMS} a JOIN orders o ON a.customer = o.customer AND a.total > o.amount""",
+    "join_of_totals_with_other_condition": f"""
+        SELECT a.customer, o.id FROM {_SUMS} a LEFT JOIN orders o
+        ON a.customer = o.customer AND MOD(a.total + o.id, 2) = 0""",
+    "groups_of_join": """
+        SELECT city, COUNT(id), SUM(amount) FROM (
+            SELECT o.id, o.amount, c.city
+            FROM orders o FULL JOIN customers c ON o.customer = c.name) GROUP BY city""",
+    "in_totals": f"""
+        SELECT id FROM orders WHERE amount IN (SELECT total FROM {_SUMS})""",
+    "totals_in_query": f"""
+        SELECT * FROM {_SUMS} WHERE customer IN (SELECT name FROM customers)""",
+    "not_in_totals": f"SELECT id FROM orders WHERE amount NOT IN (SELECT total FROM {_SUMS})",
+    "union_of_rows": BATCH["union"],
+    "intersect_of_rows": BATCH["intersect"],
+    "except_of_rows": BATCH["except"],
+    "set_operations_of_rows": BATCH["set_operations_bind"],
+    "union_all_of_totals": f"""
+        SELECT total FROM {_SUMS} UNION ALL SELECT CAST(id AS INT) FROM customers""",
+    "value_of_totals": f"SELECT id, (SELECT MAX(total) FROM {_SUMS}) FROM customers",
+    "grouping_sets_of_rows": BATCH["grouping_sets"],
+    "rollup_of_rows": BATCH["rollup"],
+}
+
 QUERIES = {
     "batch": {**BOTH, **BATCH},
-    "streaming": {**BOTH, **STREAMING},
+    "streaming": {**BOTH, **STREAMING, **ROLLING, **BOTH_SIDES},
 }
 
 
-# Changes of rows that change, and of the first rows of an order, come at once: the same is left.
-SETTLED = {"aggregate_of_aggregate", "limit_of_order"}
+# What is left is compared: the rows of `orders` have no order of their own in Flink, and changes of
+# two groups by one row may come in any.
+SETTLED = {
+    "aggregate_of_aggregate",
+    "limit_of_order",
+    "having_of_totals",
+    *BOTH_SIDES,
+}
 
 
 def ordered(query: str) -> bool:

@@ -185,13 +185,13 @@ class Arguments:
         used = [t for t, node in zip(self.types, self.nodes) if not isinstance(node, Symbol)]
         return with_nulls(data_type, *used)
 
-    def fail(self, reason: str) -> TableException:
+    def fail(self, reason: str, error: type[TableException] = TableException) -> TableException:
         """Return the error that the function cannot be called so."""
         given = ", ".join(
             str(node) if isinstance(node, Symbol) else str(data_type)
             for node, data_type in zip(self.nodes, self.types)
         )
-        return TableException(f"{self.function.name}({given}): {reason}")
+        return error(f"{self.function.name}({given}): {reason}")
 
 
 def checked(arguments: Arguments) -> Arguments:

@@ -53,8 +53,9 @@ class FirstRows(ExpiringOperator):
     numbered : bool
         Whether the place is emitted, as the last column.
     replaces : bool
-        Whether another row at a place is an update of it; otherwise the row that leaves is deleted
-        and the one that comes is inserted.
+        Whether another row at a place is an update of it, as it always is where places are emitted
+        or do not begin with the first; otherwise the row that leaves is deleted and the one that
+        comes is inserted.
     names : sequence of str
         Of the columns of emitted rows.
     changes : bool
@@ -86,7 +87,7 @@ class FirstRows(ExpiringOperator):
         self._values = values
         self._width = width
         self._numbered = numbered
-        self._replaces = replaces or numbered
+        self._replaces = replaces or numbered or start > 1
         self._changes = changes
         self._latest = latest
 
