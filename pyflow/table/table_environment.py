@@ -44,6 +44,7 @@ __all__ = ["StreamTableEnvironment", "TableEnvironment"]
 
 _MODE = "spark.pyflow.execution-mode"
 _PROGRESS = "spark.ui.showConsoleProgress"
+_PARTITIONS = "spark.sql.shuffle.partitions"
 _CATALOGS = (
     "tables are kept in the environment's own catalog; Spark's catalogs are reached by "
     "from_spark(spark.table(...)) and table.to_spark()"
@@ -73,8 +74,7 @@ class TableEnvironment:
         self._unnamed = 0
         # Frames of tables without end, beside the descriptors that their numbers stand for.
         self._streams: dict[int, tuple[TableDescriptor, DataFrame]] = {}
-        session.conf.set("spark.sql.caseSensitive", "true")
-        session.conf.set("spark.sql.timeType.enabled", "true")
+        _prepare(session, self._is_streaming)
         self._config = TableConfig(settings.get_configuration(), session)
 
     @staticmethod
@@ -82,7 +82,8 @@ class TableEnvironment:
         """Make a table environment over the active session of Spark, or a new one.
 
         The session gets the settings that tables need: names are case-sensitive, and those of
-        PyFlink's configuration that Spark has.
+        PyFlink's configuration that Spark has. In streaming mode there are as many tasks after a
+        shuffle as the session has cores, unless it says how many.
 
         Parameters
         ----------
@@ -768,6 +769,19 @@ def _settings(given: Any) -> EnvironmentSettings:
     if not isinstance(given, EnvironmentSettings):
         raise TypeError("argument should be EnvironmentSettings or Configuration")
     return given
+
+
+def _prepare(session: SparkSession, streaming: bool) -> None:
+    """Give a session the settings that tables need."""
+    session.conf.set("spark.sql.caseSensitive", "true")
+    session.conf.set("spark.sql.timeType.enabled", "true")
+    # Each task of an operator with state opens a store; Spark's default are 200 tasks.
+    if (
+        streaming
+        and hasattr(session, "_jsparkSession")
+        and session.conf.get(_PARTITIONS, None) is None
+    ):
+        session.conf.set(_PARTITIONS, str(session.sparkContext.defaultParallelism))
 
 
 def _session(settings: EnvironmentSettings) -> SparkSession:
