@@ -70,23 +70,40 @@ def test_rows_are_those_of_process_mode(orders, spark):
     assert in_threads[-1][1:] == (2, 1, 15)
 
 
-def test_outer_joins_of_windows_are_written_where_rows_are_only_added(streaming, tmp_path):
+_WINDOWS = "TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (
+            f"""SELECT l.id, r.id FROM (SELECT * FROM {_WINDOWS} WHERE id < 2) l
+            FULL JOIN (SELECT * FROM {_WINDOWS} WHERE id > 1) r
+            ON l.window_start = r.window_start AND l.window_end = r.window_end""",
+            [",2", "1,"],
+        ),
+        (
+            """SELECT l.id, r.id FROM clicks l LEFT JOIN clicks r
+            ON l.id = r.id - 1 AND r.ts BETWEEN l.ts AND l.ts + INTERVAL '2' MINUTE""",
+            ["1,2", "2,"],
+        ),
+    ],
+    ids=["windows", "interval"],
+)
+def test_outer_joins_by_time_are_written_where_rows_are_only_added(
+    streaming, tmp_path, query, expected
+):
     (tmp_path / "clicks.csv").write_text("1,2024-01-01 00:00:05\n2,2024-01-01 00:01:05\n")
     streaming.execute_sql(CLICKS.format(tmp_path / "clicks.csv"))
     streaming.execute_sql(
         "CREATE TABLE pairs (l INT, r INT)"
         f" WITH ('connector' = 'filesystem', 'path' = '{tmp_path}/pairs', 'format' = 'csv')"
     )
-    windows = "TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
 
-    streaming.execute_sql(
-        f"""INSERT INTO pairs SELECT l.id, r.id FROM (SELECT * FROM {windows} WHERE id < 2) l
-        FULL JOIN (SELECT * FROM {windows} WHERE id > 1) r
-        ON l.window_start = r.window_start AND l.window_end = r.window_end"""
-    ).wait()
+    streaming.execute_sql(f"INSERT INTO pairs {query}").wait()
 
     written = "".join(file.read_text() for file in (tmp_path / "pairs").glob("part-*"))
-    assert sorted(written.split()) == [",2", "1,"]
+    assert sorted(written.split()) == expected
 
 
 def test_windows_by_processing_time_end_with_the_input(orders):

@@ -226,7 +226,6 @@ def _comparable(value: Column, data_type: DataType) -> Column:
 
 def first_of_each(relation: Relation) -> Relation:
     """Return the first of all equal rows, as DISTINCT does over rows that do not change."""
-    relation.refuse_unbounded("DISTINCT")
     rows = numbered(relation)
     order = Window.partitionBy(*rows.columns).orderBy(column(SEQUENCE))
     frame = rows.frame.withColumn(_POSITION, F.row_number().over(order))

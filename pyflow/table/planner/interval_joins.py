@@ -45,7 +45,7 @@ def is_one(left: Relation, right: Relation, predicate: Node) -> bool:
         return False
     times = {**_times(left), **_times(right)}
     zoned = {isinstance(data_type, LocalZonedTimestampType) for data_type in times.values()}
-    if len(zoned) != 1 or not has_equality(predicate, left, right):
+    if len(zoned) != 1 or not any(_is_equality(part, left, right) for part in conjuncts(predicate)):
         return False
     parts = [(part, set(field_names(part)) & set(times)) for part in conjuncts(predicate)]
     # A time that is compared with another value than a time cannot be taken for an instant.
@@ -172,6 +172,19 @@ def _padded(relation: Relation, nulls: bool) -> tuple[tuple[str, DataType], ...]
     if not nulls:
         return relation.fields
     return tuple((name, data_type.nullable()) for name, data_type in relation.fields)
+
+
+def _is_equality(node: Node, left: Relation, right: Relation) -> bool:
+    """Return whether a condition says that a value of one side equals one of the other."""
+    if not isinstance(node, Call) or node.function.name != "equals":
+        return False
+    one, other = (set(field_names(argument)) for argument in node.arguments)
+    if not (one and other):
+        return False
+    return any(
+        one <= set(first.names) and other <= set(second.names)
+        for first, second in ((left, right), (right, left))
+    )
 
 
 def has_equality(predicate: Node, left: Relation, right: Relation) -> bool:
