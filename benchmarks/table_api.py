@@ -127,7 +127,7 @@ def _fill_topic(broker: str, rows: int) -> None:
     start = datetime(2026, 1, 1)
     topic = Topic(broker, f"numbers-{rows}", partitions=2)
     topic.send(
-        json.dumps({"id": number, "at": f"{start + timedelta(milliseconds=10 * number)}"})
+        json.dumps({"id": number, "ts": f"{start + timedelta(milliseconds=10 * number)}"})
         for number in range(1, rows + 1)
     )
     topic.flush()

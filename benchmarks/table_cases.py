@@ -21,7 +21,7 @@ KEYS = 100_000
 _SEQUENCE = """(id BIGINT) WITH (
     'connector' = 'datagen', 'rows-per-second' = '1000000000', 'fields.id.kind' = 'sequence',
     'fields.id.start' = '1', 'fields.id.end' = '{rows}', 'number-of-rows' = '{rows}')"""
-_TOPIC = """(id BIGINT, at TIMESTAMP(3), WATERMARK FOR at AS at - INTERVAL '1' SECOND) WITH (
+_TOPIC = """(id BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH (
     'connector' = 'kafka', 'topic' = 'numbers-{rows}', 'format' = 'json',
     'properties.bootstrap.servers' = '{broker}', 'properties.group.id' = 'numbers',
     'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset')"""
@@ -105,9 +105,9 @@ CASES = {
             "windows",
             "windowed count from Kafka",
             1_000_000,
-            "f(id) AS k, at",
+            "f(id) AS k, ts",
             """SELECT window_start, k, COUNT(*)
-               FROM TABLE(TUMBLE(TABLE numbers, DESCRIPTOR(at), INTERVAL '1' MINUTE))
+               FROM TABLE(TUMBLE(TABLE numbers, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
                GROUP BY window_start, window_end, k""",
             "since TIMESTAMP(3), k BIGINT, n BIGINT",
             _TOPIC,
@@ -173,15 +173,17 @@ class Jobs:
 
     def __init__(self, package: str) -> None:
         self._api = import_module(f"{package}.table")
+        self._configuration = import_module(f"{package}.common").Configuration
         self._functions = functions_of(package)
 
     def seconds(self, request: dict[str, Any]) -> float:
         """Run a case."""
         case = CASES[request["case"]]
-        settings = self._api.EnvironmentSettings
-        environment = self._api.TableEnvironment.create(
-            settings.in_batch_mode() if case.batch else settings.in_streaming_mode()
-        )
+        # Spark's JVM is started with the jars, for the first job.
+        started = self._configuration().set_string("pipeline.jars", request["jars"])
+        builder = self._api.EnvironmentSettings.new_instance().with_configuration(started)
+        mode = builder.in_batch_mode() if case.batch else builder.in_streaming_mode()
+        environment = self._api.TableEnvironment.create(mode.build())
         for key, value in {
             "parallelism.default": "2",
             "python.execution-mode": request["mode"],
