@@ -12,14 +12,16 @@ from pyspark.sql import Row
 from pyspark.sql.streaming import TwsTester
 
 from comparison import settings
+from pyflow.table.data_view import ListView
 from pyflow.table.expressions import col, lit, row_interval
 from pyflow.table.runtime.streams import aggregates
 from pyflow.table.runtime.streams.clock_sessions import ClockSessionGroups, ClockSessionRows
 from pyflow.table.runtime.streams.ranks import SortColumn
 from pyflow.table.runtime.streams.sides import Side
-from pyflow.table.runtime.streams.window_groups import WindowGroups
+from pyflow.table.runtime.streams.window_groups import SlidingNumberGroups, WindowGroups
 from pyflow.table.runtime.streams.windows import WindowJoin, WindowRanks
-from pyflow.table.udf import udaf
+from pyflow.table.types import DataTypes
+from pyflow.table.udf import AggregateFunction, udaf
 from pyflow.table.window import Session, Slide, Tumble
 from pyflow.util.exceptions import TableException
 from streams import Source, changes
@@ -257,6 +259,64 @@ def test_windows_of_so_many_rows(streaming, source, tmp_path):
     assert changes(everything, tmp_path / "all") == [[("+I", 6)], [("+I", 10), ("+I", 11)]]
 
 
+@pytest.mark.parametrize(("size", "slide"), [(3, 1), (4, 2), (5, 3), (2, 3), (1, 1)])
+def test_windows_of_so_many_rows_slide(size, slide):
+    rng = random.Random(size)
+    values = [rng.choice([None, 1, 2, 3]) for _ in range(17)]
+    functions = [
+        (aggregates.make("sum", False, ("BIGINT",), "bigint"), 1),
+        (aggregates.Distinct(aggregates.make("count", False, ("BIGINT",), ""), "bigint"), 1),
+    ]
+    processor = SlidingNumberGroups(functions, size, slide, 1, ["k", "s", "n"])
+    tester = TwsTester(processor)
+    found, place = [], 0
+    while place < len(values):
+        batch = range(place, min(place + rng.choice([1, 2, 5]), len(values)))
+        rows = [Row(k="a", v=values[each], kind=0, place=each) for each in reversed(batch)]
+        found += [tuple(row) for row in tester.test("a", rows)]
+        place = batch.stop
+
+    windows = [values[at : at + size] for at in range(0, len(values) - size + 1, slide)]
+    there = [[value for value in window if value is not None] for window in windows]
+    assert found == [("a", sum(each) if each else None, len(set(each))) for each in there]
+    kept_rows = tester.handle.map_states["rows"].state.values()
+    assert sum(map(len, kept_rows)) < size
+
+
+class Total(AggregateFunction):
+    """A sum that keeps its rows, in a view."""
+
+    def create_accumulator(self):
+        return [ListView()]
+
+    def accumulate(self, accumulator, value):
+        accumulator[0].add(value)
+
+    def get_value(self, accumulator):
+        return sum(accumulator[0].get())
+
+    def get_accumulator_type(self):
+        return DataTypes.ROW([DataTypes.FIELD("f", DataTypes.LIST_VIEW(DataTypes.BIGINT()))])
+
+    def get_result_type(self):
+        return DataTypes.BIGINT()
+
+
+@pytest.mark.parametrize("mode", ["thread", pytest.param("process", marks=pytest.mark.complete)])
+def test_sliding_windows_of_so_many_rows(streaming, source, tmp_path, mode):
+    source.add([("a", 7), ("b", 2), ("a", 9), ("a", 2)])
+    window = Slide.over(row_interval(3)).every(row_interval(1)).on(col("p")).alias("w")
+    table = source.table(streaming, proctime="p").window(window)
+    kept_sum, distinct = udaf(Total()), col("v").count.distinct
+
+    keys = table.group_by(col("k"), col("w"))
+    keys = keys.select(col("k"), col("v").sum, distinct, kept_sum(col("v")), mean(col("v")))
+    assert changes(keys, tmp_path / "keys", mode) == [
+        [],
+        [("+I", "a", total, 3, total, total / 3) for total in (11, 19, 18)],
+    ]
+
+
 TUMBLE = "TABLE(TUMBLE(TABLE t, DESCRIPTOR(p), INTERVAL '2' SECOND))"
 
 
@@ -328,9 +388,14 @@ def test_what_windows_of_the_processing_time_cannot_be(streaming, source):
     )
     with pytest.raises(TableException, match="last rows of a window in the order"):
         streaming.sql_query(last)
-    window = Slide.over(row_interval(2)).every(row_interval(1)).on(col("p")).alias("w")
-    with pytest.raises(TableException, match="sliding window 'w' of so many rows is not carried"):
-        table.window(window).group_by(col("w")).select(col("v").sum)
+    for wrong, message in [
+        (Slide.over(row_interval(2)).every(lit(1).seconds), "the same type of size and slide"),
+        (Slide.over(row_interval(2)).every(row_interval(0)), "must be positive, but was 0 rows"),
+        (Tumble.over(row_interval(0)), "must be positive, but was 0 rows"),
+    ]:
+        grouped = table.window(wrong.on(col("p")).alias("w")).group_by(col("w"))
+        with pytest.raises(TableException, match=message):
+            grouped.select(col("v").sum)
     window = Tumble.over(row_interval(2)).on(col("v")).alias("w")
     with pytest.raises(TableException, match="Event-time grouping windows on row intervals"):
         table.window(window).group_by(col("w")).select(col("v").sum)

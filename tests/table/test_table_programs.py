@@ -30,7 +30,10 @@ CHANGING = {"left_join", "right_join", "full_join"}
 
 # Flink refuses these, which run here.
 MORE = {
-    "batch": {"sessions", "tumbling_rows", "over_rows", "over_range", "over_interval"},
+    "batch": {
+        *("sessions", "tumbling_rows", "over_rows", "over_range", "over_interval"),
+        *("tumbling_rows_by_clock", "sliding_rows_by_clock", "sliding_rows_apart"),
+    },
     "streaming": {"union_distinct", "minus", "minus_all", "intersect", "intersect_all"},
 }
 

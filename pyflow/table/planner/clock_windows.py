@@ -27,7 +27,12 @@ from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import Relation, column
 from pyflow.table.planner.stream_groups import planned_in_window
 from pyflow.table.runtime.streams.clock_sessions import ClockSessionGroups, ClockSessionRows
-from pyflow.table.runtime.streams.window_groups import NumberGroups, WindowGroups
+from pyflow.table.runtime.streams.operators import StreamOperator
+from pyflow.table.runtime.streams.window_groups import (
+    NumberGroups,
+    SlidingNumberGroups,
+    WindowGroups,
+)
 from pyflow.table.types import DataTypes
 
 if TYPE_CHECKING:
@@ -97,12 +102,24 @@ def aggregate_numbers(
     relation: Relation,
     keys: Sequence[str],
     size: int,
+    slide: int,
     aggregates: dict[str, Node],
     environment: TableEnvironment,
 ) -> Relation:
-    """Return keys and aggregates of each so many rows of a key, in the order of their arrival."""
+    """Return keys and aggregates of each so many rows of a key, in the order of their arrival.
+
+    Parameters
+    ----------
+    slide
+        How many rows after one window the next begins.
+    """
     groups = _Groups.of(relation, keys, aggregates, [], environment)
-    processor = NumberGroups(groups.functions, size, [*groups.by.names, *groups.values.names])
+    names = [*groups.by.names, *groups.values.names]
+    processor: StreamOperator = (
+        NumberGroups(groups.functions, size, names)
+        if slide == size
+        else SlidingNumberGroups(groups.functions, size, slide, len(groups.by.names), names)
+    )
     return groups.closed(processor, groups.by, _named(relation, keys), environment, "None")
 
 

@@ -317,7 +317,7 @@ def aggregate_windowed(
         )
     elif rows.rows is not None:
         grouped = clock_windows.aggregate_numbers(
-            rows.relation, keys, rows.rows, aggregates, environment
+            rows.relation, keys, *rows.rows, aggregates, environment
         )
     elif rows.by_clock and relation.unbounded:
         assert rows.end is not None

@@ -73,7 +73,8 @@ class Assigned:
         Of sessions by the processing time, in milliseconds: grouping finds them, and adds the
         columns of ``keys``.
     rows
-        Of windows of so many rows of an unbounded table, how many: grouping counts them.
+        Of windows of so many rows of an unbounded table, how many, and how many rows after one
+        the next begins: grouping counts them.
     """
 
     relation: Relation
@@ -83,7 +84,7 @@ class Assigned:
     time: DataType
     by_clock: bool = False
     gap: int | None = None
-    rows: int | None = None
+    rows: tuple[int, int] | None = None
 
     def property_of(self, node: WindowProperty) -> tuple[Column, DataType, TimeAttribute | None]:
         """Return the value of a window's property, its type, and whether it is a time attribute."""
@@ -126,8 +127,12 @@ def assigned(
     data_type = dict(relation.fields)[name]
     by_clock = is_processing_time(relation, name)
     size = node_of(window.size)
+    if window.slide is not None and isinstance(size, RowInterval) != isinstance(
+        node_of(window.slide), RowInterval
+    ):
+        raise TableException("A sliding window expects the same type of size and slide.")
     if isinstance(size, RowInterval):
-        return _by_rows(relation, keys, window, name, size.rows)
+        return _by_rows(relation, keys, name, size.rows, _slide_by_rows(window, size))
     if window.kind == "session":
         gap = interval_ms(size)
         if by_clock and relation.unbounded:
@@ -312,28 +317,37 @@ def sessions(frame: DataFrame, keys: Sequence[str], gap: int) -> DataFrame:
     return frame.withColumn(_START, F.min(column(_TIME)).over(session))
 
 
-def _by_rows(
-    relation: Relation, keys: Sequence[str], window: GroupWindow, name: str, size: int
-) -> Assigned:
+def _slide_by_rows(window: GroupWindow, size: RowInterval) -> int:
+    """Return how many rows after one window of so many rows the next begins."""
+    slide = size if window.slide is None else node_of(window.slide)
+    assert isinstance(slide, RowInterval)
+    for each in (size, slide):
+        if each.rows <= 0:
+            raise TableException(f"Window interval must be positive, but was {each.rows} rows.")
+    return slide.rows
+
+
+def _by_rows(relation: Relation, keys: Sequence[str], name: str, size: int, slide: int) -> Assigned:
     """Assign rows to windows of so many rows of a key; a window that is not full has no result."""
-    if window.slide is not None:
-        raise TableException(
-            f"the sliding window {window.name!r} of so many rows is not carried; use one by time, "
-            "or Over with row_interval()"
-        )
+    data_type = dict(relation.fields)[name]
     if relation.unbounded:
-        return Assigned(relation, (), None, None, dict(relation.fields)[name], True, rows=size)
+        return Assigned(relation, (), None, None, data_type, True, rows=(size, slide))
     rows = numbered(relation)
     by_time = Window.partitionBy(*map(column, keys)).orderBy(column(name), column(SEQUENCE))
     place = F.row_number().over(by_time) - 1
-    frame = rows.frame.withColumn(_START, F.floor(place / size))
+    frame = rows.frame.withColumn(_END, place)
+    # The windows of a row, counted from 0; of some rows there is none where they are far apart.
+    last = F.floor(column(_END) / slide)
+    first = F.greatest(F.floor((column(_END) - size) / slide) + 1, F.lit(0))
+    windows = F.when(first <= last, F.sequence(first, last))
+    frame = frame.withColumn(_START, F.explode(windows))
     full = Window.partitionBy(*map(column, [*keys, _START]))
     frame = frame.withColumn(_END, F.count(F.lit(1)).over(full))
     frame = frame.filter(column(_END) == size).select(*rows.columns, column(_START))
     counted = replace(
         relation, frame=frame, fields=(*relation.fields, (_START, DataTypes.BIGINT()))
     )
-    return Assigned(counted, (_START,), None, None, dict(relation.fields)[name])
+    return Assigned(counted, (_START,), None, None, data_type)
 
 
 def micros_of(name: str, data_type: DataType) -> Column:

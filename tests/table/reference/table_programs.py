@@ -480,6 +480,34 @@ def tumbling_rows(p):
     return grouped.select(p.col("name"), p.col("price").count.alias("n"))
 
 
+def _by_clock(p, window, *selected):
+    """Selections of windows of so many rows, which Flink has by the processing time only."""
+    p.t_env.create_temporary_view("orders", orders(p))
+    timed = p.t_env.sql_query("SELECT *, PROCTIME() AS arrived FROM orders")
+    grouped = timed.window(window.on(p.col("arrived")).alias("w"))
+    return grouped.group_by(p.col("item"), p.col("w")).select(p.col("item"), *selected)
+
+
+@program
+def tumbling_rows_by_clock(p):
+    window = p.Tumble.over(p.row_interval(2))
+    return _by_clock(p, window, p.col("id").min, p.col("id").max, p.col("price").sum)
+
+
+@program
+def sliding_rows_by_clock(p):
+    window = p.Slide.over(p.row_interval(2)).every(p.row_interval(1))
+    names = p.col("name").count.distinct
+    return _by_clock(p, window, p.col("id").min, p.col("id").max, p.col("price").sum, names)
+
+
+@program
+def sliding_rows_apart(p):
+    window = p.Slide.over(p.row_interval(1)).every(p.row_interval(2))
+    largest = p.udaf(lambda ids: ids.max(), result_type=p.DataTypes.BIGINT(), func_type="pandas")
+    return _by_clock(p, window, largest(p.col("id")))
+
+
 @program
 def over_rows(p):
     window = (

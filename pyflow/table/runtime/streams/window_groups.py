@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from pyflow.table.runtime.streams.aggregates import Aggregate
-from pyflow.table.runtime.streams.groups import Argument, GroupAggregate
-from pyflow.table.runtime.streams.operators import first_millisecond
+from pyflow.table.runtime.streams.groups import Accumulators, Argument, GroupAggregate
+from pyflow.table.runtime.streams.operators import StreamOperator, first_millisecond
 from pyflow.table.runtime.streams.rows import in_sequence
+from pyflow.table.runtime.streams.stores import MapStore, ValueStore
 
-__all__ = ["NumberGroups", "WindowGroups"]
+__all__ = ["NumberGroups", "SlidingNumberGroups", "WindowGroups"]
 
 
 class WindowGroups(GroupAggregate):
@@ -105,3 +106,75 @@ class NumberGroups(GroupAggregate):
                 self._forget(group)
         self._write(group, known)
         return iter(emitted)
+
+
+class SlidingNumberGroups(StreamOperator):
+    """Emits the aggregates of so many rows of a key, again and again after some more rows.
+
+    Windows begin with every so many rows of a key and are emitted when they are full. Of the rows
+    of those that are not, the arguments are kept.
+
+    Parameters
+    ----------
+    aggregates : sequence
+        Each with the column that it takes.
+    size : int
+        How many rows a window has.
+    slide : int
+        How many rows after one window the next begins.
+    keys : int
+        How many columns the key has, at the beginning of each row.
+    names : sequence of str
+        Of the columns of emitted rows.
+    """
+
+    def __init__(
+        self,
+        aggregates: Sequence[tuple[Aggregate, Argument]],
+        size: int,
+        slide: int,
+        keys: int,
+        names: Sequence[str],
+    ) -> None:
+        super().__init__(names)
+        self._aggregates = tuple(aggregates)
+        self._size = size
+        self._slide = slide
+        self._keys = keys
+
+    def init(self, handle: Any) -> None:
+        """Open the state of a task."""
+        super().init(handle)
+        self._count = ValueStore(handle, "count")
+        self._rows = MapStore(handle, "rows", "BIGINT")
+        self._accumulators = Accumulators(handle, self._aggregates)
+
+    def handleInputRows(  # noqa: N802
+        self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
+    ) -> Iterator[Any]:
+        """The aggregates of windows that are full."""
+        emitted = []
+        place = self._count.get() or 0
+        for row in in_sequence(rows):
+            if place % self._slide < self._size:
+                self._rows.put(place, row[self._keys :])
+            place += 1
+            start = place - self._size
+            if start >= 0 and start % self._slide == 0:
+                emitted.append(self._make((*key, *self._values(key, start, place))))
+                for left in range(start, min(start + self._slide, place)):
+                    self._rows.remove(left)
+        self._count.put(place)
+        for store in (self._rows, *self._accumulators.stores):
+            store.flush()
+        return iter(emitted)
+
+    def _values(self, key: tuple[Any, ...], start: int, end: int) -> tuple[Any, ...]:
+        """The aggregates of the rows from a place up to another one."""
+        states = self._accumulators.create()
+        for place in range(start, end):
+            self._accumulators.add(states, (*key, *self._rows.get(place)))
+        values = self._accumulators.values(states)
+        for store in self._accumulators.stores:
+            store.clear()
+        return values
