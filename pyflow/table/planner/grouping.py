@@ -19,7 +19,15 @@ from pyflow.table.planner.changelog import (
     numbered,
     settled,
 )
-from pyflow.table.planner.nodes import Alias, Distinct, Field, FunctionCall, Node, WindowProperty
+from pyflow.table.planner.nodes import (
+    Alias,
+    Call,
+    Distinct,
+    Field,
+    FunctionCall,
+    Node,
+    WindowProperty,
+)
 from pyflow.table.planner.operators import NotIncremental, per_record
 from pyflow.table.planner.projection import project, scope_of
 from pyflow.table.planner.relation import (
@@ -126,11 +134,18 @@ def aggregate(
     groupings: Sequence[Node],
     aggregates: dict[str, Node],
     environment: TableEnvironment,
+    empty: bool = True,
 ) -> Relation:
-    """Return one row per key: the keys and the aggregates by their names."""
+    """Return one row per key: the keys and the aggregates by their names.
+
+    Parameters
+    ----------
+    empty
+        Whether, in batch mode, a table without rows gives one row, where there are no keys.
+    """
     prepared, keys = with_keys(relation, groupings, environment)
     if not environment._is_streaming:
-        return aggregate_once(prepared, keys, aggregates, environment)
+        return aggregate_once(prepared, keys, aggregates, environment, empty)
     if prepared.unbounded:
         return stream_groups.aggregate(prepared, keys, aggregates, environment)
     if not (aggregates or prepared.updating):
@@ -252,20 +267,23 @@ def _with_distinct_arguments(
     """Replace DISTINCT, which Spark has no window function for.
 
     The argument of such an aggregate becomes a column that holds a value where it comes first
-    under its key, and null elsewhere: aggregates leave out nulls.
+    under its key, and null elsewhere: aggregates leave out nulls. ARRAY_AGG, which does not, makes
+    the values of its array distinct.
     """
     frame, found = relation.frame, list(relation.fields)
     nodes: dict[str, Node] = {}
     for name, node in aggregates.items():
-        if not isinstance(node, Distinct):
+        call = node.child if isinstance(node, Distinct) else node
+        if call is node or (isinstance(call, Call) and call.function.name == "ARRAY_AGG"):
             nodes[name] = node
             continue
-        call = node.child
-        argument = call.children[0]
-        resolved = scope_of(replace(relation, frame=frame), environment).resolve(argument)
+        argument, *others = call.children
+        scope = scope_of(replace(relation, frame=frame), environment)
+        resolved = scope.resolve(argument)
         once = f"$distinct {name}"
         frame = frame.withColumn(once, resolved.column)
-        order = Window.partitionBy(*map(column, [*keys, once])).orderBy(column(SEQUENCE))
+        rest = [scope.resolve(other).column for other in others]
+        order = Window.partitionBy(*map(column, [*keys, once]), *rest).orderBy(column(SEQUENCE))
         place = F.row_number().over(order)
         frame = frame.withColumn(once, F.when(place == 1, column(once)))
         found.append((once, resolved.data_type))

@@ -667,7 +667,8 @@ class _Select:
         for names in groups:
             chosen = [groupings[name] for name in names]
             with self.translator.at(self.select.args.get("group") or self.select):
-                result = self._aggregated(relation, chosen, parts, window_names)
+                # As one set of several, all rows are a group only where there are some.
+                result = self._aggregated(relation, chosen, parts, window_names, len(sets) == 1)
                 results.append(self._with_missing(result, relation, names, groupings, parts, sets))
         combined = results[0]
         for result in results[1:]:
@@ -683,6 +684,7 @@ class _Select:
         groupings: list[Node],
         parts: _Aggregates,
         window_names: list[str],
+        empty: bool,
     ) -> Relation:
         environment = self.query.environment
         if window_names:
@@ -699,7 +701,7 @@ class _Select:
             return table_functions.aggregate_windows(
                 settled(relation), groupings, parts.aggregates, environment
             )
-        return grouping.aggregate(relation, groupings, parts.aggregates, environment)
+        return grouping.aggregate(relation, groupings, parts.aggregates, environment, empty)
 
     def _window_of(self, call: exp.Anonymous, name: str) -> GroupWindow:
         arguments: list[Expression[Any]] = [
