@@ -13,7 +13,6 @@ from pyflow.table.planner.functions.definition import (
     BIGINT,
     BOOLEAN,
     DOUBLE,
-    INT,
     Arguments,
     BuiltIn,
     Parameter,
@@ -105,7 +104,7 @@ _SQL_ONLY = {
         _rank("DENSE_RANK", "", BIGINT, lambda _: F.dense_rank(), "The rank without gaps."),
         _rank("PERCENT_RANK", "", DOUBLE, lambda _: F.percent_rank(), "The rank from 0 to 1."),
         _rank("CUME_DIST", "", DOUBLE, lambda _: F.cume_dist(), "The part up to the row."),
-        _rank("NTILE", "int", INT, lambda a: F.ntile(int(a.constant(0))), "The bucket, from 1."),
+        _rank("NTILE", "int", BIGINT, lambda a: F.ntile(int(a.constant(0))), "The bucket, from 1."),
     )
 }
 

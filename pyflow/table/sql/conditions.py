@@ -10,11 +10,13 @@ from sqlglot import exp
 
 from pyflow.table.planner import projection, stream_sides, stream_windows
 from pyflow.table.planner.changelog import inserted_once, settled
-from pyflow.table.planner.nodes import Field, Node
+from pyflow.table.planner.nodes import Field, Literal, Node
 from pyflow.table.planner.operators import NotIncremental
 from pyflow.table.planner.relation import Relation
 from pyflow.table.sql.names import Rows, of_relation
+from pyflow.table.sql.over_windows import has_aggregate
 from pyflow.table.sql.scalar import NameNotFound, Translator
+from pyflow.table.types import DataTypes
 
 if TYPE_CHECKING:
     from pyflow.table.sql.queries import _Query
@@ -53,6 +55,13 @@ def semi_join(query: _Query, rows: Rows, condition: exp.Expr, anti: bool) -> Row
     Nulls count as in SQL: NOT IN is true only if the value differs from all others for certain.
     """
     nested = condition.args["query"].this if isinstance(condition, exp.In) else condition.this
+    if isinstance(condition, exp.Exists) and _is_one_group(query, nested):
+        if not anti:
+            return rows
+        nothing = Literal(False, DataTypes.BOOLEAN().not_null())
+        return replace(
+            rows, relation=projection.filter_rows(rows.relation, nothing, query.environment)
+        )
     values = []
     if isinstance(condition, exp.In):
         value = condition.this
@@ -102,6 +111,19 @@ def _follows(query: _Query, left: Relation, right: Relation) -> bool:
     return query.environment._is_streaming and (left.updating or right.updating)
 
 
+def _is_one_group(query: _Query, nested: exp.Expr) -> bool:
+    """Whether a query gives one row in any case: aggregates of all rows."""
+    return (
+        isinstance(nested, exp.Select)
+        and not any(nested.args.get(key) for key in ("group", "having", "limit", "offset"))
+        and _has_aggregates(query, nested)
+    )
+
+
+def _has_aggregates(query: _Query, nested: exp.Select) -> bool:
+    return any(has_aggregate(query.environment, item) for item in nested.expressions)
+
+
 def _changes_of_semi_join(
     query: _Query,
     left: Relation,
@@ -138,15 +160,13 @@ def _inner(
     except NameNotFound:
         if not isinstance(nested, exp.Select):
             raise
-    for key in ("group", "having", "distinct", "windows", "order", "limit", "offset", "with_"):
-        if nested.args.get(key):
-            if key in ("distinct", "order"):
-                continue
-            query.refuse(
-                nested,
-                "a query that names columns of the query around it is carried with FROM and WHERE "
-                "only",
-            )
+    clauses = ("group", "having", "windows", "limit", "offset", "with_")
+    if any(nested.args.get(key) for key in clauses) or _has_aggregates(query, nested):
+        query.refuse(
+            nested,
+            "a query that names columns of the query around it is carried with FROM and WHERE "
+            "only, without aggregates",
+        )
     from_, where = nested.args.get("from_"), nested.args.get("where")
     if from_ is None or where is None:
         return _again(query, nested)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sqlglot import exp
@@ -256,6 +257,24 @@ class Translator:
             return self._call("notBetween", *self._bounds(inner))
         return self._call("not", self.node(inner))
 
+    def _eq(self, expression: exp.EQ) -> Node:
+        return self._equal(expression.this, expression.expression)
+
+    def _equal(self, left: exp.Expr, right: exp.Expr) -> Node:
+        """Return whether values are equal, of rows each: a null in one leaves it open.
+
+        Rows in rows are equal or not, as in Flink.
+        """
+        rows = _are_rows(left, right)
+        pairs = zip(left.expressions, right.expressions) if rows else [(left, right)]
+        conditions = [
+            self._call("equals", self.node(one), self.node(other)) for one, other in pairs
+        ]
+        return self._tied("and", conditions)
+
+    def _tied(self, operator: str, conditions: Sequence[Node]) -> Node:
+        return reduce(lambda one, other: self._call(operator, one, other), conditions)
+
     def _nullsafeeq(self, expression: exp.NullSafeEQ) -> Node:
         return self._call("not", self._differs(expression))
 
@@ -288,7 +307,10 @@ class Translator:
     def _in(self, expression: exp.In) -> Node:
         if expression.args.get("query") is not None:
             return self._subquery(expression)
-        return self._call("in", self.node(expression.this), *map(self.node, expression.expressions))
+        value, others = expression.this, expression.expressions
+        if all(_are_rows(value, other) for other in others):
+            return self._tied("or", [self._equal(value, other) for other in others])
+        return self._call("in", self.node(value), *map(self.node, others))
 
     def _exists(self, expression: exp.Exists) -> Node:
         return self._subquery(expression)
@@ -575,6 +597,12 @@ def path_of(expression: exp.Expr) -> list[str] | None:
     if not isinstance(expression, exp.Column):
         return None
     return [expression.name, *reversed(names)]
+
+
+def _are_rows(left: exp.Expr, right: exp.Expr) -> bool:
+    """Return whether both are written as rows, of as many values."""
+    rows = isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple)
+    return rows and len(left.expressions) == len(right.expressions) > 0
 
 
 def _name_of(expression: exp.Expr) -> str:

@@ -383,6 +383,9 @@ def unnest(query: _Query, left: Rows, table: exp.Unnest, outer: bool) -> Rows:
         collection = F.flatten(
             F.transform(entries, lambda e: F.array_repeat(e.getField("key"), e.getField("value")))
         )
+    elif kind == "row" and not ordinality:
+        # Flink has no row for one that is null.
+        collection = F.filter(collection, lambda row: row.isNotNull())
     kept = [*relation.columns, *relation.changes]
     frame = relation.frame.select(*kept, explode(collection).alias(place, value))
     element = column(value)

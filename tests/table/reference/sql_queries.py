@@ -103,6 +103,14 @@ BOTH = {
         FROM nested""",
     "unnest": "SELECT id, x FROM nested CROSS JOIN UNNEST(numbers) AS u (x)",
     "unnest_map": "SELECT id, k, v FROM nested CROSS JOIN UNNEST(named) AS u (k, v)",
+    "unnest_rows": """
+        SELECT id, n, s FROM (
+            SELECT id, ARRAY[r, CAST(NULL AS ROW<n INT, s STRING>)] AS r FROM nested)
+        CROSS JOIN UNNEST(r) AS u (n, s)""",
+    "unnest_rows_or_nothing": """
+        SELECT id, n, s FROM (
+            SELECT id, ARRAY[CAST(NULL AS ROW<n INT, s STRING>)] AS r FROM nested)
+        LEFT JOIN UNNEST(r) AS u (n, s) ON TRUE""",
     "values": "VALUES (1, 'a'), (2, 'bcd')",
     "values_of_types": "SELECT a + 1, b FROM (VALUES (1, 1.5), (2147483648, 2)) AS t (a, b)",
     "nested_query": "SELECT b FROM (SELECT id AS b, amount FROM orders) WHERE amount > 5",
@@ -123,6 +131,15 @@ BOTH = {
     "exists": """
         SELECT id FROM orders o
         WHERE EXISTS (SELECT 1 FROM clicks c WHERE c.who = o.customer AND c.amount > 15)""",
+    "exists_of_aggregate": """
+        SELECT id FROM orders WHERE EXISTS (SELECT COUNT(*) FROM customers WHERE id > 100)""",
+    "not_exists_of_aggregate": """
+        SELECT id FROM orders o WHERE NOT EXISTS (
+            SELECT MAX(id) FROM customers c WHERE c.name = o.customer)""",
+    "rows_compared": """
+        SELECT id, (customer, amount) IN (('ann', 10), ('bob', 1)),
+               (customer, id) <> ('bob', 5), ((customer, id), 1) = (('bob', id), 1)
+        FROM orders WHERE (customer, amount) NOT IN (('ann', 5), ('cid', 7))""",
     "group": """
         SELECT customer, COUNT(*), SUM(amount) AS total, AVG(amount), MIN(price), MAX(day_of)
         FROM orders GROUP BY customer""",
@@ -227,6 +244,8 @@ BATCH = {
         SELECT customer, id, SUM(amount), GROUPING(customer), GROUPING_ID(customer, id)
         FROM orders GROUP BY GROUPING SETS ((customer), (customer, id), ())""",
     "rollup": "SELECT customer, id, COUNT(*) FROM orders GROUP BY ROLLUP (customer, id)",
+    "rollup_of_nothing": """
+        SELECT customer, COUNT(*) FROM orders WHERE id > 100 GROUP BY ROLLUP (customer)""",
     "cube": "SELECT customer, id, COUNT(*) FROM orders GROUP BY CUBE (customer, id)",
     "top_n": """
         SELECT id FROM (
@@ -238,6 +257,7 @@ BATCH = {
                LAG(id, 1) OVER (ORDER BY id), LEAD(amount, 2, 0) OVER (ORDER BY id),
                FIRST_VALUE(id) OVER (PARTITION BY customer ORDER BY id)
         FROM orders""",
+    "buckets": "SELECT id, NTILE(2) OVER (ORDER BY id), NTILE(9) OVER (ORDER BY id) FROM orders",
     "over_groups": """
         SELECT customer, SUM(amount), SUM(SUM(amount)) OVER (ORDER BY customer)
         FROM orders GROUP BY customer""",
@@ -260,6 +280,10 @@ STREAMING = {
         SELECT id, SUM(amount) OVER (
             ORDER BY ts RANGE BETWEEN INTERVAL '1' MINUTE PRECEDING AND CURRENT ROW)
         FROM clicks""",
+    "array_of_distinct_values": """
+        SELECT customer, ARRAY_AGG(DISTINCT amount > 6), COUNT(DISTINCT amount > 6),
+               ARRAY_AGG(DISTINCT amount > 1)
+        FROM orders GROUP BY customer""",
     "to_changelog": "SELECT * FROM TO_CHANGELOG(input => TABLE orders)",
     "to_changelog_of_updates": """
         SELECT * FROM TO_CHANGELOG(input => (
