@@ -12,12 +12,18 @@ _LENIENT = (
     "where a text has another form than its pattern, Flink takes a sign for a part of a number and "
     "years of any length"
 )
+_AVERAGE = (
+    "the sum of AVG does not wrap around; in Flink it does beside STDDEV_POP and the like and over "
+    "rows, but not elsewhere"
+)
 _UNIT_OF_TIME = "a TIME is not rounded to days, weeks, ...: Flink gives a time without a meaning"
 
 DIFFERENCES: dict[tuple[str, str], str] = {
     **{("numbers", f"f {sign} d"): _AS_FLOAT for sign in "+-*"},
     ("numbers", "'x' + m.cast(DataTypes.STRING())"): _EMPTY,
     ("texts", "'<' + s + '>'"): _EMPTY,
+    **{("groups", f"{number}.avg"): _AVERAGE for number in "ti"},
+    ("groups", "i.avg.distinct"): _AVERAGE,
     ("texts", "s.regexp_extract('l(x)?', 1)"): "a group that takes no part is an empty text",
     ("texts", "x.decode('UTF-8')"): "malformed bytes fail the query",
     ("texts", "lit('ABC').unhex"): "Flink loses the first of an odd number of digits",

@@ -78,7 +78,7 @@ EXPECTED = {
     "count": len,
     "sum": lambda values: wrapped(sum(values)) if values else None,
     "sum0": lambda values: wrapped(sum(values)),
-    "avg": lambda values: divided(wrapped(sum(values)), len(values)) if values else None,
+    "avg": lambda values: divided(sum(values), len(values)) if values else None,
     "min": lambda values: min(values, default=None),
     "max": lambda values: max(values, default=None),
     "varPop": lambda values: spread(values, 0),

@@ -121,14 +121,14 @@ def _average(a: Arguments, over: Aggregated) -> Column:
     number = F.count_distinct if over.distinct else F.count
     if isinstance(data_type, IntegralType):
         values = over(number(a[0]))
-        # The sum wraps around as that of SUM does.
-        whole = wrapped(over(total(a[0].cast("bigint"))), data_type).cast("bigint")
-        average = divided(whole, values)
+        # Unlike that of SUM, the sum does not wrap around.
+        average = divided(over(total(a[0].cast("bigint"))), values)
         return F.when(values > 0, average).cast(to_spark(data_type))
     if isinstance(data_type, DecimalType):
         wide = a[0].cast(to_spark(DecimalType(38, data_type.scale)))
         values = over(number(a[0]))
-        average = F.try_divide(over(total(wide)), values.cast("decimal(19,0)"))
+        whole = over(F.sum_distinct(wide) if over.distinct else F.try_sum(wide))
+        average = F.try_divide(whole, values.cast("decimal(19,0)"))
         return F.when(values > 0, average).try_cast(to_spark(a.result))
     value = a[0].cast("double")
     values = over(number(value))

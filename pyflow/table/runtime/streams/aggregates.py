@@ -124,7 +124,8 @@ class _Average(_Sum):
 
     def __init__(self, number: Number) -> None:
         super().__init__(number)
-        self._kind = number[0]
+        self._is_whole = number[0] in _BITS
+        self._finish_total = _finished(("BIGINT",))
 
     def value(self, state: list[Any]) -> Any:
         total, count = state
@@ -132,8 +133,8 @@ class _Average(_Sum):
             return None
         if self._decimal:
             return self._finish(_EXACT.divide(total, decimal.Decimal(count)))
-        if self._kind in _BITS:
-            total = self._finish(total)
+        if self._is_whole:
+            total = self._finish_total(total)
             whole = abs(total) // count
             return whole if total >= 0 else -whole
         return self._finish(total / count)
