@@ -138,7 +138,7 @@ def _floating(operator: str, left: Column, right: Column) -> Column:
         ).otherwise(F.lit(float("inf")))
         undefined = (left == 0) | F.isnan(left)
         by_zero = F.when(undefined, F.lit(float("nan"))).otherwise(infinite)
-        return F.when(right == 0, by_zero).otherwise(left / right)
+        return F.when(left.isNotNull() & (right == 0), by_zero).otherwise(left / right)
     return {"plus": left + right, "minus": left - right, "times": left * right}[operator]
 
 

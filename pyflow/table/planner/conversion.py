@@ -246,9 +246,15 @@ def _try_parse(text: Column, target: DataType) -> Column | None:
         # A fraction is dropped.
         whole = F.regexp_extract(text, r"^([+-]?[0-9]+)\.[0-9]*$", 1)
         return F.coalesce(text.try_cast(to_spark(target)), whole.try_cast(to_spark(target)))
+    if is_floating(target):
+        # Spark reads inf and infinity, too, in letters of any case.
+        words = F.rlike(text, F.lit("[iInN]")) & ~F.rlike(text, F.lit("^[+-]?(Infinity|NaN)$"))
+        return F.when(~words, text).try_cast(to_spark(target))
     if isinstance(target, (BooleanType, NumericType)):
         return text.try_cast(to_spark(target))
     if isinstance(target, DateType):
+        for digits in (3, 2, 1):
+            text = F.regexp_replace(text, f"^(?=[0-9]{{{digits}}}(-|$))", "0" * (4 - digits))
         return _without_letters(text).try_cast(to_spark(target))
     if isinstance(target, TimeType):
         return _try_parse_time(text, target)
@@ -267,6 +273,7 @@ def _without_letters(text: Column) -> Column:
 
 def _try_parse_time(text: Column, target: TimeType) -> Column:
     padded = F.regexp_replace(text, r"(?<![0-9.])([0-9])(?![0-9])", "0$1")
+    padded = F.regexp_replace(padded, r"^([0-9]{2})$", "$1:00")
     return padded.try_cast(to_spark(target))
 
 

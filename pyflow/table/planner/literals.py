@@ -39,7 +39,11 @@ def literal(value: Any, data_type: DataType) -> Column:
         return _row(value, data_type)
     if isinstance(data_type, STRINGS):
         text = str(value)
-        return F.lit(text.ljust(data_type.length) if isinstance(data_type, CharType) else text)
+        if isinstance(data_type, CharType):
+            # As in its type, characters beyond U+FFFF count as two.
+            beyond = sum(character > "\uffff" for character in text)
+            text = text.ljust(data_type.length - beyond)
+        return F.lit(text)
     if isinstance(data_type, YearMonthIntervalType):
         return F.make_ym_interval(F.lit(0), F.lit(int(value))).cast(spark)
     if isinstance(data_type, DayTimeIntervalType):

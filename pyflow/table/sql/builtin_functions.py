@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 from pyspark.sql import Column
@@ -17,6 +19,7 @@ from pyflow.table.planner.functions.definition import (
     BuiltIn,
     Parameter,
     TypeRule,
+    require_common,
 )
 from pyflow.table.types import DataType, to_spark
 
@@ -96,9 +99,24 @@ def _rank(name: str, parameters: str, result: DataType, make: Any, summary: str)
     return _sql_only(name, parameters, result, build, summary)
 
 
+def _outermost(name: str, choose: Callable[..., Column], summary: str) -> BuiltIn:
+    def type_of(arguments: Arguments) -> DataType:
+        return require_common(arguments, arguments.types)
+
+    def build(arguments: Arguments) -> Column:
+        count = range(len(arguments))
+        values = [arguments.as_type(place, arguments.result) for place in count]
+        missing = reduce(operator.or_, (value.isNull() for value in values))
+        return F.when(~missing, choose(*values))
+
+    return _sql_only(name, "any, any...", type_of, build, summary, "arguments", aggregate=False)
+
+
 _SQL_ONLY = {
     function.name: function
     for function in (
+        _outermost("GREATEST", F.greatest, "The greatest value; null if one is null."),
+        _outermost("LEAST", F.least, "The least value; null if one is null."),
         _rank("ROW_NUMBER", "", BIGINT, lambda _: F.row_number(), "The place, from 1."),
         _rank("RANK", "", BIGINT, lambda _: F.rank(), "The place, the same for equal rows."),
         _rank("DENSE_RANK", "", BIGINT, lambda _: F.dense_rank(), "The rank without gaps."),

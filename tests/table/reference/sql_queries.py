@@ -72,6 +72,22 @@ BOTH = {
                amount / 3.0, ABS(-amount), POWER(2, id),
                CAST(ROUND(price, 1) AS DECIMAL(10, 1)), FLOOR(price), CEIL(price)
         FROM orders""",
+    "nulls_beside_numbers": """
+        SELECT price / 0e0, LEFT(customer, 0), RIGHT(customer, -1),
+               OVERLAY('abc' PLACING customer FROM -1 FOR 1), LOG(1e0, CAST(price AS DOUBLE)),
+               GREATEST(amount, 3, id), LEAST(id, 2), GREATEST(customer, 'b'),
+               GREATEST(day_of, DATE '2024-01-05')
+        FROM orders""",
+    "texts_read": """
+        SELECT TRY_CAST('inf' AS DOUBLE), TRY_CAST('-Infinity' AS DOUBLE), TRY_CAST('nan' AS FLOAT),
+               TRY_CAST('NaN' AS DOUBLE), TRY_CAST('INFINITY' AS FLOAT), TRY_CAST('1e1' AS DOUBLE),
+               TRY_CAST('12' AS DATE), TRY_CAST('7-2' AS DATE), TRY_CAST('123-4-5' AS DATE),
+               TRY_CAST('12' AS TIME), TRY_CAST('7' AS TIME), TRY_CAST('24' AS TIME)
+        FROM orders WHERE id = 1""",
+    "pairs_of_code_units": """
+        SELECT id, CHAR_LENGTH('😀'), 'a😀b' || '|', SUBSTRING('a😀b', 3), customer || '😀',
+               REVERSE('😀x'), CONCAT(customer, '😀') LIKE '%😀'
+        FROM orders""",
     "strings": """
         SELECT UPPER(customer), CHAR_LENGTH(customer), SUBSTRING(customer FROM 2 FOR 1),
                SUBSTRING(customer, 2), TRIM(BOTH 'a' FROM customer),

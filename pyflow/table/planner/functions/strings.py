@@ -97,14 +97,16 @@ for _name in ("substring SUBSTRING", "substr SUBSTR"):
     )  # fmt: skip
 define(
     "left LEFT", "string, int", STRING,
-    lambda a: F.when(a[1] <= 0, "").otherwise(F.substring(a[0], F.lit(1), a[1])),
+    lambda a: F.when(a[0].isNotNull() & (a[1] <= 0), "").otherwise(
+        F.substring(a[0], F.lit(1), a[1])
+    ),
     "The first characters.",
 )  # fmt: skip
 define(
     "right RIGHT", "string, int", STRING,
-    lambda a: F.when(a[1] <= 0, "").when(a[1] >= F.char_length(a[0]), a[0]).otherwise(
-        F.substring(a[0], -a[1], a[1])
-    ),
+    lambda a: F.when(a[0].isNotNull() & (a[1] <= 0), "")
+    .when(a[1] >= F.char_length(a[0]), a[0])
+    .otherwise(F.substring(a[0], -a[1], a[1])),
     "The last characters.",
 )  # fmt: skip
 
@@ -153,7 +155,8 @@ def _overlay(a: Arguments) -> Column:
     rest = F.when(length > whole - start, "").when(length < 0, "")
     rest = rest.otherwise(F.substring(text, start + length, F.lit(0x7FFFFFFF)))
     changed = F.concat(F.substring(text, F.lit(1), start - 1), new, rest)
-    return F.when((start <= 0) | (start > whole), text).otherwise(changed)
+    outside = (start <= 0) | (start > whole)
+    return F.when(outside & new.isNotNull() & length.isNotNull(), text).otherwise(changed)
 
 
 define(
