@@ -345,18 +345,32 @@ def _of_collection(
     def inside(from_type: DataType, to_type: DataType) -> Callable[[Column], Column]:
         return lambda value: convert(value, from_type, to_type, tolerant)
 
+    def lost(value: Column, from_type: DataType, to_type: DataType) -> Column:
+        """Whether a part cannot be converted: then there is nothing of the whole."""
+        may_fail = tolerant and isinstance(from_type, (*STRINGS, ArrayType, MapType, RowType))
+        if not may_fail:
+            return F.lit(False)
+        return value.isNotNull() & inside(from_type, to_type)(value).isNull()
+
     if isinstance(source, ArrayType) and isinstance(target, ArrayType):
-        return F.transform(column, inside(source.element_type, target.element_type))
+        elements = (source.element_type, target.element_type)
+        converted = F.transform(column, inside(*elements))
+        failed = F.exists(column, lambda value: lost(value, *elements))
+        return F.when(~failed, converted) if tolerant else converted
     if isinstance(source, MapType) and isinstance(target, MapType):
-        keys, values = (
-            inside(source.key_type, target.key_type),
-            inside(source.value_type, target.value_type),
+        keys, values = (source.key_type, target.key_type), (source.value_type, target.value_type)
+        converted = F.transform_keys(column, lambda key, _: inside(*keys)(key))
+        converted = F.transform_values(converted, lambda _, value: inside(*values)(value))
+        failed = F.exists(
+            F.map_entries(column),
+            lambda entry: (
+                lost(entry.getField("key"), *keys) | lost(entry.getField("value"), *values)
+            ),
         )
-        converted = F.transform_keys(column, lambda key, _: keys(key))
-        return F.transform_values(converted, lambda _, value: values(value))
+        return F.when(~failed, converted) if tolerant else converted
     if isinstance(source, MultisetType) and isinstance(target, MultisetType):
-        elements = inside(source.element_type, target.element_type)
-        return F.transform_keys(column, lambda key, _: elements(key))
+        of_element = inside(source.element_type, target.element_type)
+        return F.transform_keys(column, lambda key, _: of_element(key))
     if isinstance(source, RowType) and isinstance(target, RowType):
         if len(source.fields) != len(target.fields):
             return None
@@ -366,5 +380,8 @@ def _of_collection(
             )
             for old, new in zip(source.fields, target.fields)
         ]
-        return F.when(column.isNotNull(), F.struct(*fields))
+        there = column.isNotNull()
+        for old, new in zip(source.fields, target.fields):
+            there = there & ~lost(column.getField(old.name), old.data_type, new.data_type)
+        return F.when(there, F.struct(*fields))
     return None

@@ -84,6 +84,14 @@ BOTH = {
                TRY_CAST('12' AS DATE), TRY_CAST('7-2' AS DATE), TRY_CAST('123-4-5' AS DATE),
                TRY_CAST('12' AS TIME), TRY_CAST('7' AS TIME), TRY_CAST('24' AS TIME)
         FROM orders WHERE id = 1""",
+    "collections_read": """
+        SELECT TRY_CAST(ARRAY['1', customer] AS ARRAY<INT>) IS NULL,
+               CAST(TRY_CAST(ARRAY['1', '2'] AS ARRAY<INT>) AS STRING),
+               CAST(TRY_CAST(ARRAY['1', CAST(NULL AS STRING)] AS ARRAY<INT>) AS STRING),
+               TRY_CAST(MAP['a', customer] AS MAP<STRING, INT>) IS NULL,
+               TRY_CAST(ROW('5', customer) AS ROW<a INT, b INT>) IS NULL,
+               CAST(TRY_CAST(ARRAY[price * 1000] AS ARRAY<DECIMAL(4, 1)>) AS STRING)
+        FROM orders""",
     "pairs_of_code_units": """
         SELECT id, CHAR_LENGTH('😀'), 'a😀b' || '|', SUBSTRING('a😀b', 3), customer || '😀',
                REVERSE('😀x'), CONCAT(customer, '😀') LIKE '%😀'
