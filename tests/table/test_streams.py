@@ -477,8 +477,8 @@ def shop(t_env, tmp_path):
 )
 def test_tables_are_joined_within_an_interval_of_time(shop, spark, capsys, kind, more):
     table = shop.sql_query(
-        f"SELECT id, ordered, parcel, sent FROM orders {kind} parcels ON id + 1 = parcel + 1 AND sent "
-        "BETWEEN ordered AND ordered + INTERVAL '1' HOUR"
+        f"SELECT id, ordered, parcel, sent FROM orders {kind} parcels ON id + 1 = parcel + 1 "
+        "AND sent BETWEEN ordered AND ordered + INTERVAL '1' HOUR"
     )
     found = printed(table, {**ORDERS, **PARCELS}, spark, capsys)
     assert found == [

@@ -232,6 +232,10 @@ BOTH = {
         SELECT id, SUM(amount) OVER w FROM clicks
         WINDOW w AS (PARTITION BY who ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)""",
     "limit_of_order": "SELECT id, amount FROM orders ORDER BY amount DESC LIMIT 2",
+    "averages_of_large_decimals": """
+        SELECT AVG(d), AVG(CASE WHEN n = 1 THEN d END) FROM (VALUES
+            (1, CAST('99999999999999999999999999999999999999' AS DECIMAL(38, 0))),
+            (2, CAST('99999999999999999999999999999999999998' AS DECIMAL(38, 0)))) AS t (n, d)""",
 }
 
 BATCH = {
