@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from pyflow.common.configuration import Configuration
 from pyflow.common.unsupported import unsupported
 from pyflow.table.identifiers import quoted
 from pyflow.table.schema import Schema
+from pyflow.table.table_descriptor import TableDescriptor
 from pyflow.table.table_schema import TableSchema
 from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyflow.table.table import Table
 
 
 @dataclass(frozen=True, order=True)
@@ -241,7 +246,7 @@ class CatalogBaseTable:
 
     def copy(self) -> CatalogBaseTable:
         """Return an equal table."""
-        return CatalogBaseTable(**self.__dict__)
+        return replace(self)
 
     def get_description(self) -> str | None:
         """Return what the table means."""
@@ -250,6 +255,61 @@ class CatalogBaseTable:
     def get_detailed_description(self) -> str | None:
         """Return None, as Flink's tables do."""
         return None
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it is a view."""
+        return self.expanded_query is not None
+
+    @cached_property
+    def _descriptor(self) -> TableDescriptor:
+        """The table as connectors have it; the same object each time."""
+        return TableDescriptor(self.schema, self.options, self.partition_keys, self.comment)
+
+    @staticmethod
+    def _of_descriptor(descriptor: TableDescriptor) -> CatalogBaseTable:
+        """Return the table of a descriptor, which has a schema."""
+        assert descriptor.schema is not None
+        return CatalogBaseTable(
+            descriptor.schema,
+            descriptor.options,
+            descriptor.partition_keys,
+            descriptor.comment,
+        )
+
+
+@dataclass(frozen=True)
+class QueryView(CatalogBaseTable):
+    """A view of a query in SQL, which is read anew at each use.
+
+    Parameters
+    ----------
+    query_columns : tuple of str
+        The columns of the query when the view was made: what ``*`` has meant.
+    place : tuple of str
+        The catalog and database that were the current ones then: what names mean.
+    """
+
+    query_columns: tuple[str, ...] = ()
+    place: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True, eq=False)
+class TableView(CatalogBaseTable):
+    """A view of a table that a program has made by operations.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    """
+
+    table: Table | None = None
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it is a view."""
+        return True
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,40 @@
-"""Tables, views and functions of a table environment by their names."""
+"""Tables, views and functions of a table environment by their names.
+
+A name means an object of a catalog, or a temporary one: these are kept here, and hide what a
+catalog has under the same name. They need neither the catalog nor the database of their name.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyflow.table.catalog import ObjectIdentifier
-from pyflow.util.exceptions import CatalogException, TableException
+from pyflow.common.configuration import Configuration
+from pyflow.table.catalog import (
+    Catalog,
+    CatalogBaseTable,
+    CatalogDatabase,
+    CatalogDescriptor,
+    CatalogFunction,
+    ObjectIdentifier,
+    ObjectPath,
+)
+from pyflow.table.catalog_objects import TableView
+from pyflow.table.catalogs.factory import catalog_of_options
+from pyflow.table.catalogs.in_memory import GenericInMemoryCatalog
+from pyflow.table.identifiers import parsed_path, quoted
+from pyflow.util.exceptions import (
+    CatalogException,
+    JavaException,
+    TableException,
+    TableNotExistException,
+)
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from pyflow.table.table import Table
     from pyflow.table.table_descriptor import TableDescriptor
 
@@ -23,22 +49,25 @@ class Entry:
     ----------
     path
         Catalog, database and name.
-    content
-        The table of a view, or what describes a table.
+    table
+        What is kept under the name.
     temporary
         Whether it hides one of the catalog.
     """
 
     path: Path
-    content: Table | TableDescriptor
+    table: CatalogBaseTable
     temporary: bool
 
     @property
     def is_view(self) -> bool:
         """Whether it is a view."""
-        from pyflow.table.table import Table
+        return self.table.is_view
 
-        return isinstance(self.content, Table)
+    @property
+    def descriptor(self) -> TableDescriptor | None:
+        """What a connector reads or writes; None for a view."""
+        return None if self.is_view else self.table._descriptor
 
     @property
     def identifier(self) -> str:
@@ -51,35 +80,183 @@ class Entry:
         return ObjectIdentifier.of(*self.path)
 
 
-class Objects:
-    """The catalog of an environment: one database, in memory."""
+@dataclass(frozen=True)
+class RegisteredFunction:
+    """A function of a name.
 
-    def __init__(self, catalog: str, database: str) -> None:
+    Parameters
+    ----------
+    function
+        The function; None for one that only `described` tells of.
+    described
+        How a statement of SQL has named it; None for an object of the program.
+    temporary, system
+        Whether it hides one of a catalog, and whether its name holds in all of them.
+    """
+
+    function: Any
+    described: CatalogFunction | None
+    temporary: bool = True
+    system: bool = False
+
+
+class Objects:
+    """The catalogs of an environment, the current one of them, and the temporary objects.
+
+    Parameters
+    ----------
+    catalog, database
+        The catalog that there is from the start, in memory, and its database.
+    session
+        Of which other catalogs are made.
+    """
+
+    def __init__(self, catalog: str, database: str, session: SparkSession) -> None:
+        self._catalogs: dict[str, Catalog] = {catalog: GenericInMemoryCatalog(catalog, database)}
+        #: Those that a descriptor or a statement has made.
+        self._descriptors: dict[str, CatalogDescriptor] = {}
+        self._session = session
         self.catalog = catalog
         self.database = database
-        self._entries: dict[tuple[Path, bool], Entry] = {}
-        self._system_functions: dict[str, Any] = {}
-        self._functions: dict[Path, Any] = {}
+        self._temporary: dict[Path, CatalogBaseTable] = {}
+        self._system_functions: dict[str, RegisteredFunction] = {}
+        self._functions: dict[Path, RegisteredFunction] = {}
+
+    # Catalogs and databases
 
     def catalogs(self) -> list[str]:
         """Return the names of the catalogs."""
-        return [self.catalog]
+        return sorted(self._catalogs)
 
-    def databases(self) -> list[str]:
-        """Return the names of the databases."""
-        return [self.database]
+    def catalog_or_none(self, name: str) -> Catalog | None:
+        """Return the catalog of a name; None if there is none."""
+        return self._catalogs.get(name)
+
+    def catalog_named(self, name: str) -> Catalog:
+        """Return the catalog of a name.
+
+        Raises
+        ------
+        CatalogException
+            If there is none.
+        """
+        if name not in self._catalogs:
+            raise CatalogException(f"Catalog {name} does not exist.")
+        return self._catalogs[name]
+
+    def create_catalog(
+        self, name: str, descriptor: CatalogDescriptor, ignore: bool = False
+    ) -> None:
+        """Add the catalog that a descriptor describes."""
+        if name in self._catalogs and ignore:
+            return
+        self._check_new(name)
+        self._catalogs[name] = self._made(name, descriptor)
+        self._descriptors[name] = descriptor
+
+    def register_catalog(self, name: str, catalog: Catalog) -> None:
+        """Add a catalog."""
+        self._check_new(name)
+        self._catalogs[name] = catalog
+
+    def _check_new(self, name: str) -> None:
+        if not name:
+            raise CatalogException("Catalog name cannot be null or empty.")
+        if name in self._catalogs:
+            raise CatalogException(f"Catalog {name} already exists.")
+
+    def _made(self, name: str, descriptor: CatalogDescriptor) -> Catalog:
+        return catalog_of_options(name, descriptor.configuration.to_dict(), self._session)
+
+    def drop_catalog(self, name: str, ignore: bool) -> None:
+        """Forget a catalog, but nothing that it holds outside of the program."""
+        if name not in self._catalogs and ignore:
+            return
+        self.catalog_named(name)
+        if name == self.catalog:
+            raise CatalogException("Cannot drop a catalog which is currently in use.")
+        del self._catalogs[name]
+        self._descriptors.pop(name, None)
+
+    def descriptor_of(self, name: str) -> CatalogDescriptor:
+        """Return how a catalog was made.
+
+        Raises
+        ------
+        TableException
+            If there is none, or it was there from the start or is an object of the program.
+        """
+        if name not in self._descriptors:
+            raise TableException(f"Cannot obtain metadata information from Catalog {name}.")
+        return self._descriptors[name]
+
+    def alter_catalog(
+        self, name: str, options: dict[str, str], dropped: list[str], comment: str | None
+    ) -> None:
+        """Change how a catalog was made; with other options it is made anew, as in Flink."""
+        if name not in self._descriptors:
+            raise CatalogException(f"Catalog {name} does not exist in the catalog store.")
+        before = self._descriptors[name]
+        changed = {**before.configuration.to_dict(), **options}
+        for key in dropped:
+            changed.pop(key, None)
+        descriptor = CatalogDescriptor.of(
+            name, Configuration.from_dict(changed), before.comment if comment is None else comment
+        )
+        if changed != before.configuration.to_dict():
+            self._catalogs[name] = self._made(name, descriptor)
+        self._descriptors[name] = descriptor
 
     def use_catalog(self, name: str) -> None:
-        """Make a catalog the current one; there is one."""
-        if name != self.catalog:
+        """Make a catalog the current one, and its default database the current one."""
+        if name not in self._catalogs:
             raise CatalogException(f"A catalog with name [{name}] does not exist.")
+        if name != self.catalog:
+            self.catalog = name
+            self.database = self._catalogs[name].get_default_database()
 
     def use_database(self, name: str) -> None:
-        """Make a database the current one; there is one."""
-        if name != self.database:
+        """Make a database of the current catalog the current one."""
+        if not self._catalogs[self.catalog].database_exists(name):
             raise CatalogException(
                 f"A database with name [{name}] does not exist in the catalog: [{self.catalog}]."
             )
+        self.database = name
+
+    @contextmanager
+    def within(self, catalog: str, database: str) -> Iterator[None]:
+        """Take names as they are meant in a catalog and database."""
+        before = self.catalog, self.database
+        self.catalog, self.database = catalog, database
+        try:
+            yield
+        finally:
+            self.catalog, self.database = before
+
+    def databases(self, catalog: str | None = None) -> list[str]:
+        """Return the names of the databases of a catalog, by default of the current one."""
+        return sorted(self.catalog_named(catalog or self.catalog).list_databases())
+
+    def create_database(
+        self, catalog: str, name: str, database: CatalogDatabase, ignore: bool
+    ) -> None:
+        """Add a database."""
+        with _table_errors():
+            self.catalog_named(catalog).create_database(name, database, ignore)
+
+    def alter_database(self, catalog: str, name: str, database: CatalogDatabase) -> None:
+        """Give a database other properties."""
+        with _table_errors():
+            self.catalog_named(catalog).alter_database(name, database, False)
+
+    def drop_database(self, catalog: str, name: str, ignore: bool, cascade: bool) -> None:
+        """Remove a database."""
+        if (catalog, name) == (self.catalog, self.database):
+            raise TableException("Cannot drop a database which is currently in use.")
+        with _table_errors():
+            self.catalog_named(catalog).drop_database(name, ignore, cascade)
+
+    # Tables and views
 
     def qualified(self, path: str) -> Path:
         """Return a name with catalog and database."""
@@ -87,117 +264,245 @@ class Objects:
         missing = (self.catalog, self.database)[: 3 - len(parts)]
         return (*missing, *parts)  # type: ignore[return-value]
 
+    def place(self, path: str) -> tuple[Catalog, ObjectPath]:
+        """Return the catalog of a name and the name in it."""
+        catalog, database, name = self.qualified(path)
+        return self.catalog_named(catalog), ObjectPath(database, name)
+
     def add_table(
         self, path: str, descriptor: TableDescriptor, temporary: bool, ignore: bool
-    ) -> None:
-        """Keep what describes a table."""
+    ) -> bool:
+        """Keep what describes a table; return whether it is kept, not ignored."""
         if descriptor.get_schema() is None:
             raise TableException(f"The descriptor of table {path!r} has no schema.")
-        self._add(path, descriptor, temporary, ignore, "table")
+        return self.add(path, CatalogBaseTable._of_descriptor(descriptor), temporary, ignore)
 
     def add_view(self, path: str, table: Table, temporary: bool, ignore: bool = False) -> None:
-        """Keep a table under a name."""
-        self._add(path, table, temporary, ignore, "view")
+        """Keep a table of the program under a name."""
+        schema = table.get_resolved_schema().to_schema()
+        self.add(path, TableView(schema, table=table), temporary, ignore)
 
-    def _add(self, path: str, content: Any, temporary: bool, ignore: bool, kind: str) -> None:
+    def add(self, path: str, table: CatalogBaseTable, temporary: bool, ignore: bool) -> bool:
+        """Keep a table or view; return whether it is kept, not ignored."""
         qualified = self.qualified(path)
-        self._check_place(qualified)
-        if (qualified, temporary) in self._entries:
-            if ignore:
-                return
-            what = f"Temporary {kind}" if temporary else kind.capitalize()
-            raise TableException(f"{what} '{'.'.join(qualified)}' already exists.")
-        self._entries[qualified, temporary] = Entry(qualified, content, temporary)
-
-    def _check_place(self, path: Path) -> None:
-        if path[0] != self.catalog:
-            raise CatalogException(f"Catalog {path[0]} does not exist.")
-        if path[1] != self.database:
-            raise CatalogException(f"Database {path[1]} does not exist in Catalog {path[0]}.")
+        if temporary:
+            there = qualified in self._temporary
+            if there and not ignore:
+                raise TableException(f"Temporary table '{_serialized(qualified)}' already exists")
+            if not there:
+                self._temporary[qualified] = table
+            return not there
+        catalog, place = self.place(path)
+        with _table_errors():
+            if ignore and catalog.table_exists(place):
+                return False
+            catalog.create_table(place, table, False)
+        return True
 
     def find(self, path: str) -> Entry:
-        """Return the table or view of a name; a temporary one hides one of the catalog."""
-        qualified = self.qualified(path)
-        for temporary in (True, False):
-            if (qualified, temporary) in self._entries:
-                return self._entries[qualified, temporary]
-        raise TableException(
-            f"Table '{'.'.join(qualified)}' was not found. "
-            f"Tables here are: {', '.join(self.names()) or 'none'}."
-        )
+        """Return the table or view of a name; a temporary one hides one of the catalog.
 
-    def drop(self, path: str, view: bool, temporary: bool) -> bool:
-        """Forget a table or view; return whether there was one."""
-        key = (self.qualified(path), temporary)
-        entry = self._entries.get(key)
-        if entry is None or entry.is_view != view:
+        Raises
+        ------
+        TableException
+            If there is none.
+        """
+        entry = self.find_or_none(path)
+        if entry is None:
+            raise TableException(
+                f"Table '{'.'.join(self.qualified(path))}' was not found. "
+                f"Tables here are: {', '.join(self.names()) or 'none'}."
+            )
+        return entry
+
+    def find_or_none(self, path: str) -> Entry | None:
+        """Return the table or view of a name; None if there is none."""
+        qualified = self.qualified(path)
+        if qualified in self._temporary:
+            return Entry(qualified, self._temporary[qualified], True)
+        return self.permanent(path)
+
+    def permanent(self, path: str) -> Entry | None:
+        """Return the table or view that a catalog has under a name; None if there is none."""
+        qualified = self.qualified(path)
+        catalog = self._catalogs.get(qualified[0])
+        if catalog is None:
+            return None
+        try:
+            return Entry(qualified, catalog.get_table(ObjectPath(*qualified[1:])), False)
+        except TableNotExistException:
+            return None
+
+    def drop_temporary(self, path: str, view: bool) -> bool:
+        """Forget a temporary table or view; return whether there was one."""
+        qualified = self.qualified(path)
+        found = self._temporary.get(qualified)
+        if found is None or found.is_view != view:
             return False
-        del self._entries[key]
+        del self._temporary[qualified]
         return True
 
     def drop_permanent(self, path: str, view: bool, ignore: bool) -> bool:
-        """Forget a table or view of the catalog; without one, raise unless that is ignored."""
+        """Drop a table or view of a catalog; without one, raise unless that is ignored."""
         kind = "View" if view else "Table"
         qualified = self.qualified(path)
-        hidden = self._entries.get((qualified, True))
-        if hidden is not None and hidden.is_view == view:
+        hiding = self._temporary.get(qualified)
+        if hiding is not None and hiding.is_view == view:
             raise TableException(
-                f"Temporary {kind.lower()} {hidden.identifier} hides the one of the catalog. "
-                f"Drop it first, with drop_temporary_{kind.lower()}()."
+                f"Temporary {kind.lower()} with identifier '{_serialized(qualified)}' exists. Drop "
+                f"it first before removing the permanent {kind.lower()}."
             )
-        if self.drop(path, view, temporary=False):
+        found = self.permanent(path)
+        if found is not None and found.is_view == view:
+            catalog, place = self.place(path)
+            with _table_errors():
+                catalog.drop_table(place, False)
             return True
         if ignore:
             return False
         raise TableException(f"{kind} with identifier '{'.'.join(qualified)}' does not exist.")
 
-    def names(self, view: bool | None = None, temporary: bool | None = None) -> list[str]:
-        """Return the names of tables and views, of all kinds or some, each once."""
+    def to_alter(self, path: str, view: bool, ignore: bool) -> Entry | None:
+        """Return the table or view that a catalog has under a name, to be changed.
+
+        Raises
+        ------
+        TableException
+            If there is none and that is not ignored, it is of the other kind, or a temporary one
+            hides it.
+        """
+        kind, other = ("View", "table") if view else ("Table", "view")
+        qualified = self.qualified(path)
+        found = None if qualified in self._temporary else self.permanent(path)
+        if found is None:
+            if ignore:
+                return None
+            raise TableException(
+                f"{kind} {_serialized(qualified)} doesn't exist or is a temporary {kind.lower()}."
+            )
+        if found.is_view != view:
+            raise TableException(f"ALTER {kind.upper()} for a {other} is not allowed")
+        return found
+
+    def alter(
+        self, path: str, table: CatalogBaseTable, renamed_columns: dict[str, str] | None = None
+    ) -> None:
+        """Put another table or view into the place of one of a catalog."""
+        catalog, place = self.place(path)
+        with _table_errors():
+            if renamed_columns:
+                catalog.alter_table(place, table, False, renamed_columns)
+            else:
+                catalog.alter_table(place, table, False)
+
+    def rename(self, path: str, new_path: str) -> None:
+        """Give a table or view of a catalog another name in its database.
+
+        Raises
+        ------
+        TableException
+            If the new name is in another catalog or database, or taken.
+        """
+        catalog, place = self.place(path)
+        old, new = self.qualified(path), self.qualified(new_path)
+        if old[:2] != new[:2]:
+            raise TableException(
+                f"{_serialized(old)} stays in its catalog and database: {_serialized(new)} is in "
+                "another. CREATE TABLE ... AS makes a copy there"
+            )
+        with _table_errors():
+            catalog.rename_table(place, new[2], False)
+
+    def names(
+        self,
+        view: bool | None = None,
+        temporary: bool | None = None,
+        place: tuple[str, str] | None = None,
+    ) -> list[str]:
+        """Return the names of tables and views of a database, of all kinds or some, each once.
+
+        Parameters
+        ----------
+        view, temporary
+            Which; None for all.
+        place
+            Catalog and database; the current ones by default.
+        """
+        here = place or (self.catalog, self.database)
         found = {
-            entry.path[2]
-            for entry in self._entries.values()
-            if (view is None or entry.is_view == view)
-            and (temporary is None or entry.temporary == temporary)
+            path[2]
+            for path, table in self._temporary.items()
+            if path[:2] == here and (view is None or table.is_view == view)
         }
+        if temporary is None:
+            catalog = self.catalog_named(here[0])
+            listed = catalog.list_views if view else catalog.list_tables
+            found |= set(listed(here[1]))
         return sorted(found)
 
-    def add_system_function(self, name: str, function: Any) -> None:
+    # Functions
+
+    def add_system_function(
+        self, name: str, function: Any, described: CatalogFunction | None = None
+    ) -> None:
         """Keep a function under a name that holds everywhere."""
         if name.lower() in self._system_functions:
             raise TableException(
                 f"Could not register temporary system function. A function named '{name}' does "
                 "already exist."
             )
-        self._system_functions[name.lower()] = function
+        self._system_functions[name.lower()] = RegisteredFunction(function, described, system=True)
 
     def drop_system_function(self, name: str) -> bool:
         """Forget a function; return whether there was one."""
         return self._system_functions.pop(name.lower(), None) is not None
 
-    def add_function(self, path: str, function: Any) -> None:
-        """Keep a function under a name of the catalog."""
+    def add_function(
+        self, path: str, function: Any, described: CatalogFunction | None = None
+    ) -> None:
+        """Keep a temporary function under a name of a catalog."""
         key = self._function_path(path)
         if key in self._functions:
             raise TableException(
                 f"Could not register temporary catalog function. A function '{'.'.join(key)}' "
                 "does already exist."
             )
-        self._functions[key] = function
+        self._functions[key] = RegisteredFunction(function, described)
 
-    def drop_function(self, path: str) -> bool:
-        """Forget a function; return whether there was one."""
+    def drop_temporary_function(self, path: str) -> bool:
+        """Forget a temporary function; return whether there was one."""
         return self._functions.pop(self._function_path(path), None) is not None
 
     def has_function(self, path: str, system: bool) -> bool:
-        """Return whether a function is kept under a name that holds everywhere, or in a catalog."""
+        """Return whether there is a temporary function of a name, everywhere or in a catalog."""
         if system:
             return path.lower() in self._system_functions
         return self._function_path(path) in self._functions
 
-    def function(self, path: str) -> Any:
+    def create_function(self, path: str, function: CatalogFunction, ignore: bool) -> None:
+        """Add a function to a catalog."""
+        catalog, place = self.place(path)
+        with _table_errors():
+            catalog.create_function(place, function, ignore)
+
+    def alter_function(self, path: str, function: CatalogFunction, ignore: bool) -> None:
+        """Put another function into the place of one of a catalog."""
+        catalog, place = self.place(path)
+        with _table_errors():
+            catalog.alter_function(place, function, ignore)
+
+    def drop_function(self, path: str, ignore: bool) -> bool:
+        """Drop a function of a catalog; return whether there was one."""
+        catalog, place = self.place(path)
+        with _table_errors():
+            found = catalog.function_exists(place)
+            catalog.drop_function(place, ignore)
+        return found
+
+    def function(self, path: str) -> RegisteredFunction | None:
         """Return the registered function that a name means; None if it means none.
 
-        A built-in function is meant before one of the catalog, unless the catalog is named.
+        A built-in function is meant before one of a catalog, unless a database is named.
         """
         from pyflow.table.planner.functions import built_in_of_sql
 
@@ -206,60 +511,39 @@ class Objects:
             return system
         if built_in_of_sql(path) is not None:
             return None
-        return self._functions.get(self._function_path(path))
+        key = self._function_path(path)
+        if key in self._functions:
+            return self._functions[key]
+        catalog, place = self._catalogs.get(key[0]), ObjectPath(*key[1:])
+        if catalog is None or not catalog.function_exists(place):
+            return None
+        return RegisteredFunction(None, catalog.get_function(place), temporary=False)
 
-    def function_names(self) -> list[str]:
-        """Return the names of all functions."""
-        return sorted({*self._system_functions, *(path[2] for path in self._functions)})
+    def function_names(self, place: tuple[str, str] | None = None) -> list[str]:
+        """Return the names of all functions of a database, and of those that hold everywhere."""
+        here = place or (self.catalog, self.database)
+        names = {*self._system_functions}
+        names |= {path[2] for path in self._functions if path[:2] == here}
+        catalog = self.catalog_named(here[0])
+        if catalog.database_exists(here[1]):
+            names |= set(catalog.list_functions(here[1]))
+        return sorted(names)
 
     def _function_path(self, path: str) -> Path:
         catalog, database, name = self.qualified(path)
         return catalog, database, name.lower()
 
 
-def parsed_path(path: str) -> list[str]:
-    """Return the parts of a name: up to three, between dots, in backquotes where needed.
-
-    Raises
-    ------
-    TableException
-        If the text is none.
-    """
-    parts: list[str] = []
-    rest = path
-    while True:
-        if rest.startswith("`"):
-            part, rest = _backquoted(path, rest)
-        else:
-            part, dot, after = rest.partition(".")
-            rest = dot + after
-            part = part.strip()
-        if not part:
-            break
-        parts.append(part)
-        if not rest:
-            if len(parts) > 3:
-                break
-            return parts
-        if not rest.startswith("."):
-            break
-        rest = rest[1:]
-    raise TableException(
-        f"{path!r} is no name of a table or function: expected up to three parts between dots, "
-        "in backquotes where they hold other than letters, digits and underscores"
-    )
+@contextmanager
+def _table_errors() -> Iterator[None]:
+    """Raise errors of catalogs as statements and table environments do."""
+    try:
+        yield
+    except (TableException, CatalogException):
+        raise
+    except JavaException as error:
+        raise TableException(str(error)) from error
 
 
-def _backquoted(path: str, rest: str) -> tuple[str, str]:
-    name = ""
-    place = 1
-    while place < len(rest):
-        if rest[place] != "`":
-            name += rest[place]
-            place += 1
-        elif rest[place + 1 : place + 2] == "`":
-            name += "`"
-            place += 2
-        else:
-            return name, rest[place + 1 :]
-    raise TableException(f"{path!r} is no name: a backquote is not closed")
+def _serialized(path: Path) -> str:
+    return ".".join(map(quoted, path))

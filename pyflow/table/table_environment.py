@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -12,10 +13,13 @@ from pyflow.common.unsupported import unsupported
 from pyflow.datastream.data_stream import DataStream
 from pyflow.datastream.stream_execution_environment import StreamExecutionEnvironment
 from pyflow.table import sources
+from pyflow.table.catalog import Catalog, CatalogFunction
+from pyflow.table.catalog_objects import TableView
+from pyflow.table.catalogs.spark import SparkTable
 from pyflow.table.environment_settings import EnvironmentSettings
 from pyflow.table.java_functions import JavaFunction
 from pyflow.table.module import ModuleEntry
-from pyflow.table.objects import Objects, parsed_path
+from pyflow.table.objects import Entry, Objects
 from pyflow.table.planner.configuration import start_jars, start_settings
 from pyflow.table.planner.described import insertion_of, relation_of
 from pyflow.table.planner.function_settings import FunctionMetrics, FunctionSettings
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from pyflow.table.module import Module
     from pyflow.table.plan_reference import PlanReference
     from pyflow.table.planner.described import Insertion
+    from pyflow.table.planner.relation import Relation
     from pyflow.table.table_descriptor import TableDescriptor
 
 __all__ = ["StreamTableEnvironment", "TableEnvironment"]
@@ -45,10 +50,6 @@ __all__ = ["StreamTableEnvironment", "TableEnvironment"]
 _MODE = "spark.pyflow.execution-mode"
 _PROGRESS = "spark.ui.showConsoleProgress"
 _PARTITIONS = "spark.sql.shuffle.partitions"
-_CATALOGS = (
-    "tables are kept in the environment's own catalog; Spark's catalogs are reached by "
-    "from_spark(spark.table(...)) and table.to_spark()"
-)
 _MODELS = "there are no models here; call one from a function"
 _MODULES = "built-in functions are those of this package; there are no modules of others"
 _PLANS = "Spark plans a query when it runs; there are no plans to keep"
@@ -68,10 +69,14 @@ class TableEnvironment:
         self._spark = session
         self._is_streaming = settings.is_streaming_mode()
         self._objects = Objects(
-            settings.get_built_in_catalog_name(), settings.get_built_in_database_name()
+            settings.get_built_in_catalog_name(), settings.get_built_in_database_name(), session
         )
+        #: The views that are read now, from the outer to the inner one.
+        self._views: list[tuple[str, str, str]] = []
         self._metrics = FunctionMetrics(session)
         self._unnamed = 0
+        #: The paths of ADD JAR.
+        self._jars: list[str] = []
         # Frames of tables without end, beside the descriptors that their numbers stand for.
         self._streams: dict[int, tuple[TableDescriptor, DataFrame]] = {}
         _prepare(session, self._is_streaming)
@@ -129,15 +134,11 @@ class TableEnvironment:
 
     def drop_temporary_function(self, path: str) -> bool:
         """Forget a function; return whether there was one of the name."""
-        return self._objects.drop_function(path)
+        return self._objects.drop_temporary_function(path)
 
     def drop_function(self, path: str) -> bool:
-        """Forget a function of the catalog; return whether there was one.
-
-        Functions are temporary here, so that there never is.
-        """
-        parsed_path(path)
-        return False
+        """Drop a function of a catalog; return whether there was one."""
+        return self._objects.drop_function(path, ignore=True)
 
     def create_java_temporary_system_function(self, name: str, function_class_name: str) -> None:
         """Register a function of a JVM class under a name that holds in every catalog.
@@ -155,7 +156,7 @@ class TableEnvironment:
     def create_java_function(
         self, path: str, function_class_name: str, ignore_if_exists: bool | None = None
     ) -> None:
-        """Register a function of a JVM class under a name in a catalog and database.
+        """Add a function of a JVM class to a catalog.
 
         Parameters
         ----------
@@ -166,12 +167,12 @@ class TableEnvironment:
         ignore_if_exists : bool
             Whether a function that is there already stays, without an error.
         """
-        if ignore_if_exists and self._objects.has_function(path, system=False):
-            return
-        self.create_java_temporary_function(path, function_class_name)
+        function = CatalogFunction.create_instance(function_class_name, "Java")
+        self._instantiated(function)
+        self._objects.create_function(path, function, bool(ignore_if_exists))
 
     def create_java_temporary_function(self, path: str, function_class_name: str) -> None:
-        """Register a function of a JVM class; as :meth:`create_java_function`."""
+        """Register a function of a JVM class; as :meth:`create_temporary_function`."""
         self.create_temporary_function(path, JavaFunction(function_class_name, self._spark))
 
     def create_temporary_table(
@@ -251,7 +252,7 @@ class TableEnvironment:
 
     def drop_temporary_table(self, table_path: str) -> bool:
         """Forget a temporary table; return whether there was one of the name."""
-        return self._objects.drop(table_path, view=False, temporary=True)
+        return self._objects.drop_temporary(table_path, view=False)
 
     def drop_table(self, table_path: str, ignore_if_not_exists: bool | None = True) -> bool:
         """Forget a table of the catalog; return whether there was one of the name.
@@ -267,7 +268,7 @@ class TableEnvironment:
 
     def drop_temporary_view(self, view_path: str) -> bool:
         """Forget a temporary view; return whether there was one of the name."""
-        return self._objects.drop(view_path, view=True, temporary=True)
+        return self._objects.drop_temporary(view_path, view=True)
 
     def drop_view(self, view_path: str, ignore_if_not_exists: bool | None = True) -> bool:
         """Forget a view of the catalog; return whether there was one of the name.
@@ -287,10 +288,7 @@ class TableEnvironment:
         TableException
             If there is none.
         """
-        entry = self._objects.find(path)
-        if isinstance(entry.content, Table):
-            return Table(entry.content._rows, self)
-        return Table(relation_of(entry.content, entry.identifier, self), self)
+        return Table(self._relation_of(self._objects.find(path)), self)
 
     def from_descriptor(self, descriptor: TableDescriptor) -> Table:
         """Return the table that a connector reads.
@@ -529,17 +527,49 @@ class TableEnvironment:
 
         return sql.explain(self, stmt, *extra_details)
 
-    @unsupported(_CATALOGS)
     def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor) -> None:
-        """Add a catalog."""
+        """Add the catalog that a descriptor describes.
 
-    @unsupported(_CATALOGS)
-    def register_catalog(self, catalog_name: str, catalog: Any) -> None:
-        """Add a catalog."""
+        Parameters
+        ----------
+        catalog_name : str
+            Its name.
+        catalog_descriptor : CatalogDescriptor
+            The options of ``CREATE CATALOG``: ``type`` and those of the type.
 
-    @unsupported(_CATALOGS)
-    def get_catalog(self, catalog_name: str) -> Any:
-        """Return a catalog."""
+        Raises
+        ------
+        CatalogException
+            If there is one of the name.
+        TableException
+            If there is no such type, or no such option.
+        """
+        self._objects.create_catalog(catalog_name, catalog_descriptor)
+
+    def register_catalog(self, catalog_name: str, catalog: Catalog) -> None:
+        """Add a catalog.
+
+        Parameters
+        ----------
+        catalog_name : str
+            Its name.
+        catalog : Catalog
+            A `GenericInMemoryCatalog`, a `SparkCatalog`, or one of a class of the program.
+
+        Raises
+        ------
+        CatalogException
+            If there is one of the name.
+        TypeError
+            If it is no catalog.
+        """
+        if not isinstance(catalog, Catalog):
+            raise TypeError(f"expected a Catalog, got {type(catalog).__name__}")
+        self._objects.register_catalog(catalog_name, catalog)
+
+    def get_catalog(self, catalog_name: str) -> Catalog | None:
+        """Return the catalog of a name; None if there is none."""
+        return self._objects.catalog_or_none(catalog_name)
 
     @unsupported(_MODULES)
     def load_module(self, module_name: str, module: Module) -> None:
@@ -593,9 +623,51 @@ class TableEnvironment:
 
     # What tables, expressions and functions ask of their environment.
 
+    def _relation_of(self, entry: Entry) -> Relation:
+        """Return the rows of a table or view."""
+        table = entry.table
+        if isinstance(table, TableView):
+            assert table.table is not None
+            return table.table._rows
+        if isinstance(table, SparkTable) or not table.is_view:
+            return relation_of(table._descriptor, entry.identifier, self)
+        if entry.path in self._views:
+            raise TableException(f"The view {entry.identifier} reads itself.")
+        from pyflow.table import sql
+
+        self._views.append(entry.path)
+        try:
+            return sql.view(self, table, entry.identifier)
+        finally:
+            self._views.pop()
+
     def _function(self, name: str) -> Any:
         """Return the function registered under a name; None if there is none."""
-        return self._objects.function(name)
+        found = self._objects.function(name)
+        if found is None or found.function is not None:
+            return None if found is None else found.function
+        assert found.described is not None
+        return self._instantiated(found.described)
+
+    def _instantiated(self, described: CatalogFunction) -> Any:
+        """Return the function that a catalog describes.
+
+        Raises
+        ------
+        TableException
+            If there is none of its name.
+        """
+        name = described.get_class_name()
+        if described.get_function_language() != "PYTHON":
+            return JavaFunction(name, self._spark)
+        module, _, attribute = name.rpartition(".")
+        if not module or not attribute:
+            raise TableException(f"the place of a Python function is 'module.name', not {name!r}")
+        try:
+            found = getattr(importlib.import_module(module), attribute)
+        except (ImportError, AttributeError) as error:
+            raise TableException(f"'{name}' cannot be imported: {error}") from error
+        return self._wrapped(found)
 
     def _function_of(self, call: Node, *kinds: str) -> Any:
         """Return the function that a node calls.
@@ -668,10 +740,10 @@ class TableEnvironment:
     def _insertion(self, target: str | TableDescriptor, table: Table, overwrite: bool) -> Insertion:
         if isinstance(target, str):
             entry = self._objects.find(target)
-            if isinstance(entry.content, Table):
+            if entry.descriptor is None:
                 raise TableException(f"{entry.identifier} is a view: it cannot be written.")
             return insertion_of(
-                entry.content, entry.identifier, entry.path, table._rows, overwrite, self
+                entry.descriptor, entry.identifier, entry.path, table._rows, overwrite, self
             )
         return insertion_of(target, "of a descriptor", None, table._rows, overwrite, self)
 

@@ -42,7 +42,7 @@ def main():
         "no class": refused(create, "f", "no.Such"),
         "no function": refused(create, "f", "java.lang.String"),
         "in SQL": refused(t_env.execute_sql, "CREATE FUNCTION f AS 'no.Such' LANGUAGE SCALA"),
-        "twice": refused(create, "repeated", "com.example.Repeated"),
+        "twice": refused(t_env.create_java_function, "repeated", "com.example.Repeated"),
     }
     print(json.dumps(answers))
 

@@ -110,7 +110,7 @@ def test_what_is_unsupported_says_so():
         HiveModule,
         lambda: HiveCatalog("hive"),
         lambda: JdbcCatalog("jdbc", "d", "u", "p", "jdbc:x"),
-        lambda: Catalog.list_tables(None, "d"),
+        lambda: Catalog.list_procedures(None, "d"),
     ],
 )
 def test_java_objects_of_flink_are_unsupported(call):

@@ -96,7 +96,7 @@ def test_temporary_tables_hide_those_of_the_catalog(batch):
     batch.create_view("v", numbers(batch, 1))
     batch.create_temporary_view("v", numbers(batch, 2))
     assert len(rows(batch.from_path("v"))) == 2
-    with pytest.raises(TableException, match="hides"):
+    with pytest.raises(TableException, match="Drop it first"):
         batch.drop_view("v")
     batch.drop_temporary_view("v")
     assert len(rows(batch.from_path("`v`"))) == 1
@@ -116,7 +116,7 @@ def test_a_table_as_text_is_a_name(batch):
     assert rows(batch.from_path(name)) == rows(table)
 
 
-def test_there_is_one_catalog(batch):
+def test_there_is_one_catalog_at_first(batch):
     assert (batch.get_current_catalog(), batch.get_current_database()) == (
         "default_catalog",
         "default_database",
@@ -129,8 +129,11 @@ def test_there_is_one_catalog(batch):
         batch.use_catalog("other")
     with pytest.raises(CatalogException, match=r"\[other\] does not exist"):
         batch.use_database("other")
-    with pytest.raises(CatalogException, match="other"):
-        batch.create_temporary_view("other.default_database.v", numbers(batch))
+    with pytest.raises(CatalogException, match="Catalog other does not exist"):
+        batch.create_view("other.default_database.v", numbers(batch))
+    # What is temporary needs no catalog.
+    batch.create_temporary_view("other.default_database.v", numbers(batch))
+    assert len(rows(batch.from_path("other.default_database.v"))) == 3
     assert batch.list_modules() == ["core"]
     assert [module.name() for module in batch.list_full_modules()] == ["core"]
     nothing = (batch.list_models(), batch.list_temporary_models(), batch.list_materialized_tables())

@@ -45,4 +45,4 @@ def test_functions_of_jvm_classes(tmp_path):
     for name in ("no class", "in SQL"):
         assert "no.Such is no function here: Can not load class" in answers[name]
     assert "implements one of org.apache.spark.sql.api.java.UDF0" in answers["no function"]
-    assert "does already exist" in answers["twice"]
+    assert "repeated already exists in Catalog default_catalog" in answers["twice"]

@@ -180,10 +180,11 @@ WRONG = {
     "CREATE MODEL m INPUT (a INT) OUTPUT (b INT)": (1, 1, "CREATE MODEL is not carried"),
     "DELETE FROM orders": (1, 1, "DELETE is not carried"),
     "ANALYZE TABLE orders COMPUTE STATISTICS": (1, 1, "ANALYZE TABLE is not carried"),
-    "RESET": (1, 1, "RESET is not carried"),
+    "RESET 'table.local-time-zon'": (1, 1, "Near names: table.local-time-zone"),
+    "REMOVE JAR '/a.jar'": (1, 1, "REMOVE JAR is not carried"),
+    "TRUNCATE TABLE orders": (1, 1, "TRUNCATE TABLE is not carried"),
     "CREATE FUNCTION f AS 'a.B' LANGUAGE JAVA": (1, 22, "The class a.B is no function here"),
     "INSERT INTO nowhere SELECT 1": (1, 13, "was not found"),
-    "CREATE TABLE t (a INT)": (1, 1, "'connector'"),
     "DROP VIEW nothing": (1, 1, "does not exist"),
 }
 

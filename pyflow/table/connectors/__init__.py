@@ -10,12 +10,13 @@ from pyflow.table.connectors.jdbc import Jdbc
 from pyflow.table.connectors.kafka import Kafka
 from pyflow.table.connectors.print import Print
 from pyflow.table.connectors.python import Python
+from pyflow.table.connectors.spark import Spark
 from pyflow.table.connectors.upsert_kafka import UpsertKafka
 from pyflow.util.exceptions import TableException
 
 CONNECTORS: dict[str, type[Connector]] = {
     each.identifier: each
-    for each in (Blackhole, DataGen, FileSystem, Jdbc, Kafka, Print, Python, UpsertKafka)
+    for each in (Blackhole, DataGen, FileSystem, Jdbc, Kafka, Print, Python, Spark, UpsertKafka)
 }
 
 

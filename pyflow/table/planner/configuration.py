@@ -678,7 +678,34 @@ class SessionConfiguration(Configuration):
     def __init__(self, session: SparkSession, configuration: Configuration) -> None:
         super().__init__()
         self._session = session
+        self._given = Configuration(configuration)
+        #: What the session's own settings were before.
+        self._before: dict[str, str | None] = {}
         self.add_all(configuration)
+
+    def reset(self, key: str) -> None:
+        """Give a setting the value that it had at the start, or none.
+
+        Raises
+        ------
+        TableException
+            If there is no such setting, or it has added files, which stay.
+        """
+        setting = find(key)
+        if not self.contains_key(key):
+            return
+        if self._given.contains_key(key):
+            self._put(key, self._given._values[key])
+            return
+        if setting.effect is Effect.FILES:
+            raise TableException(f"the setting {key!r} has added files to the session, which stay")
+        for name in _of_spark(setting, text_of(self._values[key])):
+            before = self._before.get(name)
+            if before is None:
+                self._session.conf.unset(name)
+            else:
+                self._session.conf.set(name, before)
+        self.remove_config(key)
 
     def _put(self, key: str, value: Any) -> None:
         text = text_of(value)
@@ -687,6 +714,7 @@ class SessionConfiguration(Configuration):
             self._add_files(key, setting.parse(text))
         for name, spark_value in _of_spark(setting, text).items():
             if setting.effect is Effect.SESSION:
+                self._before.setdefault(name, self._session.conf.get(name, None))
                 self._session.conf.set(name, spark_value)
             elif not _was_started_with(self._session, name, spark_value):
                 raise TableException(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import functions as F
 
@@ -50,6 +50,7 @@ from pyflow.table.types import (
     MapType,
     MultisetType,
     NullType,
+    RowField,
     RowType,
     SmallIntType,
     TimestampType,
@@ -62,6 +63,7 @@ from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
 
     from pyflow.table.table_descriptor import TableDescriptor
     from pyflow.table.table_environment import TableEnvironment
@@ -160,6 +162,30 @@ def columns_of(
             found.append((entry.name, resolved.data_type))
             columns.append(resolved.column.alias(entry.name))
     return tuple(found), columns, times
+
+
+def declared_fields(
+    schema: Schema, environment: TableEnvironment
+) -> tuple[tuple[str, DataType], ...]:
+    """Return names and types of the columns of a schema, without what reads the table.
+
+    Raises
+    ------
+    TableException
+        If an expression of a column or watermark means nothing.
+    """
+    stored = tuple(
+        (entry.name, entry.data_type)
+        for entry in schema.columns
+        if isinstance(entry, (UnresolvedPhysicalColumn, UnresolvedMetadataColumn))
+    )
+    if len(stored) == len(schema.columns) and not schema.watermarks:
+        return stored
+    row_type = RowType([RowField(name, data_type) for name, data_type in stored])
+    frame = environment._spark.createDataFrame([], cast("StructType", to_spark(row_type)))
+    found, _, _ = columns_of(Relation(frame, stored), schema, environment)
+    _watermark(schema, dict(found), "of this schema")
+    return found
 
 
 def watched(

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from pyflow.table.sql.statements import explain as explain
     from pyflow.table.sql.statements import expression as expression
     from pyflow.table.sql.statements import query as query
+    from pyflow.table.sql.statements import view as view
 
-__all__ = ["add_insert", "execute", "explain", "expression", "query"]
+__all__ = ["add_insert", "execute", "explain", "expression", "query", "view"]
 
 
 def __getattr__(name: str) -> Any:

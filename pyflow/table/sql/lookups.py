@@ -9,7 +9,6 @@ from sqlglot import exp
 from pyflow.table.planner import lookup_joins
 from pyflow.table.planner.nodes import Field
 from pyflow.table.sql.names import Rows, of_relation
-from pyflow.table.table_descriptor import TableDescriptor
 
 if TYPE_CHECKING:
     from pyflow.table.sql.queries import _Query
@@ -34,10 +33,10 @@ def dimension_of(query: _Query, left: Rows, join: exp.Join) -> tuple[lookup_join
     with query.translator(left).at(table):
         path = ".".join("`" + part.replace("`", "``") + "`" for part in parts)
         entry = query.environment._objects.find(path)
-        if not isinstance(entry.content, TableDescriptor):
+        if entry.descriptor is None:
             query.refuse(table, f"{parts[-1]!r} is a view: only rows of a table can be looked up")
-        found = lookup_joins.dimension_of(entry.content, entry.identifier, query.environment)
-    rows = of_relation(found.shape, parts)
+        found = lookup_joins.dimension_of(entry.descriptor, entry.identifier, query.environment)
+    rows = of_relation(found.shape, entry.path)
     alias = table.args.get("alias")
     if alias is None:
         return found, rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Window
 from pyspark.sql import functions as F
@@ -45,6 +45,14 @@ class _Specification:
     ranks: bool
 
 
+def _function_or_none(environment: TableEnvironment, name: str) -> Any:
+    """Return a function; None also where it cannot be imported, which its translation tells."""
+    try:
+        return environment._function(name)
+    except TableException:
+        return None
+
+
 def has_aggregate(environment: TableEnvironment, expression: exp.Expr) -> bool:
     """Whether an expression has an aggregate that is not taken OVER a window."""
     if isinstance(expression, exp.Window):
@@ -55,7 +63,7 @@ def has_aggregate(environment: TableEnvironment, expression: exp.Expr) -> bool:
     if isinstance(expression, (exp.Subquery, exp.Select)):
         return False
     if isinstance(expression, exp.Anonymous):
-        wrapper = environment._function(expression.name)
+        wrapper = _function_or_none(environment, expression.name)
         if wrapper is not None:
             if getattr(wrapper, "kind", "") == "aggregate":
                 return True

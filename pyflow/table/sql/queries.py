@@ -330,7 +330,8 @@ class _Query:
         with self.translator(Rows(self.one_row())).at(node):
             path = ".".join("`" + part.replace("`", "``") + "`" for part in parts)
             found = self.environment.from_path(path)
-        return of_relation(found._rows, parts)
+            qualifier = self.environment._objects.qualified(path)
+        return of_relation(found._rows, qualifier)
 
     def _join(self, left: Rows, join: exp.Join, conditions: list[exp.Expr]) -> Rows:
         side = (join.args.get("side") or "").upper()

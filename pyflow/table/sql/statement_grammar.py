@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
@@ -44,6 +45,7 @@ _SHOWN = (
     "CREATE VIEW",
     "CREATE CATALOG",
     "PARTITIONS",
+    "MATERIALIZED TABLES",
     "JARS",
     "JOBS",
     "PROCEDURES",
@@ -158,10 +160,11 @@ class StatementGrammar(QueryGrammar):
         if not temporary and self.take("DATABASE"):
             return self._create_database()
         if not temporary and self.take("CATALOG"):
+            exists = self._if_not_exists()
             name = self.name("the name of a catalog")
             return tree.CreateCatalog(
                 this=name,
-                exists=self._if_not_exists() or None,
+                exists=exists or None,
                 comment=self._comment(),
                 options=self._options(),
             )
@@ -176,7 +179,8 @@ class StatementGrammar(QueryGrammar):
         name = self.path("the name of a table")
         table = tree.CreateTable(this=name, temporary=temporary or None, exists=exists or None)
         if self._curr.token_type == TokenType.L_PAREN:
-            self._table_elements(table)
+            table.set("columns", [])
+            self.in_parentheses(lambda: self._table_element(table))
         table.set("comment", self._comment())
         if self.take("DISTRIBUTED"):
             return self._not_carried("DISTRIBUTED of CREATE TABLE")
@@ -190,34 +194,29 @@ class StatementGrammar(QueryGrammar):
             table.set("expression", self.query())
         return table
 
-    def _table_elements(self, table: tree.CreateTable) -> None:
-        columns: list[exp.Expr] = []
-
-        def element() -> None:
-            first = self._curr
-            if self.ahead("WATERMARK", "FOR"):
-                self._advance(2)
-                column = self._field_path()
-                self.require("AS")
-                expression, text = self._with_text(self.condition)
-                watermark = tree.WatermarkDefinition(this=column, expression=expression, text=text)
-                if table.args.get("watermark") is not None:
-                    tree.refuse(self.sql, column, "a second watermark of one table")
-                table.set("watermark", tree.at(watermark, first))
-            elif self.ahead("CONSTRAINT") or self.ahead("PRIMARY", "KEY"):
-                constraint = self.name() if self.take("CONSTRAINT") else None
-                self.require("PRIMARY", "KEY")
-                keys = self.in_parentheses(self.name)
-                self._not_enforced()
-                key = tree.PrimaryKeyDefinition(this=constraint, expressions=keys)
-                if table.args.get("primary_key") is not None:
-                    tree.refuse(self.sql, keys[0], "a second primary key of one table")
-                table.set("primary_key", tree.at(key, first))
-            else:
-                columns.append(self._column())
-
-        self.in_parentheses(element)
-        table.set("columns", columns)
+    def _table_element(self, table: exp.Expr) -> None:
+        """Take a column, a watermark or a key of CREATE TABLE or ALTER TABLE."""
+        first = self._curr
+        if self.ahead("WATERMARK", "FOR"):
+            self._advance(2)
+            column = self._field_path()
+            self.require("AS")
+            expression, text = self._with_text(self.condition)
+            watermark = tree.WatermarkDefinition(this=column, expression=expression, text=text)
+            if table.args.get("watermark") is not None:
+                tree.refuse(self.sql, column, "a second watermark of one table")
+            table.set("watermark", tree.at(watermark, first))
+        elif self.ahead("CONSTRAINT") or self.ahead("PRIMARY", "KEY"):
+            constraint = self.name() if self.take("CONSTRAINT") else None
+            self.require("PRIMARY", "KEY")
+            keys = self.in_parentheses(self.name)
+            self._not_enforced()
+            key = tree.PrimaryKeyDefinition(this=constraint, expressions=keys)
+            if table.args.get("primary_key") is not None:
+                tree.refuse(self.sql, keys[0], "a second primary key of one table")
+            table.set("primary_key", tree.at(key, first))
+        else:
+            table.append("columns", self._column())
 
     def _not_enforced(self) -> None:
         if not self.take("NOT", "ENFORCED"):
@@ -249,6 +248,18 @@ class StatementGrammar(QueryGrammar):
                 column.set("primary_key", True)
         column.set("comment", self._comment())
         return tree.at(column, first)
+
+    def _placed_element(self, table: exp.Expr) -> None:
+        """Take what ALTER TABLE adds or changes, a column with its place."""
+        count = len(table.args["columns"])
+        self._table_element(table)
+        if len(table.args["columns"]) == count:
+            return
+        column = table.args["columns"][-1]
+        if self.take("FIRST"):
+            column.set("first", True)
+        elif self.take("AFTER"):
+            column.set("after", self.name("the name of a column"))
 
     def _like(self) -> tree.LikeClause:
         name = self.path("the name of a table")
@@ -289,6 +300,10 @@ class StatementGrammar(QueryGrammar):
 
     def _create_function(self, kind: str | None) -> tree.CreateFunction:
         exists = self._if_not_exists()
+        return tree.CreateFunction(**self._function(kind, exists))
+
+    def _function(self, kind: str | None, exists: bool) -> dict[str, Any]:
+        """Take name and implementation of a function."""
         name = self.path("the name of a function")
         self.require("AS")
         implementation = self.string()
@@ -298,15 +313,15 @@ class StatementGrammar(QueryGrammar):
         resources: list[exp.Expr] = []
         if self.take("USING"):
             resources = self.listed(self._resource)
-        return tree.CreateFunction(
-            this=name,
-            kind=kind,
-            exists=exists or None,
-            implementation=implementation,
-            language=language,
-            resources=resources,
-            options=self._options(),
-        )
+        return {
+            "this": name,
+            "kind": kind,
+            "exists": exists or None,
+            "implementation": implementation,
+            "language": language,
+            "resources": resources,
+            "options": self._options(),
+        }
 
     def _resource(self) -> exp.Expr:
         self.one_of(("JAR", "FILE", "ARCHIVE"))
@@ -349,18 +364,24 @@ class StatementGrammar(QueryGrammar):
 
     def _alter(self) -> exp.Expr:
         kind = self._curr.text.upper()
-        if kind in ("FUNCTION", "CATALOG", "MODEL", "MATERIALIZED", "TEMPORARY", "CONNECTION"):
+        if kind in ("MODEL", "MATERIALIZED", "CONNECTION"):
             return self._not_carried(f"ALTER {kind}")
-        self.one_of(("TABLE", "VIEW", "DATABASE"))
-        exists = self._if_exists()
+        if kind in ("TEMPORARY", "FUNCTION"):
+            return self._alter_function()
+        self.one_of(("TABLE", "VIEW", "FUNCTION", "DATABASE", "CATALOG"))
+        if kind == "CATALOG":
+            return self._alter_catalog()
+        exists = self._if_exists() or None
         name = self.path(f"the name of a {kind.lower()}")
         if kind == "DATABASE":
             self.require("SET")
             return tree.AlterDatabase(this=name, options=self._option_list())
-        alter = tree.AlterTable(this=name, kind=kind, exists=exists or None)
+        if kind == "TABLE" and not (self.ahead("RENAME", "TO") or self.ahead("SET")):
+            altered = self._alter_elements(name, exists)
+            if altered is not None:
+                return altered
+        alter = tree.AlterTable(this=name, kind=kind, exists=exists)
         if self.take("RENAME"):
-            if self.name_ahead():
-                return self._not_carried("ALTER TABLE ... RENAME of a column")
             self.require("TO")
             alter.set("rename", self.path(f"the new name of the {kind.lower()}"))
         elif kind == "VIEW":
@@ -371,12 +392,93 @@ class StatementGrammar(QueryGrammar):
         elif self.take("SET"):
             alter.set("options", self._option_list())
         elif self.take("RESET"):
-            alter.set("reset", self.in_parentheses(self.string))
-        elif self._curr.text.upper() in ("ADD", "MODIFY", "DROP"):
-            return self._not_carried(f"ALTER TABLE ... {self._curr.text.upper()}")
+            alter.set("reset", self._string_list())
         else:
             self.expected("RENAME TO, SET, RESET, ADD, MODIFY or DROP")
         return alter
+
+    def _alter_elements(self, name: exp.Expr, exists: bool | None) -> exp.Expr | None:
+        """Take what ALTER TABLE does to columns, keys and partitions; None for anything else."""
+        if self.take("RENAME"):
+            column = self.name("the name of a column")
+            self.require("TO")
+            new = self.name("the new name of the column")
+            return tree.RenameColumn(this=name, exists=exists, column=column, rename=new)
+        if self._curr.text.upper() not in ("ADD", "MODIFY", "DROP"):
+            return None
+        self._advance()
+        kind = self._prev.text.upper()
+        if self.ahead("DISTRIBUTION"):
+            return self._not_carried(f"ALTER TABLE ... {kind} DISTRIBUTION")
+        if kind == "ADD" and (self.ahead("PARTITION") or self.ahead("IF")):
+            ignored = self._if_not_exists() or None
+            return self._alter_partitions(name, kind, ignored)
+        if kind == "DROP" and (self.ahead("PARTITION") or self.ahead("IF")):
+            ignored = self._if_exists() or None
+            return self._alter_partitions(name, kind, ignored)
+        if kind == "DROP":
+            return self._drop_columns(name, exists)
+        alter = tree.AlterColumns(this=name, kind=kind, exists=exists, columns=[])
+        if self._curr.token_type == TokenType.L_PAREN:
+            self.in_parentheses(lambda: self._placed_element(alter))
+        else:
+            self._placed_element(alter)
+        return alter
+
+    def _drop_columns(self, name: exp.Expr, exists: bool | None) -> tree.DropColumns:
+        for kind in ("WATERMARK", "PRIMARY KEY"):
+            if self.take(*kind.split()):
+                return tree.DropColumns(this=name, exists=exists, kind=kind)
+        if self.take("CONSTRAINT"):
+            constraint = self.name("the name of a constraint")
+            return tree.DropColumns(
+                this=name, exists=exists, kind="CONSTRAINT", expressions=[constraint]
+            )
+        if self._curr.token_type == TokenType.L_PAREN:
+            columns = self.in_parentheses(self.name)
+        else:
+            columns = [self.name("the name of a column")]
+        return tree.DropColumns(this=name, exists=exists, kind="COLUMNS", expressions=columns)
+
+    def _alter_partitions(
+        self, name: exp.Expr, kind: str, ignored: bool | None
+    ) -> tree.AlterPartitions:
+        partitions: list[exp.Expr] = []
+        while not partitions or self.ahead("PARTITION") or self.sign(TokenType.COMMA):
+            self.require("PARTITION")
+            values = self.in_parentheses(self._partition)
+            options = self._options() if kind == "ADD" else None
+            partitions.append(tree.Partition(expressions=values, options=options))
+        return tree.AlterPartitions(this=name, kind=kind, ignored=ignored, expressions=partitions)
+
+    def _alter_function(self) -> tree.AlterFunction:
+        temporary = self.take("TEMPORARY")
+        system = temporary and self.take("SYSTEM")
+        self.require("FUNCTION")
+        kind = "TEMPORARY SYSTEM" if system else "TEMPORARY" if temporary else None
+        exists = self._if_exists()
+        return tree.AlterFunction(**self._function(kind, exists))
+
+    def _alter_catalog(self) -> tree.AlterCatalog:
+        alter = tree.AlterCatalog(this=self.name("the name of a catalog"))
+        if self.take("SET"):
+            alter.set("options", self._option_list())
+        elif self.take("RESET"):
+            alter.set("reset", self._string_list())
+        elif self.take("COMMENT"):
+            alter.set("comment", self.string())
+        else:
+            self.expected("SET, RESET or COMMENT")
+        return alter
+
+    def _string_list(self) -> list[exp.Expr]:
+        if (
+            self._curr.token_type == TokenType.L_PAREN
+            and self._next.token_type == TokenType.R_PAREN
+        ):
+            self._advance(2)
+            return []
+        return [*self.in_parentheses(self.string)]
 
     # INSERT and what contains it
 
@@ -464,7 +566,7 @@ class StatementGrammar(QueryGrammar):
     def _describe(self) -> exp.Expr:
         for kind in ("CATALOG", "FUNCTION", "DATABASE", "JOB", "MODEL"):
             if self.ahead(kind) and self._next and self._next.token_type != TokenType.SEMICOLON:
-                if kind != "CATALOG":
+                if kind in ("JOB", "MODEL"):
                     return self._not_carried(f"DESCRIBE {kind}")
                 self._advance()
                 extended = self.take("EXTENDED") or None
@@ -482,7 +584,7 @@ class StatementGrammar(QueryGrammar):
         elif what == "PARTITIONS":
             show.set("source", self.path("the name of a table"))
             if self.take("PARTITION"):
-                self.between_parentheses()
+                show.set("partition", self.in_parentheses(self._partition))
         elif what in _NAMED:
             self.expected("'FROM'")
         negated = self.take("NOT")

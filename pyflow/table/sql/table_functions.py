@@ -321,7 +321,8 @@ def _aggregate_streams(
 def lateral(query: _Query, left: Rows, table: exp.Expr, call: exp.Anonymous, outer: bool) -> Rows:
     """Return each row of the left with the rows that a table function returns for it."""
     environment = query.environment
-    wrapper = environment._function(call.name)
+    with query.translator(left).at(call):
+        wrapper = environment._function(call.name)
     if wrapper is None:
         query.refuse(call, f"No match found for table function '{call.name}'")
     if getattr(wrapper, "kind", "") != "table":

@@ -75,9 +75,9 @@ class Descriptor(exp.Expression):
 
 
 class ColumnDefinition(exp.Expression):
-    """A physical, computed or metadata column of CREATE TABLE.
+    """A physical, computed or metadata column of CREATE TABLE and ALTER TABLE.
 
-    ``text`` is what computes it, as written.
+    ``text`` is what computes it, as written; ``first`` and ``after`` are the place of ALTER TABLE.
     """
 
     arg_types: ClassVar[dict[str, bool]] = {
@@ -90,6 +90,8 @@ class ColumnDefinition(exp.Expression):
         "virtual": False,
         "comment": False,
         "primary_key": False,
+        "first": False,
+        "after": False,
     }
 
 
@@ -220,10 +222,79 @@ class AlterTable(Statement):
     }
 
 
+class AlterColumns(Statement):
+    """ALTER TABLE ADD or MODIFY: columns, watermark and primary key; ``kind`` is which."""
+
+    arg_types: ClassVar[dict[str, bool]] = {
+        "this": True,
+        "kind": True,
+        "exists": False,
+        "columns": False,
+        "watermark": False,
+        "primary_key": False,
+    }
+
+
+class DropColumns(Statement):
+    """ALTER TABLE DROP; ``kind`` is COLUMNS, WATERMARK, PRIMARY KEY or CONSTRAINT."""
+
+    arg_types: ClassVar[dict[str, bool]] = {
+        "this": True,
+        "kind": True,
+        "exists": False,
+        "expressions": False,
+    }
+
+
+class RenameColumn(Statement):
+    """ALTER TABLE RENAME column TO name."""
+
+    arg_types: ClassVar[dict[str, bool]] = {
+        "this": True,
+        "exists": False,
+        "column": True,
+        "rename": True,
+    }
+
+
+class AlterPartitions(Statement):
+    """ALTER TABLE ADD or DROP PARTITION; ``kind`` is which, ``ignored`` is IF [NOT] EXISTS."""
+
+    arg_types: ClassVar[dict[str, bool]] = {
+        "this": True,
+        "kind": True,
+        "ignored": False,
+        "expressions": True,
+    }
+
+
+class Partition(exp.Expression):
+    """``PARTITION (column = value, ...) WITH (...)``."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"expressions": True, "options": False}
+
+
+class AlterFunction(Statement):
+    """ALTER FUNCTION; ``kind`` as of CREATE FUNCTION."""
+
+    arg_types: ClassVar[dict[str, bool]] = CreateFunction.arg_types
+
+
 class AlterDatabase(Statement):
     """ALTER DATABASE SET."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "options": True}
+
+
+class AlterCatalog(Statement):
+    """ALTER CATALOG: SET, RESET, COMMENT."""
+
+    arg_types: ClassVar[dict[str, bool]] = {
+        "this": True,
+        "options": False,
+        "reset": False,
+        "comment": False,
+    }
 
 
 class Insert(Statement):
@@ -252,7 +323,7 @@ class Explain(Statement):
 
 
 class Describe(Statement):
-    """DESCRIBE of a table, or of a catalog or function."""
+    """DESCRIBE; ``kind`` is TABLE, CATALOG, DATABASE or FUNCTION."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "kind": True, "extended": False}
 
@@ -266,6 +337,7 @@ class Show(Statement):
         "negated": False,
         "operator": False,
         "pattern": False,
+        "partition": False,
     }
 
 

@@ -1,0 +1,1 @@
+"""Catalogs: where databases with their tables, views and functions are kept."""

@@ -1,0 +1,96 @@
+"""The connector ``spark``: a table or view of one of Spark's catalogs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from pyspark.errors import AnalysisException
+
+from pyflow.table.connectors.connector import Connector, Option
+from pyflow.table.planner.relation import column
+from pyflow.table.types import to_spark
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from pyflow.table.planner.relation import Relation
+    from pyflow.table.table_environment import TableEnvironment
+
+
+_MODE = "spark.sql.sources.partitionOverwriteMode"
+_ONE_AT_A_TIME = Lock()
+
+
+@contextmanager
+def _replacing_partitions(session: SparkSession) -> Iterator[None]:
+    """Have Spark replace those partitions alone that rows are in.
+
+    A writer of a table by its name takes this from the session's settings alone.
+    """
+    with _ONE_AT_A_TIME:
+        before = session.conf.get(_MODE)
+        session.conf.set(_MODE, "dynamic")
+        try:
+            yield
+        finally:
+            session.conf.set(_MODE, str(before))
+
+
+class Spark(Connector):
+    """A table that Spark knows by a name."""
+
+    identifier = "spark"
+    options = (Option("table", required=True),)
+
+    def read(self, environment: TableEnvironment) -> DataFrame:
+        """Return the rows that the table has now, its columns by name and of the declared types."""
+        frame = self._found(environment)
+        missing = [name for name, _ in self.table.columns if name not in frame.columns]
+        if missing:
+            raise self._differs(missing, frame.columns)
+        return frame.select(
+            *(
+                column(name).cast(to_spark(data_type)).alias(name)
+                if frame.schema[name].dataType != to_spark(data_type)
+                else column(name)
+                for name, data_type in self.table.columns
+            )
+        )
+
+    def _found(self, environment: TableEnvironment) -> DataFrame:
+        try:
+            frame = environment._spark.table(self["table"])
+            # Over Connect the name is looked for when the columns are asked for.
+            frame.schema  # noqa: B018
+        except AnalysisException as error:
+            raise TableException(
+                f"Table {self.table.identifier}: Spark cannot read {self['table']!r}: "
+                f"{str(error).splitlines()[0]}"
+            ) from error
+        return frame
+
+    def check_sink(self, overwrite: bool) -> None:
+        """Spark says whether it writes a table, and replaces its rows, when it is asked for it."""
+
+    def write(self, rows: Relation, overwrite: bool, environment: TableEnvironment) -> None:
+        """Append the rows, or replace those of the table, or of the partitions that they are in."""
+        there = self._found(environment).columns
+        given = [name for name, _ in self.table.columns]
+        if set(given) != set(there):
+            raise self._differs(given, there)
+        writer = rows.frame.select(*map(column, there)).write
+        if not overwrite:
+            writer.insertInto(self["table"], False)
+            return
+        with _replacing_partitions(environment._spark):
+            writer.insertInto(self["table"], True)
+
+    def _differs(self, wanted: list[str], there: list[str]) -> TableException:
+        return TableException(
+            f"Table {self.table.identifier}: Spark's table {self['table']} has the columns "
+            f"{', '.join(there)}, and not {', '.join(wanted)}."
+        )
