@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 
 import pytest
 
@@ -343,3 +344,23 @@ def test_the_same_over_spark_connect(tmp_path):
     assert "'lake.shop.nothing' was not found" in answers["missing"]
     assert "Failed to find the data source: no" in answers["format"]
     assert answers["databases"] == ["default"]
+
+
+def test_rows_without_end_are_appended(streaming, spark, tmp_path):
+    streaming.execute_sql("CREATE CATALOG lake WITH ('type' = 'spark')")
+    streaming.execute_sql(f"CREATE DATABASE lake.shop WITH ('location' = '{tmp_path}/shop')")
+    try:
+        streaming.execute_sql("CREATE TABLE lake.shop.t (a INT) WITH ('format' = 'parquet')")
+        streaming.execute_sql(
+            "CREATE TABLE ticks (a INT) WITH ('connector' = 'datagen', 'rows-per-second' = '10')"
+        )
+        result = streaming.execute_sql("INSERT INTO lake.shop.t SELECT a FROM ticks")
+        end = time.monotonic() + 60
+        while spark.table("shop.t").count() < 5 and time.monotonic() < end:
+            time.sleep(0.2)
+        result.get_job_client().cancel().result()
+        assert spark.table("shop.t").count() >= 5
+        # What is there is bounded.
+        assert len(rows(streaming, "SELECT a FROM lake.shop.t")) >= 5
+    finally:
+        spark.sql("DROP DATABASE spark_catalog.shop CASCADE")

@@ -89,6 +89,14 @@ class Spark(Connector):
         with _replacing_partitions(environment._spark):
             writer.insertInto(self["table"], True)
 
+    def write_batch(self, rows: Relation, batch: int, environment: TableEnvironment) -> None:
+        """Append a micro-batch.
+
+        It is written in a session of its own, so that this one has to look for files again.
+        """
+        super().write_batch(rows, batch, environment)
+        environment._spark.catalog.refreshTable(self["table"])
+
     def _differs(self, wanted: list[str], there: list[str]) -> TableException:
         return TableException(
             f"Table {self.table.identifier}: Spark's table {self['table']} has the columns "
