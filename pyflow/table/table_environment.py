@@ -387,10 +387,7 @@ class TableEnvironment:
 
     def list_functions(self) -> list[str]:
         """Return the names of all functions, built-in ones among them."""
-        from pyflow.table.planner.functions.definition import table
-
-        built_in = {name.lower() for each in table().values() for name in each.sql_names}
-        return sorted({*built_in, *self._objects.function_names()})
+        return sorted({*self._built_in_names(), *self._objects.function_names()})
 
     def list_modules(self) -> list[str]:
         """Return the names of the modules: ``core``, the built-in functions."""
@@ -648,6 +645,13 @@ class TableEnvironment:
             return None if found is None else found.function
         assert found.described is not None
         return self._instantiated(found.described)
+
+    @staticmethod
+    def _built_in_names() -> set[str]:
+        """Return the names of the built-in functions in SQL."""
+        from pyflow.table.planner.functions.definition import table
+
+        return {name.lower() for each in table().values() for name in each.sql_names}
 
     def _instantiated(self, described: CatalogFunction) -> Any:
         """Return the function that a catalog describes.

@@ -185,6 +185,9 @@ def test_functions_of_catalogs_hold_where_they_are(batch, monkeypatch, tmp_path)
     batch.create_temporary_function("f", udf(lambda x: -x, result_type=DataTypes.INT()))
     assert rows(batch, "SELECT f(1)") == [(-1,)]
     assert rows(batch, "SHOW USER FUNCTIONS") == [("f",)]
+    batch.create_temporary_function("upper", udf(lambda x: x, result_type=DataTypes.INT()))
+    shown = {name for (name,) in rows(batch, "SHOW FUNCTIONS FROM default_database")}
+    assert {"f", "upper", "sum"} < shown
     batch.execute_sql("DROP TEMPORARY FUNCTION f")
     batch.execute_sql("ALTER FUNCTION f AS 'functions_of_catalogs.one' LANGUAGE PYTHON")
     assert rows(batch, "SELECT f(1)") == [(2,)]

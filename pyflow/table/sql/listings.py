@@ -96,12 +96,7 @@ class Listings(CatalogStatements):
         return self._objects.function_names(self._place(statement))
 
     def _functions(self, statement: tree.Show) -> Sequence[str]:
-        own = self._user_functions(statement)
-        return sorted({*self._environment.list_functions(), *own} - self._elsewhere(own))
-
-    def _elsewhere(self, own: Sequence[str]) -> set[str]:
-        """Return the program's functions of the current database that another has not."""
-        return set(self._objects.function_names()) - set(own)
+        return sorted({*self._environment._built_in_names(), *self._user_functions(statement)})
 
     def _show_full_modules(self, statement: tree.Show) -> TableResult:
         rows = [[each.name(), each.used()] for each in self._environment.list_full_modules()]
