@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,6 +29,8 @@ MODULES = ROOT / "tests" / "modules"
 # a GIL of their own from 3.13 on.
 FREE_THREADED = libpython.minor().endswith("t")
 OWN_GIL = sys.version_info >= (3, 13) and not FREE_THREADED
+
+CONNECT_LOCK = os.path.join(tempfile.gettempdir(), f"pyflow-tests-connect-{os.getuid()}.lock")
 
 MODE = "spark.pyflow.execution-mode"
 INTERPRETER = "spark.pyflow.interpreter"
@@ -121,6 +125,8 @@ def start(
     os.environ["PYTHONPATH"] = str(MODULES)
     if FREE_THREADED:
         os.environ.setdefault("PYTHON_GIL", "0")  # pandas would turn it on for all tests
+    if connect:
+        wait_for_connect()
     builder = SparkSession.builder.appName("pyflow-tests")
     builder = builder.remote(master) if connect else builder.master(master)
     for key, value in {**base_conf(), **submit_conf(), **(conf or {})}.items():
@@ -128,6 +134,15 @@ def start(
     if not default_stack:
         builder = pyflow.configure(builder)
     return builder.getOrCreate()
+
+
+def wait_for_connect() -> None:
+    """Wait until no other program of the tests has a Connect server that PySpark has started.
+
+    They all take the same port. This process holds the lock to its end.
+    """
+    lock = os.open(CONNECT_LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 def executors() -> set[str]:

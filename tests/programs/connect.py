@@ -22,6 +22,7 @@ def where(n):
 
 def main() -> None:
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    sessions.wait_for_connect()
     builder = pyflow.configure(SparkSession.builder.remote("local[2]"))
     for key, value in sessions.base_conf().items():
         builder = builder.config(key, value)
