@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -198,42 +199,47 @@ def _body(raw: dict[str, Any]) -> Iterator[str]:
         ("job", "rows", *SYSTEMS.values(), "PyFlink's best ÷ PyFlow, thread mode"),
         (_row(raw, case) for case in CASES),
     )
-    yield "![seconds per million rows](table_api.png)"
+    yield "![seconds of each job](table_api.png)"
     yield ""
     ratio = _seconds(raw, "long", "pyflink", "thread") / _seconds(raw, "long", "pyflow", "thread")
+    slower = [CASES[case].title for case in CASES if _advantage(raw, case) < 1]
+    missed = f"missed by {', '.join(slower)}" if slower else "reached"
     yield (
         f"Goals: `x + 1` at least 5 times as fast as in PyFlink's thread mode: {ratio:.1f} times. "
-        "No job slower than in PyFlink."
+        f"No job slower than in PyFlink: {missed}."
     )
     yield ""
 
 
 def _row(raw: dict[str, Any], case: str) -> list[str]:
-    seconds = {system: _seconds(raw, case, *system) for system in SYSTEMS}
-    best = min(each for (package, _), each in seconds.items() if package == "pyflink")
     return [
         CASES[case].title,
         f"{raw['rows'][case]:,}",
-        *(f"{each:.2f} s" for each in seconds.values()),
-        f"{best / seconds['pyflow', 'thread']:.1f}x",
+        *(f"{_seconds(raw, case, *system):.2f} s" for system in SYSTEMS),
+        f"{_advantage(raw, case):.1f}x",
     ]
+
+
+def _advantage(raw: dict[str, Any], case: str) -> float:
+    """Return how many times the time of PyFlow's thread mode PyFlink takes in its better mode."""
+    best = min(_seconds(raw, case, *system) for system in SYSTEMS if system[0] == "pyflink")
+    return best / _seconds(raw, case, "pyflow", "thread")
 
 
 def _draw(raw: dict[str, Any], path: Path) -> None:
     """Draw the seconds of each job, by system."""
-    figure, panels = plt.subplots(
-        1, len(CASES), figsize=(3.6 * len(CASES), 2.6), layout="constrained"
-    )
-    for axes, case in zip(panels, CASES, strict=True):
+    figure, panels = plt.subplots(2, len(CASES) // 2, figsize=(12, 5.4), layout="constrained")
+    for axes, case in zip(panels.flat, CASES, strict=True):
         for place, system in enumerate(SYSTEMS):
             seconds = _seconds(raw, case, *system)
             axes.barh(place, seconds, color=_COLOURS[place])
             axes.text(seconds, place, f" {seconds:.1f} s", va="center")
-        labels = list(SYSTEMS.values()) if axes is panels[0] else [""] * len(SYSTEMS)
+        labels = list(SYSTEMS.values()) if axes in panels[:, 0] else [""] * len(SYSTEMS)
         axes.set_yticks(range(len(SYSTEMS)), labels)
         axes.invert_yaxis()
         axes.margins(x=0.25)
-        title = f"{CASES[case].title.replace('`', '')}\n{raw['rows'][case]:,} rows"
+        title = textwrap.fill(CASES[case].title.replace("`", ""), 36)
+        title = f"{title}\n{raw['rows'][case]:,} rows"
         axes.set_title(title, loc="left", fontsize=10)
         axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=110)

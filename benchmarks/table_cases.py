@@ -86,7 +86,7 @@ CASES = {
         TableCase(
             "aggregate",
             f"aggregate per key, {KEYS:,} keys",
-            300_000,
+            100_000,
             f"MOD(id, {KEYS}) AS k, id AS x",
             "SELECT k, f(x) FROM numbers GROUP BY k",
             "k BIGINT, r DOUBLE",
