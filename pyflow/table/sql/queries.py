@@ -457,7 +457,9 @@ class _Query:
     # WHERE
 
     def _filtered(self, rows: Rows, condition: exp.Expr) -> Rows:
+        rows, known = self.with_values(rows, condition)
         translator = self.translator(rows)
+        translator.subqueries = known
         with translator.at(condition):
             relation = projection.filter_rows(
                 rows.relation, translator.node(condition), self.environment
@@ -477,10 +479,31 @@ class _Query:
             rows = semi_join(self, rows, part, anti)
         return rows
 
+    def with_values(self, rows: Rows, expression: exp.Expr) -> tuple[Rows, dict[int, Node]]:
+        """Join the values of queries that stand as values in an expression.
+
+        Returns
+        -------
+        tuple
+            The rows with these values, and their columns by the identities of the queries.
+        """
+        known: dict[int, Node] = {}
+        for nested in list(expression.find_all(exp.Subquery)):
+            if isinstance(nested.parent, (exp.In, exp.Exists)):
+                continue
+            if any(isinstance(above, exp.Query) for above in _above(nested, expression)):
+                continue
+            rows, known[id(nested)] = table_functions.scalar_query(self, rows, nested)
+        return rows, known
+
     def from_where(self, from_: exp.Expr, condition: exp.Expr) -> Rows:
         """Return the rows of a table reference for which a condition is true."""
         plain, queries = subquery_conditions(condition)
-        equalities = [part for part in plain if isinstance(part.unnest(), exp.EQ)]
+        equalities = [
+            part
+            for part in plain
+            if isinstance(part.unnest(), exp.EQ) and part.find(exp.Subquery) is None
+        ]
         sides = {join.args.get("side") for join in from_.args.get("joins") or ()}
         if sides & {"RIGHT", "FULL"}:
             # They add rows behind the lookup, which WHERE takes out.
@@ -533,13 +556,8 @@ class _Select:
         if self.select.args.get("having") is not None:
             places.append(self.select.args["having"])
         for place in places:
-            for nested in list(place.find_all(exp.Subquery)):
-                if isinstance(nested.parent, (exp.In, exp.Exists)):
-                    continue
-                if any(isinstance(above, exp.Subquery) for above in _above(nested, place)):
-                    continue
-                self.rows, node = table_functions.scalar_query(self.query, self.rows, nested)
-                self._known[id(nested)] = node
+            self.rows, known = self.query.with_values(self.rows, place)
+            self._known.update(known)
 
     def _projected(self, more: list[exp.Expr]) -> _Output:
         select = self.select

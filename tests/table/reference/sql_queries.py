@@ -232,6 +232,13 @@ BOTH = {
         SELECT id, SUM(amount) OVER w FROM clicks
         WINDOW w AS (PARTITION BY who ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)""",
     "limit_of_order": "SELECT id, amount FROM orders ORDER BY amount DESC LIMIT 2",
+    "value_of_query_in_where": """
+        SELECT id FROM orders WHERE amount > (SELECT AVG(amount) FROM orders)
+            AND (id = (SELECT MIN(id) FROM customers WHERE name <> 'ann')
+                 OR customer IS NULL OR id < (SELECT COUNT(*) FROM (SELECT * FROM customers)))""",
+    "no_value_of_query_in_where": """
+        SELECT id FROM orders WHERE amount > (SELECT id FROM customers WHERE id > 9)
+            OR id = (SELECT id FROM customers WHERE name = 'bob')""",
     "averages_of_large_decimals": """
         SELECT AVG(d), AVG(CASE WHEN n = 1 THEN d END) FROM (VALUES
             (1, CAST('99999999999999999999999999999999999999' AS DECIMAL(38, 0))),
@@ -437,6 +444,8 @@ QUERIES = {
 # What is left is compared: the rows of `orders` have no order of their own in Flink, and changes of
 # two groups by one row may come in any.
 SETTLED = {
+    "value_of_query_in_where",
+    "no_value_of_query_in_where",
     "aggregate_of_aggregate",
     "limit_of_order",
     "having_of_totals",
