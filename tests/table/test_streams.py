@@ -496,6 +496,21 @@ def test_bounded_rows_are_joined_to_each_row(t_env, source, spark, capsys):
     assert printed(table, WORDS, spark, capsys) == ["+I[3, short]", "+I[5, long]"]
 
 
+def test_values_of_bounded_queries_stand_beside_rows_without_end(t_env, source, spark, capsys):
+    source.words("one", "three", "seven")
+    t_env.create_temporary_view("words", t_env.from_descriptor(source.table()))
+    t_env.create_temporary_view("sizes", t_env.from_elements([(4,), (3,)], ["size"]))
+    table = t_env.sql_query(
+        "SELECT id, word FROM words WHERE id > (SELECT size FROM sizes WHERE size > 3)"
+    )
+    assert sorted(printed(table, WORDS, spark, capsys)) == ["+I[5, seven]", "+I[5, three]"]
+
+    with pytest.raises(TableException, match="a query as a value that changes"):
+        t_env.sql_query("SELECT id FROM words WHERE id > (SELECT MAX(size) FROM sizes)")
+    with pytest.raises(TableException, match="a query as a value over rows without end"):
+        t_env.sql_query("SELECT size FROM sizes WHERE size > (SELECT MAX(id) FROM words)")
+
+
 def test_rows_without_end_are_united(t_env, source, spark, capsys):
     source.words("one")
     table = t_env.from_descriptor(source.table())

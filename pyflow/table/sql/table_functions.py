@@ -437,6 +437,10 @@ def scalar_query(query: _Query, rows: Rows, nested: exp.Subquery) -> tuple[Rows,
     relation = query.nested(nested)
     if len(relation.names) != 1:
         query.refuse(nested, f"a query as a value has one column, this one {len(relation.names)}")
+    with query.translator(rows).at(nested):
+        relation.refuse_unbounded("a query as a value")
+    if rows.relation.unbounded and relation.updating:
+        query.refuse(nested, "a query as a value that changes is not carried over unbounded rows")
     name = unused("$value", rows.relation.names)
     inner = settled(relation)
     value = column(inner.names[0])
@@ -452,6 +456,6 @@ def scalar_query(query: _Query, rows: Rows, nested: exp.Subquery) -> tuple[Rows,
         key=None,
         order=None,
     )
-    if query.environment._is_streaming:
+    if query.environment._is_streaming and not left.unbounded:
         result = inserted_once(result)
     return replace(rows, relation=result), Field(name)
