@@ -285,9 +285,10 @@ def _of_time(column: Column, source: DataType, target: DataType) -> Column | Non
         if isinstance(source, TimeType):
             return local_of_micros(F.time_to_micros(column)).cast(to_spark(target))
         precise = isinstance(source, DateType) or _precision(source) <= target.precision
-        if not precise:
-            cut = shortened if isinstance(source, TimestampType) else of_precision
-            column = cut(column, target)
+        if not precise and isinstance(source, TimestampType):
+            column = shortened(column, target.precision)
+        elif not precise:
+            column = of_precision(column, LocalZonedTimestampType(target.precision))
         return column.cast(to_spark(target))
     if isinstance(source, DateType):
         return None

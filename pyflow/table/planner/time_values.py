@@ -86,18 +86,22 @@ def of_precision(column: Column, data_type: DataType) -> Column:
     precision = getattr(data_type, "precision", _SPARK_DIGITS)
     if precision >= _SPARK_DIGITS:
         return column
-    unit = f"cast({10.0**-precision:.{precision}f} as decimal(8,6))"
-    surplus = F.extract(F.lit("SECOND"), column) % F.expr(unit)
-    return column - F.make_dt_interval(secs=surplus)
+    if isinstance(data_type, TimestampType):
+        time = column.cast(f"time({precision})")
+        return F.make_timestamp_ntz(date=column.cast("date"), time=time)
+    if isinstance(data_type, LocalZonedTimestampType):
+        return F.timestamp_micros(
+            _floored(F.unix_micros(column), 10 ** (_SPARK_DIGITS - precision))
+        )
+    return column
 
 
-def shortened(column: Column, data_type: DataType) -> Column:
-    """Return a timestamp as one of a type of less precision.
+def shortened(column: Column, precision: int) -> Column:
+    """Return a ``TIMESTAMP_NTZ`` of less precision.
 
     As in Flink tenths and hundredths of seconds are cut towards 1970.
     """
-    cut = of_precision(column, data_type)
-    precision = getattr(data_type, "precision", _SPARK_DIGITS)
+    cut = of_precision(column, TimestampType(precision))
     if precision >= 3:
         return cut
     is_earlier = column < _epoch().cast("timestamp_ntz")

@@ -20,7 +20,6 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from pyflow.table.planner.changelog import numbered
-from pyflow.table.planner.conversion import micros_of_interval
 from pyflow.table.planner.nodes import Field, RowInterval, WindowProperty
 from pyflow.table.planner.projection import node_of, scope_of
 from pyflow.table.planner.relation import (
@@ -32,6 +31,7 @@ from pyflow.table.planner.relation import (
     with_watermark,
 )
 from pyflow.table.planner.resolution import interval_ms
+from pyflow.table.planner.time_values import micros_of_local
 from pyflow.table.types import (
     BigIntType,
     DataType,
@@ -356,8 +356,7 @@ def micros_of(name: str, data_type: DataType) -> Column:
         return column(name) * 1000
     if isinstance(data_type, LocalZonedTimestampType):
         return F.unix_micros(column(name))
-    # As an interval between wall clocks: timestampdiff() would count hours of a time zone.
-    return micros_of_interval(column(name).cast("timestamp_ntz") - F.expr(_EPOCH))
+    return micros_of_local(column(name).cast("timestamp_ntz"))
 
 
 def as_instant(name: str) -> Column:

@@ -97,19 +97,25 @@ class TextValues:
             # A number with too many digits is null, as in Flink.
             number = F.trim(text)
             made = number.try_cast(to_spark(data_type))
-            wrong = made.isNull() & number.try_cast("double").isNull()
-            return self._checked(text, made, wrong, data_type, name)
+            wrong = number.try_cast("double").isNull()
+            return self._checked(text, made, data_type, name, wrong)
         value = self._made(text, data_type)
         if value is None:
             raise TableException(
                 f"Table {self.table}: column {name!r} has the type {data_type}, which the format "
                 f"{self.format!r} does not have here."
             )
-        return self._checked(text, value, value.isNull(), data_type, name)
+        return self._checked(text, value, data_type, name)
 
     def _checked(
-        self, text: Column, made: Column, wrong: Column, data_type: DataType, name: str
+        self,
+        text: Column,
+        made: Column,
+        data_type: DataType,
+        name: str,
+        wrong: Column | None = None,
     ) -> Column:
+        """Return a value, with an error where there is none although there is a text."""
         if self.lenient:
             return made
         message = (
@@ -117,7 +123,8 @@ class TextValues:
             f"{self.format}, since its value is not of that type: "
         )
         error = F.raise_error(F.concat(F.lit(message), F.substring(text, 1, 500)))
-        return F.when(text.isNotNull() & wrong, error).otherwise(made)
+        is_wrong = text.isNotNull() if wrong is None else text.isNotNull() & wrong
+        return F.coalesce(made, F.when(is_wrong, error))
 
     def _made(self, text: Column, data_type: DataType) -> Column | None:
         """Return the value of a text, null for a wrong one; None for types without texts."""
