@@ -94,6 +94,14 @@ def test_where_reading_begins_and_ends(streaming, kafka, tmp_path):
         values(scan__startup__mode=None)
 
 
+def test_bounded_topics_are_read_by_version_2_of_sparks_sources(streaming, spark, topic):
+    created(streaming, "t", "a STRING", topic, format="raw", **ALL)
+    before = spark.conf.get("spark.sql.sources.useV1SourceList")
+    plan = streaming.from_path("t").to_spark()._jdf.queryExecution().executedPlan().toString()
+    assert "BatchScan KafkaTable" in plan
+    assert spark.conf.get("spark.sql.sources.useV1SourceList") == before
+
+
 def test_changes_go_through_a_topic(streaming, kafka, tmp_path):
     topic = Topic(kafka.address, tmp_path.name)
     created(streaming, "t", "word STRING, n BIGINT", topic, format="debezium-json", **ALL)

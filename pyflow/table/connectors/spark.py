@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
 
 from pyflow.table.connectors.connector import Connector, Option
+from pyflow.table.connectors.session_settings import with_setting
 from pyflow.table.planner.relation import column
 from pyflow.table.types import to_spark
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     from pyflow.table.planner.relation import Relation
     from pyflow.table.table_environment import TableEnvironment
 
 
+# A writer of a table by its name takes this from the session's settings alone.
 _MODE = "spark.sql.sources.partitionOverwriteMode"
-_ONE_AT_A_TIME = Lock()
-
-
-@contextmanager
-def _replacing_partitions(session: SparkSession) -> Iterator[None]:
-    """Have Spark replace those partitions alone that rows are in.
-
-    A writer of a table by its name takes this from the session's settings alone.
-    """
-    with _ONE_AT_A_TIME:
-        before = session.conf.get(_MODE)
-        session.conf.set(_MODE, "dynamic")
-        try:
-            yield
-        finally:
-            session.conf.set(_MODE, str(before))
 
 
 class Spark(Connector):
@@ -86,7 +69,7 @@ class Spark(Connector):
         if not overwrite:
             writer.insertInto(self["table"], False)
             return
-        with _replacing_partitions(environment._spark):
+        with with_setting(environment._spark, _MODE, "dynamic"):
             writer.insertInto(self["table"], True)
 
     def write_batch(self, rows: Relation, batch: int, environment: TableEnvironment) -> None:

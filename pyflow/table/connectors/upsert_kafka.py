@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
@@ -66,14 +66,10 @@ class UpsertKafka(KafkaRecords):
         """Return the changes that the records make."""
         self.reach(environment)
         bounded = self["scan.bounded.mode"] != "unbounded"
-        reader: Any = environment._spark.read if bounded else environment._spark.readStream
-        reader = reader.format("kafka").options(**self.client(source=True))
-        reader = reader.option("startingOffsets", "earliest")
+        options = {"startingOffsets": "earliest", "subscribe": ",".join(self["topic"] or [])}
         if bounded:
-            reader = reader.option("endingOffsets", "latest")
-        if any(each.key == "headers" for each in self.table.metadata):
-            reader = reader.option("includeHeaders", "true")
-        loaded = reader.option("subscribe", ",".join(self["topic"] or [])).load()
+            options["endingOffsets"] = "latest"
+        loaded = self.load(environment, bounded, options)
         upserts = self._upserts(self.records(loaded))
         kept = [(each.name, each.data_type) for each in self.table.metadata]
         key = self.table.primary_key
