@@ -54,11 +54,9 @@ SHORT = {("batch", name) for name in sql_queries.BATCH} | {("streaming", n) for 
     ],
 )
 def test_rows_are_those_of_pyflink(environment, tmp_path, mode, name):
-    clicks = tmp_path / "clicks.csv"
-    clicks.write_text(sql_queries.CLICKS, encoding="utf-8")
     t_env = environment(mode)
-    for statement in sql_queries.SETUP:
-        t_env.execute_sql(statement.replace("{path}", str(clicks)))
+    for statement in sql_queries.tables(tmp_path):
+        t_env.execute_sql(statement)
     query = sql_queries.QUERIES[mode][name]
     found = sql_queries.outcome(t_env, query, lambda table: str(table.get_resolved_schema()))
     recorded = RECORDED[mode][name]

@@ -505,10 +505,18 @@ def test_values_of_bounded_queries_stand_beside_rows_without_end(t_env, source, 
     )
     assert sorted(printed(table, WORDS, spark, capsys)) == ["+I[5, seven]", "+I[5, three]"]
 
-    with pytest.raises(TableException, match="a query as a value that changes"):
-        t_env.sql_query("SELECT id FROM words WHERE id > (SELECT MAX(size) FROM sizes)")
-    with pytest.raises(TableException, match="a query as a value over rows without end"):
-        t_env.sql_query("SELECT size FROM sizes WHERE size > (SELECT MAX(id) FROM words)")
+    for query, message in {
+        "SELECT id FROM words WHERE id > (SELECT MAX(size) FROM sizes)": "a value that changes",
+        "SELECT size FROM sizes WHERE size > (SELECT MAX(id) FROM words)": "query as a value over",
+        "SELECT id, id IN (SELECT size FROM sizes) FROM words": "IN.* with a query as a value over",
+        "SELECT 1 FROM words w WHERE id > (SELECT MAX(size) FROM sizes WHERE size < w.id)": (
+            "line 1, column 34: a query of this kind that names columns of the query around it over"
+        ),
+        "SELECT 1 FROM sizes s WHERE EXISTS ("
+        "SELECT id FROM words WHERE id < s.size GROUP BY id)": "a query of this kind that names",
+    }.items():
+        with pytest.raises(TableException, match=message):
+            t_env.sql_query(query)
 
 
 def test_rows_without_end_are_united(t_env, source, spark, capsys):

@@ -30,6 +30,23 @@ def sort(
 
     In SQL it is the other way round: ``nulls_first`` says it for each of the nodes.
     """
+    ordered = with_order(relation, nodes, environment, nulls_first)
+    assert ordered.order is not None
+    if _changes(relation, ordered.order, environment):
+        return ordered
+    scope = scope_of(relation, environment)
+    columns = [sort_column(key, scope) for key in ordered.order.keys]
+    order = replace(ordered.order, keys=())
+    return replace(relation, frame=relation.frame.orderBy(*columns), key=None, order=order)
+
+
+def with_order(
+    relation: Relation,
+    nodes: Sequence[Node],
+    environment: TableEnvironment,
+    nulls_first: Sequence[bool] | None = None,
+) -> Relation:
+    """Return the relation with the order that it is to have when its rows are limited."""
     scope = scope_of(relation, environment)
     expanded = scope.expand(nodes)
     keys = []
@@ -37,12 +54,9 @@ def sort(
         ascending = not isinstance(node, Ordering) or node.ascending
         first = nulls_first[position] if nulls_first is not None else not ascending
         keys.append(SortKey(node.child if isinstance(node, Ordering) else node, ascending, first))
-    columns = [_column(key, scope) for key in keys]
+        scope.resolve(keys[-1].node)
     by_time = bool(expanded) and _by_time(expanded[0], relation)
-    order = Order(by_time=by_time)
-    if _changes(relation, order, environment):
-        return replace(relation, order=replace(order, keys=tuple(keys)))
-    return replace(relation, frame=relation.frame.orderBy(*columns), key=None, order=order)
+    return replace(relation, order=Order(by_time=by_time, keys=tuple(keys)))
 
 
 def _changes(relation: Relation, order: Order, environment: TableEnvironment) -> bool:
@@ -52,7 +66,8 @@ def _changes(relation: Relation, order: Order, environment: TableEnvironment) ->
     return environment._is_streaming and (relation.updating or (order.sorted and not order.by_time))
 
 
-def _column(key: SortKey, scope: Scope) -> Column:
+def sort_column(key: SortKey, scope: Scope) -> Column:
+    """Return what Spark orders rows by."""
     value = scope.resolve(key.node).column
     if key.ascending:
         return value.asc_nulls_first() if key.nulls_first else value.asc_nulls_last()

@@ -1,4 +1,4 @@
-"""Queries in conditions: IN and EXISTS become joins that keep rows of the left side only."""
+"""Queries in conditions of WHERE: IN, EXISTS, ANY and ALL become joins that keep left rows only."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from sqlglot import exp
 
 from pyflow.table.planner import projection, stream_sides, stream_windows
 from pyflow.table.planner.changelog import inserted_once, settled
-from pyflow.table.planner.nodes import Field, Literal, Node
+from pyflow.table.planner.nodes import Literal, Node
 from pyflow.table.planner.operators import NotIncremental
 from pyflow.table.planner.relation import Relation
-from pyflow.table.sql.names import Rows, of_relation
-from pyflow.table.sql.over_windows import has_aggregate
-from pyflow.table.sql.scalar import NameNotFound, Translator
+from pyflow.table.sql import subqueries, tree
+from pyflow.table.sql.names import Rows
 from pyflow.table.types import DataTypes
 
 if TYPE_CHECKING:
@@ -25,83 +24,79 @@ if TYPE_CHECKING:
 def subquery_conditions(
     condition: exp.Expr,
 ) -> tuple[list[exp.Expr], list[tuple[exp.Expr, bool]]]:
-    """Take the conditions with queries out of a condition.
+    """Take the conditions that are IN, EXISTS, ANY and ALL with queries out of a condition.
 
     Returns
     -------
     tuple
-        Conditions without queries, and IN and EXISTS with whether they are negated.
+        The other conditions, and these with whether they are negated.
     """
-    if isinstance(condition, exp.Paren):
-        return subquery_conditions(condition.this)
-    if isinstance(condition, exp.And):
-        plain, queries = subquery_conditions(condition.this)
-        more_plain, more_queries = subquery_conditions(condition.expression)
-        return plain + more_plain, queries + more_queries
-    inner, negated = condition, False
-    while isinstance(inner, (exp.Not, exp.Paren)):
-        negated ^= isinstance(inner, exp.Not)
-        inner = inner.this
-    if isinstance(inner, exp.Exists) or (
-        isinstance(inner, exp.In) and inner.args.get("query") is not None
-    ):
-        return [], [(inner, negated)]
-    return [condition], []
+    plain: list[exp.Expr] = []
+    queries: list[tuple[exp.Expr, bool]] = []
+    for part in tree.conjuncts(condition):
+        inner, negated = part, False
+        while isinstance(inner, (exp.Not, exp.Paren)):
+            negated ^= isinstance(inner, exp.Not)
+            inner = inner.this
+        if isinstance(inner, exp.Exists) or inner.args.get("query") is not None:
+            queries.append((inner, negated))
+        else:
+            plain.append(part)
+    return plain, queries
 
 
-def semi_join(query: _Query, rows: Rows, condition: exp.Expr, anti: bool) -> Rows:
-    """Return the rows for which IN or EXISTS is true, or false for ``anti``.
+def semi_join(query: _Query, rows: Rows, condition: exp.Expr, negated: bool) -> Rows:
+    """Return the rows for which a condition with a query is true, or false where it is negated.
 
     Nulls count as in SQL: NOT IN is true only if the value differs from all others for certain.
     """
-    nested = condition.args["query"].this if isinstance(condition, exp.In) else condition.this
-    if isinstance(condition, exp.Exists) and _is_one_group(query, nested):
-        if not anti:
+    others = [each for each in subqueries.nested_queries(condition) if each is not condition]
+    rows, known = subqueries.with_queries(query, rows, others)
+    translator = query.translator(rows)
+    translator.subqueries = known
+    written = subqueries.query_of(condition)
+    inner = subqueries.nested_rows(query, rows, written, exists=True)
+    if isinstance(condition, exp.Exists) and subqueries.is_one_group(query, written):
+        if not negated:
             return rows
         nothing = Literal(False, DataTypes.BOOLEAN().not_null())
         return replace(
             rows, relation=projection.filter_rows(rows.relation, nothing, query.environment)
         )
-    values = []
-    if isinstance(condition, exp.In):
-        value = condition.this
-        values = list(value.expressions) if isinstance(value, exp.Tuple) else [value]
-    inner, inner_values, where = _inner(query, rows, nested, bool(values))
-    if values and len(values) != len(inner_values):
-        query.refuse(
-            condition, f"IN with {len(values)} values and a query of {len(inner_values)} columns"
-        )
-    translator = query.translator(rows)
+    anti = negated ^ subqueries.is_all(condition)
     with translator.at(condition):
-        pairs = [
-            translator._call("equals", translator.node(value), other)
-            for value, other in zip(values, inner_values)
-        ]
+        pairs = subqueries.compared(query, condition, inner, translator.node)
         try:
-            if _follows(query, rows.relation, inner):
-                relation = _changes_of_semi_join(query, rows.relation, inner, pairs, where, anti)
+            if _follows(query, rows.relation, inner.relation):
+                relation = _changes_of_semi_join(query, rows.relation, inner, pairs, anti)
                 return replace(rows, relation=relation)
         except NotIncremental:
-            if rows.relation.unbounded or inner.unbounded:
+            if rows.relation.unbounded or inner.relation.unbounded:
                 raise
-    left, right = settled(rows.relation), settled(inner)
-    both = Relation(left.rows().crossJoin(right.rows()), (*left.fields, *right.fields))
+        return replace(rows, relation=_settled_semi_join(query, rows.relation, inner, pairs, anti))
+
+
+def _settled_semi_join(
+    query: _Query, left: Relation, inner: subqueries.Nested, pairs: list[Node], anti: bool
+) -> Relation:
+    """Return the semi or anti join of all rows that are left."""
+    one, other = settled(left), settled(inner.relation)
+    both = Relation(one.rows().crossJoin(other.rows()), (*one.fields, *other.fields))
     scope = projection.scope_of(both, query.environment)
     found = F.lit(True)
-    with translator.at(condition):
-        for equal in pairs:
-            column = scope.resolve(equal).column
-            # A row that may be equal is in the way of NOT IN.
-            found = found & (F.coalesce(column, F.lit(True)) if anti else column)
-        for node in where:
-            found = found & F.coalesce(scope.resolve(node).column, F.lit(False))
-    frame = left.rows().join(right.rows(), found, "left_anti" if anti else "left_semi")
-    relation = replace(left, frame=frame)
-    updating = rows.relation.updating or inner.updating
-    in_windows = stream_windows.are_joined(rows.relation, inner, [*pairs, *where])
+    for equal in pairs:
+        column = scope.resolve(equal).column
+        # A row that may be equal is in the way of NOT IN.
+        found = found & (column | column.isNull() if anti else column)
+    for node in inner.ties:
+        found = found & scope.resolve(node).column
+    frame = one.rows().join(other.rows(), found, "left_anti" if anti else "left_semi")
+    relation = replace(one, frame=frame)
+    updating = left.updating or inner.relation.updating
+    in_windows = stream_windows.are_joined(left, inner.relation, [*pairs, *inner.ties])
     if query.environment._is_streaming and (updating or (anti and not in_windows)):
-        relation = inserted_once(relation)
-    return replace(rows, relation=relation)
+        return inserted_once(relation)
+    return relation
 
 
 def _follows(query: _Query, left: Relation, right: Relation) -> bool:
@@ -111,26 +106,8 @@ def _follows(query: _Query, left: Relation, right: Relation) -> bool:
     return query.environment._is_streaming and (left.updating or right.updating)
 
 
-def _is_one_group(query: _Query, nested: exp.Expr) -> bool:
-    """Whether a query gives one row in any case: aggregates of all rows."""
-    return (
-        isinstance(nested, exp.Select)
-        and not any(nested.args.get(key) for key in ("group", "having", "limit", "offset"))
-        and _has_aggregates(query, nested)
-    )
-
-
-def _has_aggregates(query: _Query, nested: exp.Select) -> bool:
-    return any(has_aggregate(query.environment, item) for item in nested.expressions)
-
-
 def _changes_of_semi_join(
-    query: _Query,
-    left: Relation,
-    right: Relation,
-    pairs: list[Node],
-    where: list[Node],
-    anti: bool,
+    query: _Query, left: Relation, inner: subqueries.Nested, pairs: list[Node], anti: bool
 ) -> Relation:
     """Return the semi or anti join as its input comes.
 
@@ -139,6 +116,7 @@ def _changes_of_semi_join(
     NotIncremental
         For NOT IN of values that may be null: one null on the right leaves no row.
     """
+    right = inner.relation
     both = Relation(left.frame, (*left.fields, *right.fields))
     scope = projection.scope_of(both, query.environment)
     if anti and any(scope.resolve(node).data_type._nullable for node in pairs):
@@ -146,55 +124,5 @@ def _changes_of_semi_join(
             "NOT IN of values that may be null is not carried for unbounded tables: use NOT "
             "EXISTS, for which null equals nothing"
         )
-    conditions = [*pairs, *where]
+    conditions = [*pairs, *inner.ties]
     return stream_sides.join(left, right, conditions, "anti" if anti else "semi", query.environment)
-
-
-def _inner(
-    query: _Query, outer: Rows, nested: exp.Expr, values: bool
-) -> tuple[Relation, list[Node], list[Node]]:
-    """Return the rows of the query, its columns, and the conditions that tie it to the outer."""
-    try:
-        rows = of_relation(query.nested(nested)).apart_from(outer.relation.names)
-        return rows.relation, [Field(name) for name in rows.relation.names], []
-    except NameNotFound:
-        if not isinstance(nested, exp.Select):
-            raise
-    clauses = ("group", "having", "windows", "limit", "offset", "with_")
-    if any(nested.args.get(key) for key in clauses) or _has_aggregates(query, nested):
-        query.refuse(
-            nested,
-            "a query that names columns of the query around it is carried with FROM and WHERE "
-            "only, without aggregates",
-        )
-    from_, where = nested.args.get("from_"), nested.args.get("where")
-    if from_ is None or where is None:
-        return _again(query, nested)
-    rows = query.from_(from_.this).apart_from(outer.relation.names)
-    conditions: list[exp.Expr] = []
-    plain, queries = subquery_conditions(where.this)
-    for part in plain:
-        inside = Translator(query.environment, query.text, rows, outer)
-        inside.node(part)
-        if inside.correlated:
-            conditions.append(part)
-        else:
-            rows = query.where(rows, part)
-    for part, anti in queries:
-        rows = semi_join(query, rows, part, anti)
-    inside = Translator(query.environment, query.text, rows, outer)
-    columns = [_column(item) for item in nested.expressions] if values else []
-    return (
-        rows.relation,
-        [inside.node(item) for item in columns],
-        [inside.node(part) for part in conditions],
-    )
-
-
-def _again(query: _Query, nested: exp.Expr) -> tuple[Relation, list[Node], list[Node]]:
-    relation = query.nested(nested)
-    return relation, [Field(name) for name in relation.names], []
-
-
-def _column(item: exp.Expr) -> exp.Expr:
-    return item.this if isinstance(item, exp.Alias) else item

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from sqlglot import exp
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from pyflow.table.sql import tree
 from pyflow.table.sql.call_grammar import ABOVE_RANGES
@@ -58,6 +60,10 @@ class ExpressionGrammar(OperandGrammar):
                 return None
             operator = self._curr
             self._advance()
+            if precedence == _COMPARISON:
+                quantified = self._quantified(left, kind, operator)
+                if quantified is not None:
+                    return quantified
             right = self.operation(precedence + 1)
             return tree.at(kind(this=left, expression=right), operator)
         for word, precedence, kind in (("OR", _OR, exp.Or), ("AND", _AND, exp.And)):
@@ -71,6 +77,27 @@ class ExpressionGrammar(OperandGrammar):
         ):
             return self._is(left)
         return self._range(left) if least <= _RANGE else None
+
+    def _quantified(self, left: exp.Expr, kind: type[exp.Expr], operator: Token) -> exp.Expr | None:
+        """Take ANY, SOME or ALL behind a comparison, with a query or values, if that comes next."""
+        word = next((w for w in ("ANY", "SOME", "ALL") if self.ahead(w, "(")), None)
+        if word is None:
+            return None
+        self._advance()
+        opening = self.opening()
+        if self.query_ahead():
+            query = tree.at(exp.Subquery(this=self.query()), opening)
+            self.closing()
+            every = exp.var("ALL" if word == "ALL" else "ANY")
+            name = exp.var(kind.__name__)
+            found = tree.Quantified(this=left, operator=name, word=every, query=query)
+            return tree.at(found, operator)
+        values = self.listed(self.condition)
+        self.closing("',' or ')'")
+        each = [tree.at(kind(this=left.copy(), expression=value), operator) for value in values]
+        tied = exp.And if word == "ALL" else exp.Or
+        whole = reduce(lambda one, other: tied(this=one, expression=other), each)
+        return tree.at(exp.Paren(this=whole), operator)
 
     def _is(self, left: exp.Expr) -> exp.Expr:
         operator = self._curr

@@ -1,16 +1,34 @@
 """What names mean in a query: the tables of its FROM and their columns.
 
 A relation's columns have unique names. The tables that were joined to it are sources: each knows
-under which visible names it brought which columns.
+under which visible names it brought which columns. What no source has may be a column of the query
+around.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyflow.table.planner.relation import Relation, unused
+
+
+class OuterColumn(Exception):  # noqa: N818
+    """A query names a column of the query around it that its rows do not have.
+
+    Parameters
+    ----------
+    around
+        The rows of the query around it.
+    column
+        A column of these.
+    """
+
+    def __init__(self, around: Rows, column: str) -> None:
+        super().__init__(f"the column {column} of the query around is not known here")
+        self.around = around
+        self.column = column
 
 
 @dataclass(frozen=True)
@@ -49,11 +67,33 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Around:
+    """The query around a query.
+
+    Parameters
+    ----------
+    rows
+        Its rows.
+    columns
+        Columns of these that the rows of the query inside have, too, with their names there.
+    """
+
+    rows: Rows
+    columns: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Rows:
     """A relation and the tables that its columns are from."""
 
     relation: Relation
     sources: tuple[Source, ...] = ()
+    around: Around | None = None
+
+    @property
+    def outer_columns(self) -> list[str]:
+        """Return the columns that are those of the query around."""
+        return [] if self.around is None else [*self.around.columns.values()]
 
     def named(self, qualifier: Sequence[str], columns: Sequence[str] | None = None) -> Rows:
         """Return the rows as one table of this name, with these names of its first columns."""
@@ -85,7 +125,30 @@ class Rows:
                 )
                 for source in self.sources
             ),
+            around=None
+            if self.around is None
+            else replace(
+                self.around,
+                columns={outer: new[name] for outer, name in self.around.columns.items()},
+            ),
         )
+
+    def resolve(self, parts: Sequence[str]) -> tuple[list[str], int]:
+        """Return what :meth:`find` does, and columns of the query around where it finds none.
+
+        Raises
+        ------
+        OuterColumn
+            If the rows do not have that column of the query around.
+        """
+        found, used = self.find(parts)
+        if found or self.around is None:
+            return found, used
+        outer, used = self.around.rows.resolve(parts)
+        for name in outer:
+            if name not in self.around.columns:
+                raise OuterColumn(self.around.rows, name)
+        return [self.around.columns[name] for name in outer], used
 
     def find(self, parts: Sequence[str]) -> tuple[list[str], int]:
         """Return the columns that a path of names may mean, and how many of the names it takes."""

@@ -62,18 +62,40 @@ def has_aggregate(environment: TableEnvironment, expression: exp.Expr) -> bool:
         return any(has_aggregate(environment, part) for part in inner)
     if isinstance(expression, (exp.Subquery, exp.Select)):
         return False
-    if isinstance(expression, exp.Anonymous):
-        wrapper = _function_or_none(environment, expression.name)
-        if wrapper is not None:
-            if getattr(wrapper, "kind", "") == "aggregate":
-                return True
-        else:
-            function = builtin_functions.find(expression.name)
-            if function is not None and function.aggregate:
-                return True
-            if expression.name.upper() in ("JSON_OBJECTAGG", "JSON_ARRAYAGG"):
-                return True
+    if _is_aggregate(environment, expression):
+        return True
     return any(has_aggregate(environment, child) for child in expression.iter_expressions())
+
+
+def _is_aggregate(environment: TableEnvironment, call: exp.Expr) -> bool:
+    if not isinstance(call, exp.Anonymous):
+        return False
+    wrapper = _function_or_none(environment, call.name)
+    if wrapper is not None:
+        return getattr(wrapper, "kind", "") == "aggregate"
+    function = builtin_functions.find(call.name)
+    if function is not None and function.aggregate:
+        return True
+    return call.name.upper() in ("JSON_OBJECTAGG", "JSON_ARRAYAGG")
+
+
+_WRAPPERS = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)
+
+
+def is_aggregated(environment: TableEnvironment, part: exp.Expr, whole: exp.Expr) -> bool:
+    """Whether a part of an expression is inside an aggregate that is not taken OVER a window."""
+    while part is not whole and part.parent is not None:
+        part = part.parent
+        call = part
+        while isinstance(call, _WRAPPERS):
+            call = call.this
+        if not _is_aggregate(environment, call):
+            continue
+        while isinstance(part.parent, _WRAPPERS):
+            part = part.parent
+        if not (isinstance(part.parent, exp.Window) and part.parent.this is part):
+            return True
+    return False
 
 
 def _arguments(expression: exp.Expr) -> list[exp.Expr]:
@@ -83,10 +105,18 @@ def _arguments(expression: exp.Expr) -> list[exp.Expr]:
 class OverWindows:
     """The OVER windows of one SELECT."""
 
-    def __init__(self, environment: TableEnvironment, text: str, select: exp.Select) -> None:
+    def __init__(
+        self,
+        environment: TableEnvironment,
+        text: str,
+        select: exp.Select,
+        partitions: tuple[Node, ...] = (),
+    ) -> None:
         self._environment = environment
         self._text = text
         self._select = select
+        #: What divides the rows of all windows, beside their own partitions.
+        self._partitions = partitions
         self._computed: set[str] = set()
         self._named = {window.this.name: window for window in select.args.get("windows") or ()}
         self.specifications: dict[str, _Specification] = {}
@@ -109,7 +139,7 @@ class OverWindows:
         name = f"$over{len(self.specifications)}"
         function = call.this
         unwrapped = function
-        while isinstance(unwrapped, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
+        while isinstance(unwrapped, _WRAPPERS):
             unwrapped = unwrapped.this
         named = unwrapped.name.upper() if isinstance(unwrapped, exp.Anonymous) else ""
         aggregate = translator.node(function)
@@ -120,7 +150,10 @@ class OverWindows:
             tree.refuse(self._text, call, f"{named} needs ORDER BY in its window")
         self.specifications[name] = _Specification(
             call,
-            tuple(translator.node(part) for part in window.args.get("partition_by") or ()),
+            (
+                *self._partitions,
+                *(translator.node(part) for part in window.args.get("partition_by") or ()),
+            ),
             tuple(
                 (
                     translator.node(ordered.this),
@@ -156,9 +189,9 @@ class OverWindows:
                 whole.set(key, given)
         return whole
 
-    def rewritten(self, replaced: Callable[[Node], Node]) -> dict[str, _Specification]:
-        """Return the windows over groups: with the groups' columns in their expressions."""
-        return {
+    def rewrite(self, replaced: Callable[[Node], Node]) -> None:
+        """Put the columns of groups into the expressions of the windows."""
+        self.specifications = {
             name: replace(
                 window,
                 partitions=tuple(map(replaced, window.partitions)),

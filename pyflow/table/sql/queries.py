@@ -11,7 +11,15 @@ from pyspark.sql import functions as F
 from sqlglot import exp
 
 from pyflow.table.expression import Expression
-from pyflow.table.planner import grouping, joins, lookup_joins, projection, sorting, stream_windows
+from pyflow.table.planner import (
+    correlation,
+    grouping,
+    joins,
+    lookup_joins,
+    projection,
+    sorting,
+    stream_windows,
+)
 from pyflow.table.planner.changelog import settled
 from pyflow.table.planner.nodes import (
     Alias,
@@ -27,7 +35,7 @@ from pyflow.table.planner.nodes import (
 )
 from pyflow.table.planner.relation import Relation, unused
 from pyflow.table.planner.type_rules import common
-from pyflow.table.sql import lookups, over_windows, table_functions, tree
+from pyflow.table.sql import lookups, over_windows, subqueries, table_functions, tree
 from pyflow.table.sql.conditions import semi_join, subquery_conditions
 from pyflow.table.sql.names import Rows, Source, of_relation, output_names
 from pyflow.table.sql.scalar import GROUP_WINDOWS, Grouping, NameNotFound, Translator, path_of
@@ -68,12 +76,13 @@ class _Query:
     Parameters
     ----------
     outer
-        The rows of the query around this one, for correlated conditions.
+        The query around this one, where this one names columns of it.
     """
 
     environment: TableEnvironment
     text: str
     common_tables: Mapping[str, tuple[exp.CTE, _Query]] = field(default_factory=dict)
+    outer: subqueries.Outer | None = None
 
     def refuse(self, node: exp.Expr, reason: str) -> NoReturn:
         """Raise an error at the place of a node."""
@@ -109,7 +118,7 @@ class _Query:
             self.refuse(with_, "WITH RECURSIVE is not carried")
         found = self
         for table in with_.expressions:
-            known = {**found.common_tables, table.alias: (table, found)}
+            known = {**found.common_tables, table.alias: (table, replace(found, outer=None))}
             found = replace(found, common_tables=known)
         return found
 
@@ -175,11 +184,15 @@ class _Query:
         """Return a relation of one row without columns."""
         return Relation(self.environment._spark.range(1).select(), ())
 
+    def start(self) -> Rows:
+        """Return the rows without FROM: one, or one for each of the query around."""
+        return Rows(self.one_row()) if self.outer is None else self.outer.start()
+
     def values(self, values: exp.Values) -> Relation:
         """Return the rows of VALUES."""
-        start = self.one_row()
-        translator = self.translator(Rows(start))
-        scope = projection.scope_of(start, self.environment)
+        start = self.start()
+        translator = self.translator(start)
+        scope = projection.scope_of(start.relation, self.environment)
         rows = [row.expressions for row in values.expressions]
         for row, written in zip(rows, values.expressions):
             if len(row) != len(rows[0]):
@@ -205,7 +218,14 @@ class _Query:
             )
             for row in zip(*columns)
         ]
-        return Relation(start.frame.select(F.inline(F.array(*structs))), tuple(fields))
+        kept = start.relation
+        frame = kept.frame.select(F.inline(F.array(*structs)), *kept.columns)
+        return Relation(frame, (*fields, *kept.fields))
+
+    @property
+    def _domain_columns(self) -> list[str]:
+        """Return the columns of the query around that rows of this one have."""
+        return [] if self.outer is None else self.outer.domain.names
 
     # ORDER BY and LIMIT
 
@@ -213,7 +233,8 @@ class _Query:
         order = query.args.get("order")
         if order is None:
             return output.relation
-        names = output.relation.names
+        domain = self._domain_columns
+        names = [name for name in output.relation.names if name not in domain]
         written: list[exp.Expr] = [ordered.this for ordered in order.expressions]
         known: list[Node | None] = [self._output_column(node, names) for node in written]
         others = [node for node, name in zip(written, known) if name is None]
@@ -234,6 +255,8 @@ class _Query:
             orderings.append(Ordering(node, ascending))
             firsts.append(ascending if nulls_first is None else nulls_first)
         with self.translator(Rows(relation)).at(order):
+            if self.outer is not None:
+                return sorting.with_order(relation, orderings, self.environment, firsts)
             # Columns that only order the rows go when the rows have been limited.
             return sorting.sort(relation, orderings, self.environment, firsts)
 
@@ -250,10 +273,19 @@ class _Query:
 
     def _limited(self, query: exp.Expr, relation: Relation, inside: bool) -> Relation:
         offset, limit = query.args.get("offset"), query.args.get("limit")
-        if offset is not None:
-            relation = sorting.offset(relation, int(offset.expression.name), self.environment)
-        if limit is not None:
-            relation = sorting.fetch(relation, int(limit.expression.name), self.environment)
+        skipped = None if offset is None else int(offset.expression.name)
+        count = None if limit is None else int(limit.expression.name)
+        if self.outer is not None:
+            if skipped is not None or count is not None:
+                relation = correlation.limited(
+                    relation, self._domain_columns, skipped or 0, count, self.environment
+                )
+            relation = replace(relation, order=None)
+        else:
+            if skipped is not None:
+                relation = sorting.offset(relation, skipped, self.environment)
+            if count is not None:
+                relation = sorting.fetch(relation, count, self.environment)
         hidden = [name for name in relation.names if name.startswith(_HIDDEN)]
         if hidden:
             kept = [Field(name) for name in relation.names if name not in hidden]
@@ -285,6 +317,20 @@ class _Query:
             )
         return rows if alias is None else self.aliased(rows, alias)
 
+    def starred(self, rows: Rows, item: exp.Expr) -> list[tuple[str, Node]] | None:
+        """Return names and columns that ``*`` or ``t.*`` stands for; None of another item."""
+        if isinstance(item, exp.Star):
+            if not rows.sources:
+                self.refuse(item, "'*' without FROM means nothing")
+            return [(name, Field(column)) for name, column in rows.visible()]
+        if isinstance(item, exp.Dot) and isinstance(item.expression, exp.Star):
+            parts = path_of(item.this) or []
+            source = next((s for s in rows.sources if s.qualified_by(parts)), None)
+            if source is None:
+                self.refuse(item, f"no table is called '{'.'.join(parts)}' here")
+            return [(name, Field(column)) for name, column in source.columns]
+        return None
+
     def aliased(self, rows: Rows, alias: exp.Expr) -> Rows:
         """Return the rows as those of a table with other names."""
         columns = [identifier.name for identifier in alias.args.get("columns") or ()]
@@ -310,7 +356,7 @@ class _Query:
         if isinstance(node, exp.TableFromRows):
             return table_functions.table_function(self, node.this)
         if isinstance(node, (exp.Lateral, exp.Unnest)):
-            return self._lateral(Rows(self.one_row()), node, outer=False)
+            return self._lateral(Rows(self.one_row()), node, "inner", None)
         if isinstance(node, tree.NotCarried):
             self.refuse(node, f"{node.this} is not carried")
         return self.refuse(node, "a table expected here")
@@ -336,44 +382,45 @@ class _Query:
     def _join(self, left: Rows, join: exp.Join, conditions: list[exp.Expr]) -> Rows:
         side = (join.args.get("side") or "").upper()
         kind: joins.JoinType = {"LEFT": "left", "RIGHT": "right", "FULL": "full"}.get(side, "inner")  # type: ignore[assignment]
-        table = join.this
+        table, on = join.this, join.args.get("on")
+        if isinstance(on, exp.Boolean) and on.this:
+            on = None
         if isinstance(table, (exp.Lateral, exp.Unnest)):
             if kind in ("right", "full"):
                 self.refuse(join, f"{side} JOIN with LATERAL or UNNEST is not carried")
-            on = join.args.get("on")
-            rows = self._lateral(left, table, outer=kind == "left")
-            if on is not None and not (isinstance(on, exp.Boolean) and on.this):
-                if kind == "left":
-                    self.refuse(on, "LEFT JOIN with LATERAL or UNNEST takes only ON TRUE")
-                return self._filtered(rows, on)
-            return rows
+            return self._lateral(left, table, kind, on)
         dimension = None
         if table.args.get("version") is not None:
             dimension, right = lookups.dimension_of(self, left, join)
         else:
-            right = self.from_(table)
+            try:
+                right = self.from_(table)
+            except NameNotFound:
+                if left.around is None or not isinstance(table.this, exp.Query):
+                    raise
+                around = Rows(left.relation, (), left.around)
+                return subqueries.lateral(self, left, table, table.this, kind, on, around)
         right = right.apart_from(left.relation.names)
-        both = replace(left, sources=(*left.sources, *right.sources))
+        parts = [] if on is None else tree.conjuncts(on)
+        later = [part for part in parts if dimension is None and subqueries.has_query(part)]
+        known: dict[int, Node] = {}
+        if later and kind == "inner":
+            parts = [part for part in parts if part not in later]
+        elif later:
+            left, right, known = self._sides_with_queries(left, right, later)
+            later = []
+        joined = Relation(left.relation.frame, (*left.relation.fields, *right.relation.fields))
+        both = replace(left, relation=joined, sources=(*left.sources, *right.sources))
         shared = self._shared(left, right, join)
-        condition = None
+        translator = self.translator(both)
+        translator.subqueries = known
         if shared is not None:
-            pairs = [
-                Translator(self.environment, self.text, both)._call("equals", Field(a), Field(b))
-                for _, a, b in shared
-            ]
-            condition = pairs[0] if len(pairs) == 1 else None
-            if len(pairs) > 1:
-                condition = Translator(self.environment, self.text, both)._call("and", *pairs)
-        elif join.args.get("on") is not None:
-            on = join.args["on"]
-            if not (isinstance(on, exp.Boolean) and on.this):
-                joined = Relation(
-                    left.relation.frame, (*left.relation.fields, *right.relation.fields)
-                )
-                condition = self.translator(replace(both, relation=joined)).node(on)
-        elif dimension is not None:
-            joined = Relation(left.relation.frame, (*left.relation.fields, *right.relation.fields))
-            condition = self._taken(replace(both, relation=joined), conditions)
+            pairs = [translator._call("equals", Field(a), Field(b)) for _, a, b in shared]
+            condition = subqueries.all_of(pairs)
+        elif dimension is not None and join.args.get("on") is None:
+            condition = self._taken(both, conditions)
+        else:
+            condition = subqueries.all_of([translator.node(part) for part in parts])
         with self.translator(left).at(join):
             if dimension is not None:
                 shape = replace(dimension, shape=right.relation)
@@ -390,7 +437,30 @@ class _Query:
                     every_condition=True,
                 )
         rows = replace(both, relation=relation)
+        for part in later:
+            rows = self.where(rows, part)
         return rows if not shared else self._merged(rows, shared, kind)
+
+    def _sides_with_queries(
+        self, left: Rows, right: Rows, parts: Sequence[exp.Expr]
+    ) -> tuple[Rows, Rows, dict[int, Node]]:
+        """Return both sides of an outer join with the values of queries in its condition."""
+        known: dict[int, Node] = {}
+        for written in [each for part in parts for each in subqueries.nested_queries(part)]:
+            try:
+                left, values = subqueries.with_queries(self, left, [written])
+            except NameNotFound:
+                try:
+                    right, values = subqueries.with_queries(self, right, [written])
+                except NameNotFound:
+                    self.refuse(
+                        written,
+                        "a query in ON of an outer join that names columns of both sides is not "
+                        "carried",
+                    )
+            right = right.apart_from(left.relation.names)
+            known.update(values)
+        return left, right, known
 
     def _taken(self, rows: Rows, conditions: list[exp.Expr]) -> Node | None:
         """Take out those of some conditions that name nothing but columns of these rows."""
@@ -446,18 +516,58 @@ class _Query:
         sources = [replace(source, hidden=source.hidden | gone) for source in rows.sources]
         return replace(rows, relation=relation, sources=(Source((), tuple(merged)), *sources))
 
-    def _lateral(self, left: Rows, table: exp.Expr, outer: bool) -> Rows:
+    def _lateral(
+        self, left: Rows, table: exp.Expr, kind: joins.JoinType, on: exp.Expr | None
+    ) -> Rows:
+        call, outer = table.this, kind == "left"
+        if (
+            on is not None
+            and outer
+            and (subqueries.has_query(on) or not isinstance(call, exp.Query))
+        ):
+            self.refuse(on, "LEFT JOIN with LATERAL or UNNEST takes only ON TRUE")
         if isinstance(table, exp.Unnest):
-            return table_functions.unnest(self, left, table, outer)
-        call = table.this
-        if not isinstance(call, exp.Anonymous):
-            self.refuse(table, "LATERAL with a query is not carried; join by a condition instead")
-        return table_functions.lateral(self, left, table, call, outer)
+            rows = table_functions.unnest(self, left, table, outer)
+        elif isinstance(call, exp.Query):
+            if outer:
+                return subqueries.lateral(self, left, table, call, kind, on)
+            rows = subqueries.lateral(self, left, table, call, kind)
+        else:
+            rows = table_functions.lateral(self, left, table, call, outer)
+        return rows if on is None else self.where(rows, on)
+
+    def from_for_each(self, from_: exp.Expr | None) -> Rows:
+        """Return the rows of FROM for each of the values of the query around."""
+        start, plain = self.start(), replace(self, outer=None)
+        if from_ is None:
+            return start
+        try:
+            rows = plain.from_(from_.this).apart_from(start.relation.names)
+        except NameNotFound:
+            rows = plain._tables_for_each(start, from_.this)
+            return replace(rows, relation=correlation.bounded(rows.relation))
+        relation = correlation.beside(rows.relation, start.relation, self.environment)
+        return Rows(relation, rows.sources, start.around)
+
+    def _tables_for_each(self, left: Rows, node: exp.Expr) -> Rows:
+        """Join tables, of which some name columns of the query around, to values of these."""
+        if not isinstance(node, tree.JoinTree):
+            return self._join(left, exp.Join(this=node, kind="CROSS"), [])
+        rows = self._tables_for_each(left, node.this)
+        for join in node.args["joins"]:
+            if join.args.get("side") in ("RIGHT", "FULL"):
+                self.refuse(
+                    join,
+                    f"{join.args['side']} JOIN of tables of which one names columns of the query "
+                    "around is not carried",
+                )
+            rows = self._join(rows, join, [])
+        return rows
 
     # WHERE
 
     def _filtered(self, rows: Rows, condition: exp.Expr) -> Rows:
-        rows, known = self.with_values(rows, condition)
+        rows, known = subqueries.with_queries(self, rows, subqueries.nested_queries(condition))
         translator = self.translator(rows)
         translator.subqueries = known
         with translator.at(condition):
@@ -479,30 +589,13 @@ class _Query:
             rows = semi_join(self, rows, part, anti)
         return rows
 
-    def with_values(self, rows: Rows, expression: exp.Expr) -> tuple[Rows, dict[int, Node]]:
-        """Join the values of queries that stand as values in an expression.
-
-        Returns
-        -------
-        tuple
-            The rows with these values, and their columns by the identities of the queries.
-        """
-        known: dict[int, Node] = {}
-        for nested in list(expression.find_all(exp.Subquery)):
-            if isinstance(nested.parent, (exp.In, exp.Exists)):
-                continue
-            if any(isinstance(above, exp.Query) for above in _above(nested, expression)):
-                continue
-            rows, known[id(nested)] = table_functions.scalar_query(self, rows, nested)
-        return rows, known
-
     def from_where(self, from_: exp.Expr, condition: exp.Expr) -> Rows:
         """Return the rows of a table reference for which a condition is true."""
         plain, queries = subquery_conditions(condition)
         equalities = [
             part
             for part in plain
-            if isinstance(part.unnest(), exp.EQ) and part.find(exp.Subquery) is None
+            if isinstance(part.unnest(), exp.EQ) and not subqueries.has_query(part)
         ]
         sides = {join.args.get("side") for join in from_.args.get("joins") or ()}
         if sides & {"RIGHT", "FULL"}:
@@ -529,6 +622,8 @@ class _Select:
     select: exp.Select
     rows: Rows = field(init=False)
     translator: Translator = field(init=False)
+    #: Queries whose values stand beside groups, and the names that stand for them.
+    beside_groups: list[tuple[exp.Expr, str]] = field(default_factory=list)
 
     def output(self) -> _Output:
         """Return the rows of the SELECT, before ORDER BY."""
@@ -536,47 +631,48 @@ class _Select:
         for key, what in (("qualify", "QUALIFY"),):
             if select.args.get(key) is not None:
                 query.refuse(select.args[key], f"{what} is not carried")
-        from_, where = select.args.get("from_"), select.args.get("where")
-        if from_ is not None and where is not None:
-            self.rows = query.from_where(from_.this, where.this)
-        else:
-            self.rows = query.from_(from_.this) if from_ is not None else Rows(query.one_row())
-            if where is not None:
-                self.rows = query.where(self.rows, where.this)
+        self.rows = self._from_and_where()
         self.translator = query.translator(self.rows)
-        self._scalar_queries()
-        self.translator = query.translator(self.rows)
-        self.translator.subqueries = self._known
         return self._projected([])
 
-    def _scalar_queries(self) -> None:
-        """Join the values of queries that stand as values in the columns."""
-        self._known: dict[int, Node] = {}
-        places = [*self.select.expressions]
-        if self.select.args.get("having") is not None:
-            places.append(self.select.args["having"])
-        for place in places:
-            self.rows, known = self.query.with_values(self.rows, place)
-            self._known.update(known)
+    def _from_and_where(self) -> Rows:
+        query = self.query
+        from_, where = self.select.args.get("from_"), self.select.args.get("where")
+        if query.outer is None and from_ is not None and where is not None:
+            return query.from_where(from_.this, where.this)
+        if query.outer is not None:
+            rows = query.from_for_each(from_)
+        else:
+            rows = query.start() if from_ is None else query.from_(from_.this)
+        return rows if where is None else query.where(rows, where.this)
 
     def _projected(self, more: list[exp.Expr]) -> _Output:
         select = self.select
         items: list[tuple[Node, exp.Expr]] = []
         wanted: list[str] = []
         grouped = self._is_grouped(more)
-        translator = self.translator
         if grouped:
             self._group_windows()
-        windows = over_windows.OverWindows(self.query.environment, self.query.text, select)
-        written = [*select.expressions, *more]
         having = select.args.get("having")
-        for position, item in enumerate(written):
-            if self._star(item, items, wanted, grouped):
+        self._with_queries([*select.expressions, *more, having], grouped)
+        translator = self.translator
+        outer = self.rows.outer_columns
+        windows = over_windows.OverWindows(
+            self.query.environment, self.query.text, select, tuple(map(Field, outer))
+        )
+        for item in select.expressions:
+            starred = self.query.starred(self.rows, item)
+            if starred is not None:
+                wanted += [name for name, _ in starred]
+                items += [(node, item) for _, node in starred]
                 continue
             name, expression = _named(item, len(items))
-            node = windows.translated(translator, expression)
-            items.append((node, item))
-            wanted.append(f"{_HIDDEN}{position}" if position >= len(select.expressions) else name)
+            wanted.append(name)
+            items.append((windows.translated(translator, expression), item))
+        wanted += outer
+        items += [(Field(name), select) for name in outer]
+        wanted += [f"{_HIDDEN}{place}" for place in range(len(more))]
+        items += [(windows.translated(translator, item), item) for item in more]
         condition = None if having is None else translator.node(having.this)
         nodes = [node for node, _ in items]
         if grouped:
@@ -594,37 +690,43 @@ class _Select:
                 self.query.refuse(
                     more[0], "with SELECT DISTINCT, ORDER BY takes only the columns of the query"
                 )
-            result = grouping.aggregate(
-                result, [Field(name) for name in result.names], {}, self.query.environment
-            )
+            result = self._distinct(result)
         if more:
             return _Output(result)
         return _Output(result, self._expanded)
+
+    def _distinct(self, relation: Relation) -> Relation:
+        keys: list[Node] = [Field(name) for name in relation.names]
+        if self.query.outer is not None:
+            return correlation.aggregate(relation, keys, {}, self.query.environment, None)
+        return grouping.aggregate(relation, keys, {}, self.query.environment)
+
+    def _with_queries(self, places: Sequence[exp.Expr | None], grouped: bool) -> None:
+        """Add the values of queries in expressions to the rows; some of them wait for groups."""
+        known = dict(self.translator.subqueries)
+        for place in places:
+            for written in [] if place is None else subqueries.nested_queries(place):
+                if place is None or id(written) in known:
+                    continue
+                if grouped and not over_windows.is_aggregated(
+                    self.query.environment, written, place
+                ):
+                    name = f"$query{len(self.beside_groups)}"
+                    self.beside_groups.append((written, name))
+                    known[id(written)] = Field(name)
+                    continue
+                self.translator.subqueries = known
+                self.rows, found = subqueries.with_queries(
+                    self.query, self.rows, [written], self.translator.node
+                )
+                self.translator.rows = self.rows
+                known.update(found)
+        self.translator.subqueries = known
 
     def _expanded(self, more: list[exp.Expr]) -> tuple[Relation, list[Node]]:
         """Return the rows with columns to order by."""
         relation = self._projected(more).relation
         return relation, [Field(name) for name in relation.names[-len(more) :]]
-
-    def _star(
-        self, item: exp.Expr, items: list[tuple[Node, exp.Expr]], wanted: list[str], grouped: bool
-    ) -> bool:
-        if isinstance(item, exp.Star):
-            columns = self.rows.visible()
-            if not self.rows.sources:
-                self.query.refuse(item, "'*' without FROM means nothing")
-        elif isinstance(item, exp.Dot) and isinstance(item.expression, exp.Star):
-            parts = path_of(item.this) or []
-            source = next((s for s in self.rows.sources if s.qualified_by(parts)), None)
-            if source is None:
-                self.query.refuse(item, f"no table is called '{'.'.join(parts)}' here")
-            columns = list(source.columns)
-        else:
-            return False
-        for name, column_name in columns:
-            items.append((Field(column_name), item))
-            wanted.append(name)
-        return True
 
     # Groups
 
@@ -662,10 +764,11 @@ class _Select:
         environment, relation = self.query.environment, self.rows.relation
         sets = self._grouping_sets()
         window_names = [name for _, name in self.translator.group_windows]
-        keys: dict[Node, str] = {}
+        outer = self.rows.outer_columns
+        keys: dict[Node, str] = {Field(name): name for name in outer}
         groups: list[list[str]] = []
         for group in sets:
-            names = []
+            names = [*outer]
             for item in group:
                 node = self.translator.node(item)
                 if isinstance(node, Field) and node.name in window_names:
@@ -681,21 +784,49 @@ class _Select:
         }
         parts = _Aggregates(self.query, relation, keys)
         rewritten = [parts.replaced(node) for node in [*nodes, *([having] if having else [])]]
-        rewritten_windows = windows.rewritten(parts.replaced)
+        windows.rewrite(parts.replaced)
+        for written, _ in self.beside_groups:
+            for value in subqueries.values_of(written):
+                parts.replaced(self.translator.node(value))
         results = []
         for names in groups:
             chosen = [groupings[name] for name in names]
             with self.translator.at(self.select.args.get("group") or self.select):
                 # As one set of several, all rows are a group only where there are some.
-                result = self._aggregated(relation, chosen, parts, window_names, len(sets) == 1)
+                result = self._aggregated(relation, chosen, parts, window_names, sets == [[]])
                 results.append(self._with_missing(result, relation, names, groupings, parts, sets))
         combined = results[0]
         for result in results[1:]:
             combined = joins.combine(combined, result, "union", True, environment)
-        windows.specifications = rewritten_windows
+        combined, with_values = self._beside_groups(combined, keys, parts)
+        rewritten = [with_values(node) for node in rewritten]
+        windows.rewrite(with_values)
         self._check_grouped(rewritten, combined)
         condition = rewritten.pop() if having else None
         return combined, rewritten, condition
+
+    def _beside_groups(
+        self, relation: Relation, keys: Mapping[Node, str], parts: _Aggregates
+    ) -> tuple[Relation, Callable[[Node], Node]]:
+        """Return groups with the values of queries, and what puts these into an expression."""
+        grouped = {name for node, name in keys.items() if isinstance(node, Field)}
+        sources = tuple(
+            replace(each, columns=tuple(entry for entry in each.columns if entry[1] in grouped))
+            for each in self.rows.sources
+        )
+        rows = Rows(relation, sources, self.rows.around)
+        values: dict[Node, Node] = {}
+
+        def with_values(node: Node) -> Node:
+            return grouping.transformed(node, values.get)
+
+        def node_of(value: exp.Expr) -> Node:
+            return with_values(parts.replaced(self.translator.node(value)))
+
+        for written, name in self.beside_groups:
+            rows, found = subqueries.with_queries(self.query, rows, [written], node_of)
+            values[Field(name)] = found[id(written)]
+        return rows.relation, with_values
 
     def _aggregated(
         self,
@@ -705,7 +836,7 @@ class _Select:
         window_names: list[str],
         empty: bool,
     ) -> Relation:
-        environment = self.query.environment
+        environment, outer = self.query.environment, self.query.outer
         if window_names:
             call = self.translator.group_windows[0][0]
             return grouping.aggregate_windowed(
@@ -716,6 +847,9 @@ class _Select:
                 parts.properties,
                 environment,
             )
+        if outer is not None:
+            domain = outer.domain.relation if empty else None
+            return correlation.aggregate(relation, groupings, parts.aggregates, environment, domain)
         if environment._is_streaming and stream_windows.has_partitions(relation, groupings):
             return table_functions.aggregate_windows(
                 settled(relation), groupings, parts.aggregates, environment
@@ -892,12 +1026,3 @@ def _fields_of(node: Node) -> list[str]:
     if isinstance(node, Field):
         return [node.name]
     return [name for child in node.children for name in _fields_of(child)]
-
-
-def _above(node: exp.Expr, top: exp.Expr) -> list[exp.Expr]:
-    """Return what a node of an expression is part of, up to the expression itself."""
-    found = []
-    while node is not top and node.parent is not None:
-        node = node.parent
-        found.append(node)
-    return found

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pyflow.table.sql import tree
 from pyflow.table.sql.scalar import path_of
 
 __all__ = ["Places", "wanted_places"]
@@ -38,7 +39,7 @@ def wanted_places(select: exp.Select, call: exp.Window) -> Places | None:
     if not name or outer is None or where is None:
         return None
     first, last = 1, None
-    for condition in _conjuncts(where.this):
+    for condition in tree.conjuncts(where.this):
         low, high = _bounds(condition, name)
         first = max(first, low)
         if high is not None:
@@ -57,14 +58,6 @@ def _around(select: exp.Select) -> exp.Select | None:
     while isinstance(node, (exp.From, exp.Subquery, exp.Paren)):
         node = node.parent
     return node if isinstance(node, exp.Select) else None
-
-
-def _conjuncts(condition: exp.Expr) -> list[exp.Expr]:
-    if isinstance(condition, exp.Paren):
-        return _conjuncts(condition.this)
-    if isinstance(condition, exp.And):
-        return [*_conjuncts(condition.this), *_conjuncts(condition.expression)]
-    return [condition]
 
 
 def _bounds(condition: exp.Expr, name: str) -> tuple[int, int | None]:

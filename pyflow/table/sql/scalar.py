@@ -112,22 +112,17 @@ class Translator:
     ----------
     text
         The statement, for positions in errors.
-    outer
-        The rows of the query around this one, whose columns a condition may name.
     group_windows
         The group windows of GROUP BY: their calls, and the names that they have.
-    correlated
-        Whether a name of the outer rows was used.
+    subqueries
+        What queries and OVER windows in the expressions are, by the identities of their trees.
     """
 
     environment: TableEnvironment
     text: str
     rows: Rows
-    outer: Rows | None = None
     group_windows: Sequence[tuple[exp.Anonymous, str]] = ()
-    window_calls: list[exp.Window] = field(default_factory=list)
     subqueries: Mapping[int, Node] = field(default_factory=dict)
-    correlated: bool = False
 
     def refuse(self, node: exp.Expr, reason: str) -> NoReturn:
         """Raise an error at the place of a node."""
@@ -175,10 +170,7 @@ class Translator:
                 self.refuse(expression, "'.*' is not carried here")
             inner = self.node(expression.this)
             return self._call("get", inner, Symbol(expression.expression.name))
-        found, used = self.rows.find(parts)
-        if not found and self.outer is not None:
-            found, used = self.outer.find(parts)
-            self.correlated = self.correlated or bool(found)
+        found, used = self.rows.resolve(parts)
         if not found:
             error = tree.error_at(self.text, tree.start_of(expression), self.rows.missing(parts))
             raise NameNotFound(str(error))
@@ -315,17 +307,14 @@ class Translator:
     def _exists(self, expression: exp.Exists) -> Node:
         return self._subquery(expression)
 
+    def _quantified(self, expression: tree.Quantified) -> Node:
+        return self._subquery(expression)
+
     def _subquery(self, expression: exp.Expr) -> Node:
         known = self.subqueries.get(id(expression))
-        if known is not None:
-            return known
-        if isinstance(expression, (exp.In, exp.Exists)):
-            self.refuse(
-                expression,
-                f"{'IN' if isinstance(expression, exp.In) else 'EXISTS'} with a query is carried "
-                "only in WHERE, as one of its conditions that are combined by AND",
-            )
-        return self.refuse(expression, "a query is not carried as a value here")
+        if known is None:
+            self.refuse(expression, "a query is not carried as a value here")
+        return known
 
     def _isjson(self, expression: tree.IsJson) -> Node:
         kind = Symbol(JsonType[expression.args["kind"].name])

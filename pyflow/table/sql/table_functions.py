@@ -1,4 +1,4 @@
-"""Functions in FROM: windows by time, table functions of the program, UNNEST; and single values."""
+"""Functions in FROM: windows by time, table functions of the program, UNNEST."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from sqlglot import exp
 
 from pyflow.table.planner import clock_windows, grouping, joins, projection, stream_windows
-from pyflow.table.planner.changelog import inserted_once, settled
+from pyflow.table.planner.changelog import settled
 from pyflow.table.planner.changelog_functions import Operations, from_changelog, to_changelog
 from pyflow.table.planner.nodes import (
     Alias,
@@ -339,13 +339,14 @@ def lateral(query: _Query, left: Rows, table: exp.Expr, call: exp.Anonymous, out
             left.relation, Alias(function, tuple(fields)), None, outer, environment
         )
     return replace(
-        left, relation=relation, sources=(*left.sources, _source(query, table, visible, fields))
+        left, relation=relation, sources=(*left.sources, source_of(query, table, visible, fields))
     )
 
 
-def _source(
+def source_of(
     query: _Query, table: exp.Expr, visible: Sequence[str], fields: Sequence[str]
 ) -> Source:
+    """Return the columns of a table reference under the names that it gives them."""
     alias = table.args.get("alias")
     if alias is None:
         return Source((), tuple(zip(visible, fields)))
@@ -412,7 +413,7 @@ def unnest(query: _Query, left: Rows, table: exp.Unnest, outer: bool) -> Rows:
         order=None,
     )
     return replace(
-        left, relation=result, sources=(*left.sources, _source(query, table, visible, fields))
+        left, relation=result, sources=(*left.sources, source_of(query, table, visible, fields))
     )
 
 
@@ -427,35 +428,3 @@ def _elements(data_type: DataType) -> tuple[list[str] | None, list[DataType], st
     if isinstance(data_type, MultisetType):
         return ["EXPR$0"], [data_type.element_type], "multiset"
     return None, [], ""
-
-
-# Queries as values
-
-
-def scalar_query(query: _Query, rows: Rows, nested: exp.Subquery) -> tuple[Rows, Node]:
-    """Join the value of a query of one row and one column; no row gives null."""
-    relation = query.nested(nested)
-    if len(relation.names) != 1:
-        query.refuse(nested, f"a query as a value has one column, this one {len(relation.names)}")
-    with query.translator(rows).at(nested):
-        relation.refuse_unbounded("a query as a value")
-    if rows.relation.unbounded and relation.updating:
-        query.refuse(nested, "a query as a value that changes is not carried over unbounded rows")
-    name = unused("$value", rows.relation.names)
-    inner = settled(relation)
-    value = column(inner.names[0])
-    several = F.raise_error(F.lit("a query as a value returned more than one row"))
-    picked = F.when(F.count(F.lit(1)) > 1, several.cast("boolean")).otherwise(True)
-    one = inner.rows().agg(F.when(picked, F.first(value)).alias(name))
-    left = settled(rows.relation)
-    data_type = relation.types[0].nullable()
-    result = replace(
-        left,
-        frame=left.rows().crossJoin(one),
-        fields=(*left.fields, (name, data_type)),
-        key=None,
-        order=None,
-    )
-    if query.environment._is_streaming and not left.unbounded:
-        result = inserted_once(result)
-    return replace(rows, relation=result), Field(name)

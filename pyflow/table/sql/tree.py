@@ -46,6 +46,17 @@ class IsJson(exp.Expression):
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "kind": True}
 
 
+class Quantified(exp.Expression):
+    """``x > ALL (query)``; ``operator`` is sqlglot's comparison, ``word`` ANY or ALL."""
+
+    arg_types: ClassVar[dict[str, bool]] = {
+        "this": True,
+        "operator": True,
+        "word": True,
+        "query": True,
+    }
+
+
 class SystemTime(exp.Expression):
     """``FOR SYSTEM_TIME AS OF x`` of a table."""
 
@@ -370,6 +381,15 @@ def at(node: Tree, first: Token, last: Token | None = None) -> Tree:
     node.meta[_START] = first.start
     node.meta[_END] = (last or first).end + 1
     return node
+
+
+def conjuncts(condition: exp.Expr) -> list[exp.Expr]:
+    """The conditions that AND combines."""
+    if isinstance(condition, exp.Paren):
+        return conjuncts(condition.this)
+    if isinstance(condition, exp.And):
+        return [*conjuncts(condition.this), *conjuncts(condition.expression)]
+    return [condition]
 
 
 def start_of(node: exp.Expr) -> int | None:

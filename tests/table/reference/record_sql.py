@@ -1,4 +1,7 @@
-"""Writes sql_queries.json: ``python record_sql.py``, with a Python that has PyFlink 2.3."""
+"""Writes sql_queries.json and nested_queries.json, with a Python that has PyFlink 2.3.
+
+``python record_sql.py`` records all queries, ``python record_sql.py NAME...`` those of these names.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,27 @@ import sys
 import tempfile
 from pathlib import Path
 
+import nested_queries
+import sql_queries
 from pyflink.table import EnvironmentSettings, TableEnvironment
-from sql_queries import CLICKS, QUERIES, SETUP, outcome
 
 HERE = Path(__file__).parent
 
 
-def record(mode, path, only):
+def record(module, mode, directory, only):
     settings = getattr(EnvironmentSettings, f"in_{mode}_mode")()
     t_env = TableEnvironment.create(settings)
     t_env.get_config().set("parallelism.default", "1")
     t_env.get_config().set("table.local-time-zone", "UTC")
-    for statement in SETUP:
-        t_env.execute_sql(statement.replace("{path}", path))
+    for statement in module.tables(directory):
+        t_env.execute_sql(statement)
     found = {}
-    for name, query in QUERIES[mode].items():
+    for name, query in module.QUERIES[mode].items():
         if only and name not in only:
             continue
-        answer = outcome(t_env, query, lambda table: str(table._j_table.getResolvedSchema()))
+        answer = sql_queries.outcome(
+            t_env, query, lambda table: str(table._j_table.getResolvedSchema())
+        )
         if "error" in answer:
             lines = answer["error"].splitlines()
             causes = [line for line in lines if "Exception: " in line] or lines[:1]
@@ -34,18 +40,26 @@ def record(mode, path, only):
     return found
 
 
-def main():
-    file = HERE / "sql_queries.json"
+def write(module, only):
+    file = HERE / f"{module.__name__}.json"
     recorded = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory) / "clicks.csv"
-        path.write_text(CLICKS, encoding="utf-8")
-        for mode in QUERIES:
-            kept = recorded.get(mode, {}) if sys.argv[1:] else {}
-            answers = {**kept, **record(mode, str(path), sys.argv[1:])}
-            recorded[mode] = {name: answers[name] for name in QUERIES[mode] if name in answers}
+        for mode, queries in module.QUERIES.items():
+            if only and not any(name in queries for name in only):
+                continue
+            kept = recorded.get(mode, {}) if only else {}
+            answers = {**kept, **record(module, mode, Path(directory), only)}
+            recorded[mode] = {name: answers[name] for name in queries if name in answers}
     text = json.dumps(recorded, indent=1, ensure_ascii=False)
     file.write_text(text + "\n", encoding="utf-8")
+
+
+def main():
+    for module in (sql_queries, nested_queries):
+        if not sys.argv[1:] or any(
+            name in queries for queries in module.QUERIES.values() for name in sys.argv[1:]
+        ):
+            write(module, sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ Tables are made by SQL, too: of VALUES, and, where windows need a watermark, of 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 CLICKS = """\
 1,ann,2024-01-01 00:00:05,10
 2,bob,2024-01-01 00:00:20,20
@@ -451,6 +453,13 @@ SETTLED = {
     "having_of_totals",
     *BOTH_SIDES,
 }
+
+
+def tables(directory: Path) -> list[str]:
+    """Write the files of the tables, and return the statements that make these."""
+    path = directory / "clicks.csv"
+    path.write_text(CLICKS, encoding="utf-8")
+    return [statement.replace("{path}", str(path)) for statement in SETUP]
 
 
 def ordered(query: str) -> bool:
