@@ -14,6 +14,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Window
@@ -208,9 +209,14 @@ def fixed_windows(
         if isinstance(data_type, LocalZonedTimestampType):
             offset -= _zone_offset(zone, slide)
     frame = relation.frame.filter(column(name).isNotNull()).withColumn(_TIME, time)
-    bounds = F.window(column(_TIME), _text(size), _text(slide), f"{offset % slide} milliseconds")
+    width = _text(max(size, slide))
+    bounds = F.window(column(_TIME), width, _text(slide), f"{offset % slide} milliseconds")
     frame = frame.withColumn(_WINDOW, bounds)
     end = column(_WINDOW).getField("end")
+    if slide > size:
+        # Rows between the end of a window and the next one are in none.
+        end = end - F.make_dt_interval(secs=F.lit(Decimal(slide - size).scaleb(-3)))
+        frame = frame.filter(column(_TIME) < end)
     if relation.unbounded and not is_by_clock(relation, name):
         end = with_watermark(end, _END)
     return frame, column(_WINDOW).getField("start"), end

@@ -250,8 +250,6 @@ def _fixed(
     step = lengths.get("STEP")
     if step is not None and size % step:
         raise ValueError("the size of CUMULATE must be a multiple of its step")
-    if slide > size:
-        raise ValueError("the slide of HOP must not be longer than its size")
     offset = lengths.get("OFFSET", 0)
     frame, start, end = fixed_windows(relation, time, size, slide, offset, environment._time_zone())
     if step is None:
