@@ -38,7 +38,7 @@ from pyflow.table.planner.relation import (
     unused,
     with_watermark,
 )
-from pyflow.table.types import DataType, RowType
+from pyflow.table.types import ArrayType, DataType, MapType, RowField, RowType
 from pyflow.table.window import GroupWindow
 from pyflow.util.exceptions import TableException
 
@@ -146,6 +146,8 @@ def aggregate(
     prepared, keys = with_keys(relation, groupings, environment)
     if not environment._is_streaming:
         return aggregate_once(prepared, keys, aggregates, environment, empty)
+    if any(isinstance(dict(prepared.fields)[key], MapType) for key in keys):
+        return _aggregate_by_entries(prepared, keys, aggregates, environment, empty)
     if prepared.unbounded:
         return stream_groups.aggregate(prepared, keys, aggregates, environment)
     if not (aggregates or prepared.updating):
@@ -158,6 +160,47 @@ def aggregate(
     # Without keys and without rows there is no group to tell of.
     final = aggregate_once(settled(prepared), keys, aggregates, environment, empty=bool(keys))
     return inserted_once(final)
+
+
+def _aggregate_by_entries(
+    relation: Relation,
+    keys: Sequence[str],
+    aggregates: dict[str, Node],
+    environment: TableEnvironment,
+    empty: bool,
+) -> Relation:
+    """Return the groups of keys with maps among them, which have no order in Spark, as arrays."""
+    types = dict(relation.fields)
+    maps = {
+        key: (f"$entries {key}", data_type)
+        for key in keys
+        if isinstance(data_type := types[key], MapType)
+    }
+    frame = relation.frame.withColumns(
+        {name: F.array_sort(F.map_entries(column(key))) for key, (name, _) in maps.items()}
+    )
+    fields = tuple((name, _entries(data_type)) for name, data_type in maps.values())
+    rows = replace(relation, frame=frame, fields=(*relation.fields, *fields))
+    arrays = {key: name for key, (name, _) in maps.items()}
+    by: list[Node] = [Field(arrays.get(key, key)) for key in keys]
+    grouped = aggregate(rows, by, aggregates, environment, empty)
+    columns = [
+        F.map_from_entries(column(arrays[key])).alias(key) if key in arrays else column(key)
+        for key in keys
+    ]
+    others = [entry for entry in grouped.fields if entry[0] in aggregates]
+    chosen = grouped.frame.select(*columns, *(column(name) for name, _ in others), *grouped.changes)
+    return replace(
+        grouped,
+        frame=chosen,
+        fields=(*((key, types[key]) for key in keys), *others),
+        key=tuple(keys),
+    )
+
+
+def _entries(data_type: MapType) -> DataType:
+    fields = [RowField("key", data_type.key_type), RowField("value", data_type.value_type)]
+    return ArrayType(RowType(fields))
 
 
 def _only(relation: Relation, names: Sequence[str]) -> Relation:
