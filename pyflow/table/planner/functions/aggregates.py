@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
+from operator import and_
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from pyflow.table.planner.arithmetic import divided, is_floating, wrapped
+from pyflow.table.planner.arithmetic import divided, wrapped
 from pyflow.table.planner.conversion import convert
 from pyflow.table.planner.functions.definition import (
     BIGINT,
@@ -19,6 +21,7 @@ from pyflow.table.planner.functions.definition import (
     define,
 )
 from pyflow.table.planner.functions.maps import map_of_last
+from pyflow.table.planner.functions.sums import sum_of
 from pyflow.table.planner.type_rules import adjusted
 from pyflow.table.types import (
     ArrayType,
@@ -35,7 +38,6 @@ from pyflow.table.types import (
 # values are distinct and over which rows of a window they are taken.
 _ORDER = "Over rows whose order is not fixed, any of the values."
 _NAN = "NaN is greater than all other numbers, as everywhere in Spark."
-_OVERFLOW = "A sum of BIGINT that is too great fails the query instead of wrapping around."
 
 
 def _sum_type(a: Arguments) -> DataType:
@@ -45,11 +47,7 @@ def _sum_type(a: Arguments) -> DataType:
 
 def _sum(a: Arguments, over: Aggregated) -> Column:
     data_type = a.types[0]
-    value = a[0].cast("double") if is_floating(data_type) else a[0]
-    if isinstance(data_type, DecimalType):
-        total = over(F.sum_distinct(value) if over.distinct else F.try_sum(value))
-    else:
-        total = over(F.sum_distinct(value) if over.distinct else F.sum(value))
+    total = sum_of(a[0], data_type, over)
     if isinstance(data_type, IntegralType):
         return wrapped(total, data_type)
     return total.cast(to_spark(a.result))
@@ -77,18 +75,28 @@ def _define(
     )
 
 
-_define("sum SUM", "numeric", _sum_type, _sum, "The sum; null if there is no value.",
-        difference=_OVERFLOW)  # fmt: skip
+_define("sum SUM", "numeric", _sum_type, _sum, "The sum; null if there is no value.")
 _define(
     "sum0 $SUM0", "numeric", _sum_type,
     lambda a, over: F.coalesce(_sum(a, over), F.lit(0).cast(to_spark(a.result))),
-    "The sum; 0 if there is no value.", never_null=True, difference=_OVERFLOW,
+    "The sum; 0 if there is no value.", never_null=True,
 )  # fmt: skip
+
+
+def _count(a: Arguments, over: Aggregated) -> Column:
+    columns = a.columns or (F.lit(1),)
+    if not over.distinct:
+        return over(F.count(*columns))
+    if over.window is None:
+        return F.count_distinct(*columns)
+    # Spark has no distinct values in windows.
+    complete = reduce(and_, (column.isNotNull() for column in columns))
+    values = over(F.collect_set(F.when(complete, F.struct(*columns))))
+    return F.array_size(values).cast("bigint")
+
+
 _define(
-    "count COUNT", "any...", BIGINT,
-    lambda a, over: over(F.count_distinct(*a.columns) if over.distinct
-                         else F.count(*(a.columns or (F.lit(1),)))),
-    "How many values are not null.", never_null=True,
+    "count COUNT", "any...", BIGINT, _count, "How many values are not null.", never_null=True,
 )  # fmt: skip
 
 
@@ -117,28 +125,19 @@ def _average_type(a: Arguments) -> DataType:
 
 def _average(a: Arguments, over: Aggregated) -> Column:
     data_type = a.types[0]
-    total = F.sum_distinct if over.distinct else F.sum
-    number = F.count_distinct if over.distinct else F.count
+    total, values = sum_of(a[0], data_type, over), _count(a, over)
     if isinstance(data_type, IntegralType):
-        values = over(number(a[0]))
-        # Unlike that of SUM, the sum does not wrap around.
-        average = divided(over(total(a[0].cast("bigint"))), values)
+        average = divided(total, values)
         return F.when(values > 0, average).cast(to_spark(data_type))
     if isinstance(data_type, DecimalType):
-        wide = a[0].cast(to_spark(DecimalType(38, data_type.scale)))
-        values = over(number(a[0]))
-        whole = over(F.sum_distinct(wide) if over.distinct else F.try_sum(wide))
-        average = F.try_divide(whole, values.cast("decimal(19,0)"))
+        average = F.try_divide(total, values.cast("decimal(19,0)"))
         return F.when(values > 0, average).try_cast(to_spark(a.result))
-    value = a[0].cast("double")
-    values = over(number(value))
-    return F.when(values > 0, over(total(value)) / values).cast(to_spark(data_type))
+    return F.when(values > 0, total / values).cast(to_spark(data_type))
 
 
 _define(
     "avg AVG", "numeric", _average_type, _average,
     "The average, of whole numbers without its fraction; null if there is no value.",
-    difference=_OVERFLOW,
 )  # fmt: skip
 
 
