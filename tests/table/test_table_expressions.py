@@ -117,7 +117,7 @@ def _scope(spark: SparkSession) -> Scope:
         ("col('nothing')", "Cannot resolve field [nothing], input field list:[t, h, i"),
         ("i.substring(1)", "argument 1 is INT, but it takes (string, int, int?)"),
         ("i + null_of(DataTypes.DATE())", "there is no such operation of these types"),
-        ("m.cast(DataTypes.BOOLEAN())", "Unsupported cast from 'DECIMAL(10, 2)' to 'BOOLEAN'."),
+        ("m.cast(DataTypes.DATE())", "Unsupported cast from 'DECIMAL(10, 2)' to 'DATE'."),
         ("array(1, 2).at(0)", "index starting at 1 but was 0"),
         ("call('nothing', i)", "there is no function named 'nothing'"),
         ("call_sql('i + nothing')", "line 1, column 12: Column 'nothing' not found"),

@@ -15,7 +15,7 @@ from pyflow.table.logical_types import (
 )
 from pyflow.table.planner import bitmaps
 from pyflow.table.planner.arithmetic import is_floating, wrapped, wrapped_decimal
-from pyflow.table.planner.time_texts import read_timestamp
+from pyflow.table.planner.time_texts import read_date, read_timestamp
 from pyflow.table.planner.time_values import (
     date_of,
     formatted,
@@ -112,7 +112,7 @@ def _conversion(
 
 def _of_number(column: Column, source: DataType, target: DataType) -> Column | None:
     if isinstance(target, BooleanType):
-        return column != 0 if isinstance(source, IntegralType) else None
+        return column != 0
     if isinstance(target, DecimalType):
         return column.try_cast(to_spark(target))
     if is_floating(target):
@@ -233,7 +233,7 @@ def _collection_text(column: Column, source: DataType) -> Column:
 
 def _parsed(column: Column, target: DataType, tolerant: bool) -> Column | None:
     # Spaces around a value are no part of it, but of a timestamp and of a text's bytes they are.
-    whole = isinstance(target, (*BYTES, *TIMESTAMPS))
+    whole = isinstance(target, (*BYTES, DateType, *TIMESTAMPS))
     value = _try_parse(column if whole else F.trim(column), target)
     if value is None or tolerant:
         return value
@@ -253,9 +253,7 @@ def _try_parse(text: Column, target: DataType) -> Column | None:
     if isinstance(target, (BooleanType, NumericType)):
         return text.try_cast(to_spark(target))
     if isinstance(target, DateType):
-        for digits in (3, 2, 1):
-            text = F.regexp_replace(text, f"^(?=[0-9]{{{digits}}}(-|$))", "0" * (4 - digits))
-        return _without_letters(text).try_cast(to_spark(target))
+        return read_date(text)
     if isinstance(target, TimeType):
         return _try_parse_time(text, target)
     if isinstance(target, TIMESTAMPS):
@@ -264,11 +262,6 @@ def _try_parse(text: Column, target: DataType) -> Column | None:
         encoded = text.cast("binary")
         return _of_bytes(encoded, target.length, isinstance(target, BinaryType))
     return None
-
-
-def _without_letters(text: Column) -> Column:
-    """Null for a text with letters, such as the T that Spark takes between a date and a time."""
-    return F.when(~F.rlike(text, F.lit("[A-Za-z]")), text)
 
 
 def _try_parse_time(text: Column, target: TimeType) -> Column:

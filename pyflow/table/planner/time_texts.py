@@ -61,6 +61,27 @@ _ANY_CLOCK = r"([0-9]{1,5}):([0-9]{1,5}):([0-9]{1,5})"
 _TIMESTAMP_VALUE = TimeForm(rf"^\s*{_DATE} {_ANY_CLOCK}(?:\.([0-9]{{1,9}}))?\s*$", "yMdHmsS")
 
 
+_DAY_VALUE = TimeForm(
+    r"^\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9})\s*)?)?$", "yMd"
+)
+
+
+def read_date(text: Column) -> Column:
+    """Return the date of a text such as 2020-2-9, 2020-2 or 2020; null where it has another form.
+
+    What follows a blank is left out.
+    """
+    numbers = _DAY_VALUE.numbers(F.regexp_replace(text, r"^([^ ]+) [\s\S]*$", "$1"))
+    year = numbers["y"].try_cast("int")
+    month, day = (
+        F.when(numbers[letter] == "", 1).otherwise(numbers[letter].try_cast("int"))
+        for letter in "Md"
+    )
+    valid = year.between(0, 9999) & month.between(1, 12)
+    first = F.make_date(F.when(valid, year), F.when(valid, month), F.lit(1))
+    return F.when(day.between(1, F.dayofmonth(F.last_day(first))), F.date_add(first, day - 1))
+
+
 def read_timestamp(text: Column) -> Column:
     """Return the ``TIMESTAMP_NTZ`` of a text such as 2020-2-9 or 2020-02-09 1:02:03.4.
 

@@ -25,7 +25,8 @@ from pyflow.util.exceptions import TableException
 
 _SPARK_DIGITS = 6
 _DAY = 86_400_000
-_MILLIS = {"DAY": _DAY, "HOUR": 3_600_000, "MINUTE": 60_000, "SECOND": 1000}
+_MILLIS = {"DAY": _DAY, "HOUR": 3_600_000, "MINUTE": 60_000, "SECOND": 1000, "MILLISECOND": 1}
+_ABOVE = {"HOUR": "DAY", "MINUTE": "HOUR", "SECOND": "MINUTE", "MILLISECOND": "SECOND"}
 
 
 def _epoch() -> Column:
@@ -111,16 +112,26 @@ def shortened(column: Column, precision: int) -> Column:
 
 
 def formatted(column: Column, data_type: DataType) -> Column:
-    """Return a time as a text, with all digits of a second's fraction that its type has."""
-    assert isinstance(data_type, (TimeType, TimestampType, LocalZonedTimestampType))
+    """Return a time as a text, with the digits of a second's fraction that its type has.
+
+    As in Flink, a TIME has no zeros at the end of it, but for the first digit.
+    """
+    if isinstance(data_type, TimeType):
+        return _formatted_time_of_day(column, data_type.precision)
+    assert isinstance(data_type, (TimestampType, LocalZonedTimestampType))
     shown = min(data_type.precision, _SPARK_DIGITS)
     fraction = "." + "S" * shown if shown else ""
     missing = F.lit("0" * (data_type.precision - shown))
-    if isinstance(data_type, TimeType):
-        text = column.cast(to_spark(TimeType(_SPARK_DIGITS))).cast("string")
-        whole = F.rpad(F.concat(text, F.when(F.length(text) == 8, ".").otherwise("")), 15, "0")
-        return F.concat(F.substring(whole, 1, 8 + len(fraction)), missing)
     return F.concat(format_time(column, data_type, f"yyyy-MM-dd HH:mm:ss{fraction}"), missing)
+
+
+def _formatted_time_of_day(column: Column, precision: int) -> Column:
+    text = column.cast(to_spark(TimeType(_SPARK_DIGITS))).cast("string")
+    second = F.substring(text, 1, 8)
+    if not precision:
+        return second
+    digits = F.substring(text, 10, precision)
+    return F.concat(second, F.lit("."), F.when(digits == "", "0").otherwise(digits))
 
 
 def format_time(column: Column, data_type: DataType, pattern: str | Column) -> Column:
@@ -173,13 +184,25 @@ def date_of(column: Column, data_type: DataType) -> Column:
 
 
 def clock_part(column: Column, data_type: DataType, unit: str) -> Column:
-    """Return the hour, minute or second of a time; before 1970 it is not above 0, as in Flink."""
+    """Return the hour, minute, second or millisecond of a time.
+
+    Before 1970 it is not above 0, as in Flink.
+    """
     if isinstance(data_type, TimeType):
         millis = _divided(F.time_to_micros(column), 1000)
     else:
         millis = millis_of_local(column.cast("timestamp_ntz"))
-    above = {"HOUR": _DAY, "MINUTE": _MILLIS["HOUR"], "SECOND": _MILLIS["MINUTE"]}[unit]
-    return _divided(millis % above, _MILLIS[unit])
+    return _divided(millis % _MILLIS[_ABOVE[unit]], _MILLIS[unit])
+
+
+def micros_of_second(column: Column) -> Column:
+    """Return the microseconds of a timestamp's second.
+
+    Before 1970 its milliseconds are not above 0, as in Flink.
+    """
+    local = column.cast("timestamp_ntz")
+    rest = F.pmod(micros_of_local(local), F.lit(1000))
+    return millis_of_local(local) % 1000 * 1000 + rest
 
 
 def floor_time(column: Column, data_type: DataType, unit: str) -> Column:
@@ -218,9 +241,12 @@ def _rounded(column: Column, data_type: DataType, unit: str, up: bool) -> Column
 
 
 _MONTHS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
+_YEARS = {"MILLENNIUM": 1000, "CENTURY": 100, "DECADE": 10}
 
 
 def _rounded_day(day: Column, unit: str, up: bool) -> Column:
+    if unit in _YEARS:
+        return _first_day(day, _YEARS[unit], up)
     if unit not in _MONTHS and unit != "WEEK":
         return day
     # Weeks begin on Sundays.
@@ -229,6 +255,16 @@ def _rounded_day(day: Column, unit: str, up: bool) -> Column:
         return start
     following = F.date_add(start, 7) if unit == "WEEK" else F.add_months(start, _MONTHS[unit])
     return F.when(start == day, day).otherwise(following)
+
+
+def _first_day(day: Column, years: int, up: bool) -> Column:
+    """Return the first day of the decade, century or millennium of a date, or of the next one.
+
+    Decades begin with a year that ends with 0, the others with one that ends with 1.
+    """
+    after = 0 if years == 10 else 1
+    first = _divided(F.year(day) - after, years) * years + after + (years if up else 0)
+    return F.make_date(first, F.lit(1), F.lit(1))
 
 
 def _rounded_time_of_day(column: Column, data_type: TimeType, unit: str, up: bool) -> Column:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from pyflow.table.planner.arithmetic import is_floating
 from pyflow.table.planner.conversion import convert, micros_of_interval
 from pyflow.table.planner.functions.definition import (
     BIGINT,
@@ -28,6 +30,7 @@ from pyflow.table.planner.time_values import (
     format_time,
     is_zone,
     micros_of_local,
+    micros_of_second,
     millis_of,
     of_precision,
     parse_local,
@@ -37,7 +40,6 @@ from pyflow.table.types import (
     DataType,
     DataTypes,
     DateType,
-    IntegralType,
     NumericType,
     TimeType,
     to_spark,
@@ -80,14 +82,28 @@ _define_now(
 
 # --- Parts of times ---------------------------------------------------------------------------
 
+
+def _years(size: int) -> Callable[[Column], Column]:
+    """Return what numbers centuries or millennia, the first of which begins with the year 1."""
+    return lambda day: F.call_function("div", F.year(day) + (size - 1), F.lit(size))
+
+
 _DATE_PARTS: dict[str, Callable[[Column], Column]] = {
+    "MILLENNIUM": _years(1000),
+    "CENTURY": _years(100),
+    "DECADE": lambda day: F.call_function("div", F.year(day), F.lit(10)),
     "YEAR": F.year,
+    "ISOYEAR": lambda day: F.extract(F.lit("YEAROFWEEK"), day),
     "QUARTER": F.quarter,
     "MONTH": F.month,
     "WEEK": F.weekofyear,
     "DAY": F.dayofmonth,
+    "DOY": F.dayofyear,
+    "DOW": F.dayofweek,
+    "ISODOW": lambda day: F.weekday(day) + 1,
 }
-_CLOCK_PARTS = ("HOUR", "MINUTE", "SECOND")
+_CLOCK_PARTS = ("HOUR", "MINUTE", "SECOND", "MILLISECOND")
+_SMALL_PARTS = {"MICROSECOND": 1, "NANOSECOND": 1000}
 
 
 def _extracted(a: Arguments) -> Column:
@@ -97,29 +113,55 @@ def _extracted(a: Arguments) -> Column:
         return _part_of_interval(a, unit)
     if unit in _DATE_PARTS and not is_time:
         return _DATE_PARTS[unit](date_of(a[0], data_type)).cast("bigint")
-    if unit in _CLOCK_PARTS and not is_date:
-        return clock_part(a[0], data_type, unit)
+    if unit in _CLOCK_PARTS:
+        return F.lit(0).cast("bigint") if is_date else clock_part(a[0], data_type, unit)
+    if unit == "EPOCH" and not is_time:
+        # Of what clocks show, also for an instant.
+        local = a[0] if is_date else a[0].cast("timestamp_ntz")
+        local_type = data_type if is_date else DataTypes.TIMESTAMP(6)
+        return F.call_function("div", millis_of(local, local_type), F.lit(1000))
+    if unit in _SMALL_PARTS and not (is_date or is_time):
+        return micros_of_second(a[0]) * _SMALL_PARTS[unit]
     raise a.fail(f"a {data_type} has no {unit}")
+
+
+# How many months or milliseconds a part has, and how many of it are the next greater one.
+_PARTS_OF_MONTHS = {
+    "MILLENNIUM": (12_000, 0),
+    "CENTURY": (1200, 0),
+    "YEAR": (12, 0),
+    "QUARTER": (3, 4),
+    "MONTH": (1, 12),
+}
+_PARTS_OF_MILLIS = {
+    "DAY": (86_400_000, 0),
+    "HOUR": (3_600_000, 24),
+    "MINUTE": (60_000, 60),
+    "SECOND": (1000, 60),
+    "MILLISECOND": (1, 1000),
+}
 
 
 def _part_of_interval(a: Arguments, unit: str) -> Column:
     if a.types[0] == DataTypes.INTERVAL(DataTypes.MONTH()) or "MONTH" in str(a.types[0]):
-        months = convert(a[0], a.types[0], INT)
-        parts = {"YEAR": (12, 0), "QUARTER": (3, 4), "MONTH": (1, 12)}
+        count = convert(a[0], a.types[0], INT)
+        parts = _PARTS_OF_MONTHS
     else:
-        months = F.call_function("div", micros_of_interval(a[0]), F.lit(1_000_000))
-        parts = {"DAY": (86_400, 0), "HOUR": (3600, 24), "MINUTE": (60, 60), "SECOND": (1, 60)}
+        count = F.call_function("div", micros_of_interval(a[0]), F.lit(1000))
+        parts = _PARTS_OF_MILLIS
     if unit not in parts:
         raise a.fail(f"an interval of this type has no {unit}")
     size, below = parts[unit]
-    whole = F.call_function("div", months.cast("bigint"), F.lit(size))
+    whole = F.call_function("div", count.cast("bigint"), F.lit(size))
     return whole % below if below else whole
 
 
 define(
     "extract EXTRACT", "date|time|timestamp|timestamp_ltz|interval, symbol", BIGINT, _extracted,
     "A part of a time or an interval: YEAR, QUARTER, MONTH, WEEK (of ISO 8601), DAY, HOUR, MINUTE "
-    "or SECOND. The time of a timestamp before 1970 is counted back from the next midnight.",
+    "or SECOND; in SQL also MILLENNIUM, CENTURY, DECADE, ISOYEAR, DOY, DOW (1 on Sunday), ISODOW "
+    "(1 on Monday), MILLISECOND, MICROSECOND, NANOSECOND, EPOCH. The time of a timestamp before "
+    "1970 is counted back from the next midnight.",
 )  # fmt: skip
 
 
@@ -141,17 +183,21 @@ def _rounding(
     return build
 
 
-_UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
+_UNITS = (
+    *("MILLENNIUM", "CENTURY", "DECADE", "YEAR", "QUARTER", "MONTH", "WEEK", "DAY"),
+    *("HOUR", "MINUTE", "SECOND", "MILLISECOND"),
+)
 _ROUNDED = "numeric|date|time|timestamp|timestamp_ltz, symbol?"
 define(
     "floor FLOOR", _ROUNDED, type_of_whole, _rounding(floor_number, floor_time),
     "The greatest whole number that is not greater, or the beginning of the unit of time, from "
-    "YEAR to SECOND, that a time is in.",
+    "YEAR to SECOND, in SQL from MILLENNIUM to MILLISECOND, that a time is in.",
 )  # fmt: skip
 define(
     "ceil CEIL CEILING", _ROUNDED, type_of_whole, _rounding(ceil_number, ceil_time),
     "The least whole number that is not less, or the first beginning of a unit of time, from YEAR "
-    "to SECOND, that is not before a time.",
+    "to SECOND, in SQL from MILLENNIUM to MILLISECOND, that is not before a time; of decades and "
+    "longer units that after a time.",
 )  # fmt: skip
 
 # --- Differences ------------------------------------------------------------------------------
@@ -312,25 +358,38 @@ def _precision_of(a: Arguments) -> int:
     return 3
 
 
+# The seconds since 1970 of the years from 0 to 9999.
+_FIRST_SECOND, _LAST_SECOND = -62_167_219_200, 253_402_300_799
+
+
 def _instant(a: Arguments) -> Column:
     if isinstance(a.types[0], NumericType):
-        digits = int(a.constant(1)) if len(a) > 1 and a.constant(1) is not None else 3
-        if not 0 <= digits <= 9:
-            raise a.fail("the precision must be between 0 and 9")
-        if isinstance(a.types[0], IntegralType):
-            value = a[0].cast("decimal(38,0)")
-        else:
-            value = a[0].cast("bigint").cast("decimal(38,0)")
-        micros = value * 10 ** (6 - digits) if digits <= 6 else value
-        whole = micros.cast("bigint")
-        if digits > 6:
-            step = 10 ** (digits - 6)
-            whole = F.call_function("div", a[0] - F.pmod(a[0], F.lit(step)), F.lit(step))
-        return of_precision(F.timestamp_micros(whole), a.result)
+        return of_precision(F.timestamp_micros(_micros_of_number(a)), a.result)
     local = read_timestamp(a[0]) if len(a) == 1 else _local(a)
     if len(a) == 3:
         local = F.convert_timezone(_zone(a, 2), F.lit("UTC"), local)
     return of_precision(F.timestamp_micros(micros_of_local(local)), a.result)
+
+
+def _micros_of_number(a: Arguments) -> Column:
+    """Return the microseconds since 1970 of a number of units; null outside the years to 9999."""
+    digits = int(a.constant(1)) if len(a) > 1 and a.constant(1) is not None else 3
+    if not 0 <= digits <= 9:
+        raise a.fail("the precision must be between 0 and 9")
+    unit = 10**digits
+    if is_floating(a.types[0]):
+        seconds = a[0].cast("double") / unit
+        within = seconds.between(_FIRST_SECOND, _LAST_SECOND)
+        return F.when(within, F.floor(a[0].cast("double") * 10.0 ** (6 - digits)).cast("bigint"))
+    units = a[0].try_cast("bigint")
+    first, last = _FIRST_SECOND * unit, (_LAST_SECOND + 1) * unit - 1
+    if digits > 6:
+        step = F.lit(10 ** (digits - 6))
+        micros = F.call_function("div", units - F.pmod(units, step), step)
+    else:
+        micros = units * 10 ** (6 - digits)
+    within = units.cast("decimal(38,0)").between(Decimal(first), Decimal(last))
+    return F.when(within, micros)
 
 
 def _zone(a: Arguments, position: int) -> Column:
