@@ -33,7 +33,7 @@ from pyflow.table.planner.relation import (
     with_times,
 )
 from pyflow.table.planner.transport import carried_type
-from pyflow.table.planner.type_rules import common
+from pyflow.table.planner.type_rules import comparable
 from pyflow.table.runtime.streams.sides import Comparison, Join, JoinKind, SetOperation, Side
 from pyflow.table.runtime.streams.windows import WindowJoin
 from pyflow.util.exceptions import TableException
@@ -264,7 +264,7 @@ class _Conditions:
         if sides[0] == 1:
             one, other, name = other, one, _TURNED.get(name, name)
         left, right = self._scopes[0].resolve(one), self._scopes[1].resolve(other)
-        shared = common([left.data_type, right.data_type])
+        shared = comparable(left.data_type, right.data_type, name in ("==", "!="))
         if shared is None:
             return False
         columns = (

@@ -191,15 +191,25 @@ def _common_time(left: DataType, right: DataType) -> DataType | None:
     return LocalZonedTimestampType(precision) if zoned else TimestampType(precision)
 
 
+# Types whose values are compared with texts.
+_WRITTEN = (NumericType, DateType, TimeType, *TIMESTAMPS)
+
+
 def _precision(data_type: DataType) -> int:
     return getattr(data_type, "precision", 0)
 
 
-def comparable(left: DataType, right: DataType) -> DataType | None:
+def comparable(left: DataType, right: DataType, equality: bool = False) -> DataType | None:
     """Return the type as values of which two are compared; None if they cannot be compared.
 
-    Dates and timestamps are compared as what clocks of the session's time zone show.
+    Dates and timestamps are compared as what clocks of the session's time zone show, and a text
+    as a number or a time. As in Flink, the `equality` of a number and a text is none of them.
     """
+    for text, other in ((left, right), (right, left)):
+        if isinstance(text, STRINGS) and isinstance(other, _WRITTEN):
+            if equality and isinstance(other, NumericType):
+                return None
+            return DataTypes.BIGINT() if isinstance(other, IntegralType) else other
     times = (DateType, *TIMESTAMPS)
     if isinstance(left, times) and isinstance(right, times) and type(left) is not type(right):
         return TimestampType(max(_precision(left), _precision(right)))

@@ -10,6 +10,7 @@ from typing import Any
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from pyflow.table.planner.conversion import convert
 from pyflow.table.planner.functions import built_in_of_sql
 from pyflow.table.planner.functions.definition import (
     BIGINT,
@@ -21,7 +22,18 @@ from pyflow.table.planner.functions.definition import (
     TypeRule,
     require_common,
 )
-from pyflow.table.types import DataType, to_spark
+from pyflow.table.planner.type_rules import STRINGS
+from pyflow.table.types import (
+    DataType,
+    DataTypes,
+    DateType,
+    DoubleType,
+    FloatType,
+    IntegralType,
+    LocalZonedTimestampType,
+    TimestampType,
+    to_spark,
+)
 
 # sqlglot's classes of operators and the functions that they are.
 OPERATORS = {
@@ -112,11 +124,59 @@ def _outermost(name: str, choose: Callable[..., Column], summary: str) -> BuiltI
     return _sql_only(name, "any, any...", type_of, build, summary, "arguments", aggregate=False)
 
 
+# The standard deviation of APPROX_COUNT_DISTINCT, as in Flink.
+_ERROR = 0.01
+
+# What Java's parsers of numbers take. They read digits of other scripts as whole numbers.
+_BLANKS = r"[\x00-\x20]*"
+_DECIMAL = (
+    rf"^(?:[+-]?\p{{Nd}}{{1,18}}|{_BLANKS}[+-]?(?:NaN|Infinity|(?:"
+    r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+    r"|0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?)"
+    rf"{_BLANKS})$"
+)
+_NUMBERS = (IntegralType, FloatType, DoubleType)
+# Characters beyond U+FFFF are two of Java's, neither of them a letter or a digit.
+_LETTERS = r"^[\p{L}&&[\x{0}-\x{FFFF}]]+$"
+_DIGITS = r"^[\p{Nd}&&[\x{0}-\x{FFFF}]]+$"
+
+
+def _test_of_text(
+    name: str, pattern: str, of_numbers: tuple[type[DataType], ...], summary: str
+) -> BuiltIn:
+    """Return a function that tells whether a text has a form, or a value is of some types."""
+
+    def build(arguments: Arguments) -> Column:
+        data_type = arguments.types[0]
+        if isinstance(data_type, STRINGS):
+            return F.coalesce(F.rlike(arguments[0], F.lit(pattern)), F.lit(False))
+        return arguments[0].isNotNull() & F.lit(isinstance(data_type, of_numbers))
+
+    return _sql_only(name, "any", BOOLEAN, build, summary, aggregate=False)
+
+
+def _approximate_count(arguments: Arguments) -> Column:
+    environment = arguments.scope.environment
+    if environment is not None and environment._is_streaming:
+        raise arguments.fail("it is for batch mode; take COUNT(DISTINCT ...) in streaming mode")
+    return arguments.scope.aggregated(False)(F.approx_count_distinct(arguments[0], _ERROR))
+
+
 _SQL_ONLY = {
     function.name: function
     for function in (
         _outermost("GREATEST", F.greatest, "The greatest value; null if one is null."),
         _outermost("LEAST", F.least, "The least value; null if one is null."),
+        _test_of_text("IS_ALPHA", _LETTERS, (), "Whether a text has letters only."),
+        _test_of_text("IS_DIGIT", _DIGITS, (IntegralType,), "Whether a text has digits only."),
+        _test_of_text("IS_DECIMAL", _DECIMAL, _NUMBERS, "Whether a text is a number."),
+        _sql_only(
+            "APPROX_COUNT_DISTINCT",
+            "any",
+            BIGINT,
+            _approximate_count,
+            "Nearly how many different values there are that are not null.",
+        ),
         _rank("ROW_NUMBER", "", BIGINT, lambda _: F.row_number(), "The place, from 1."),
         _rank("RANK", "", BIGINT, lambda _: F.rank(), "The place, the same for equal rows."),
         _rank("DENSE_RANK", "", BIGINT, lambda _: F.dense_rank(), "The rank without gaps."),
@@ -125,6 +185,63 @@ _SQL_ONLY = {
         _rank("NTILE", "int", BIGINT, lambda a: F.ntile(int(a.constant(0))), "The bucket, from 1."),
     )
 }
+
+
+def _type_that_moves(arguments: Arguments) -> DataType:
+    data_type, unit = arguments.types[0], arguments.symbol(1).name
+    if unit not in _PARTS_OF_DAYS:
+        return data_type
+    if isinstance(data_type, DateType):
+        return DataTypes.TIMESTAMP(6)
+    if isinstance(data_type, (TimestampType, LocalZonedTimestampType)) and unit == "MILLISECOND":
+        return type(data_type)(max(data_type.precision, 3))
+    return data_type
+
+
+_PARTS_OF_DAYS = ("HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
+
+# What TIMESTAMPADD moves: a DATE has no hours, and a TIMESTAMP(0) no milliseconds.
+MOVED = _sql_only(
+    "TIMESTAMPADD",
+    "date|time|timestamp|timestamp_ltz, symbol",
+    _type_that_moves,
+    lambda arguments: arguments.as_type(0, arguments.result),
+    "A time in a type that has a unit.",
+    "arguments",
+    aggregate=False,
+)
+
+
+def _as_interval(arguments: Arguments) -> Column:
+    source, target = arguments.types[0], arguments.symbol(1)
+    if not isinstance(source, IntegralType):
+        return arguments.as_type(0, target)
+    unit = _UNITS.get(str(target.not_null()).removesuffix(" NOT NULL").partition("(")[0])
+    if unit is None:
+        raise arguments.fail("a number is cast to an interval of one unit, as INTERVAL DAY")
+    return convert(arguments[0].cast("bigint") * unit, DataTypes.BIGINT(), target)
+
+
+# By an interval's type, its unit in months or in milliseconds.
+_UNITS = {
+    "INTERVAL YEAR": 12,
+    "INTERVAL MONTH": 1,
+    "INTERVAL DAY": 86_400_000,
+    "INTERVAL HOUR": 3_600_000,
+    "INTERVAL MINUTE": 60_000,
+    "INTERVAL SECOND": 1000,
+}
+
+# In SQL a number counts the interval's unit, in the Table API months or milliseconds.
+AS_INTERVAL = _sql_only(
+    "CAST",
+    "any, symbol",
+    lambda arguments: arguments.symbol(1),
+    _as_interval,
+    "A value as an interval.",
+    "arguments",
+    aggregate=False,
+)
 
 IS_DISTINCT_FROM = _sql_only(
     "IS DISTINCT FROM",

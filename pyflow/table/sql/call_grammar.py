@@ -41,7 +41,10 @@ class CallGrammar(TypeGrammar):
     def _position(self, word: str) -> exp.Expr:
         part = self.operation(ABOVE_RANGES)
         self.require("IN")
-        return exp.Anonymous(this=word, expressions=[part, self.condition()])
+        arguments = [part, self.condition()]
+        if self.take("FROM"):
+            arguments.append(self.condition())
+        return exp.Anonymous(this=word, expressions=arguments)
 
     def _substring(self, word: str) -> exp.Expr:
         arguments = [self.condition()]

@@ -4,33 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 from sqlglot import exp
 
+from pyflow.table.logical_types import MAX_DECIMAL_PRECISION
 from pyflow.table.planner import projection, stream_over, stream_windows
+from pyflow.table.planner.arithmetic import is_floating
 from pyflow.table.planner.changelog import numbered, settled
 from pyflow.table.planner.grouping import transformed
-from pyflow.table.planner.nodes import Distinct, Field, Node, Over
+from pyflow.table.planner.nodes import Distinct, Field, FunctionCall, Node, Over
 from pyflow.table.planner.relation import SEQUENCE, Relation, SortKey, column
 from pyflow.table.planner.resolution import interval_ms
 from pyflow.table.planner.stream_over import StreamWindow
 from pyflow.table.planner.stream_ranks import first_rows
 from pyflow.table.planner.stream_windows import has_partitions
+from pyflow.table.planner.type_rules import decimal_of
 from pyflow.table.planner.windows import micros_of
 from pyflow.table.runtime.streams.over import Frame
 from pyflow.table.sql import builtin_functions, tree
 from pyflow.table.sql.names import Rows
 from pyflow.table.sql.ranks import wanted_places
 from pyflow.table.sql.scalar import Translator
-from pyflow.table.types import DataTypes, LocalZonedTimestampType, TimestampType
+from pyflow.table.types import DataTypes, LocalZonedTimestampType, TimestampType, to_spark
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, WindowSpec
 
+    from pyflow.table.planner.resolution import Resolved
     from pyflow.table.table_environment import TableEnvironment
 
 
@@ -144,7 +149,14 @@ class OverWindows:
         named = unwrapped.name.upper() if isinstance(unwrapped, exp.Anonymous) else ""
         aggregate = translator.node(function)
         if isinstance(aggregate, Distinct) and not translator.rows.relation.unbounded:
-            tree.refuse(self._text, call, "DISTINCT with OVER is not carried over bounded rows")
+            if not self._environment._is_streaming:
+                tree.refuse(self._text, call, "DISTINCT with OVER is for streaming mode")
+            if isinstance(aggregate.child, FunctionCall):
+                tree.refuse(
+                    self._text,
+                    call,
+                    "DISTINCT with OVER is carried over bounded rows for built-in functions only",
+                )
         order = window.args.get("order")
         if named in builtin_functions.OVER_ONLY and order is None and named != "ROW_NUMBER":
             tree.refuse(self._text, call, f"{named} needs ORDER BY in its window")
@@ -353,14 +365,10 @@ class OverWindows:
                 spec = spec.orderBy(column(SEQUENCE))
                 return spec.rowsBetween(*self._bounds(window, self._rows))
             return spec
-        orders = []
-        for node, ascending, nulls_first in window.orders:
-            value = scope.resolve(node).column
-            first = ascending if nulls_first is None else nulls_first
-            if ascending:
-                orders.append(value.asc_nulls_first() if first else value.asc_nulls_last())
-            else:
-                orders.append(value.desc_nulls_first() if first else value.desc_nulls_last())
+        orders = [
+            _sorted(scope.resolve(node).column, ascending, nulls_first)
+            for node, ascending, nulls_first in window.orders
+        ]
         frame = window.frame
         if window.ranks:
             if frame is not None:
@@ -401,7 +409,7 @@ class OverWindows:
             tree.refuse(
                 self._text, window.call, "RANGE with a distance takes one column to order by"
             )
-        node, ascending, _ = window.orders[0]
+        node, ascending, nulls_first = window.orders[0]
         resolved = projection.scope_of(relation, self._environment).resolve(node)
         if isinstance(resolved.data_type, (TimestampType, LocalZonedTimestampType)):
             if not isinstance(node, Field):
@@ -411,7 +419,30 @@ class OverWindows:
             value = micros_of(node.name, resolved.data_type)
             ordered = spec.orderBy(value.asc() if ascending else value.desc())
             return ordered.rangeBetween(*self._bounds(window, self._time))
-        return spec.orderBy(*orders).rangeBetween(*self._bounds(window, self._rows))
+        places = max(_places(bound) for bound in plain)
+        if not places:
+            return spec.orderBy(*orders).rangeBetween(*self._bounds(window, self._rows))
+        # Spark takes whole distances: the distances and what they are between are made greater.
+        value = self._enlarged(resolved, places, window)
+        ordered = spec.orderBy(_sorted(value, ascending, nulls_first))
+        return ordered.rangeBetween(
+            *self._bounds(window, lambda bound: int(Decimal(bound.name).scaleb(places)))
+        )
+
+    def _enlarged(self, resolved: Resolved, places: int, window: _Specification) -> Column:
+        """Return a number with its point so many places further to the right."""
+        data_type = resolved.data_type
+        if is_floating(data_type):
+            return resolved.column.cast("double") * float(10**places)
+        exact = decimal_of(data_type)
+        if exact is None or exact.precision + places + 1 > MAX_DECIMAL_PRECISION:
+            tree.refuse(
+                self._text,
+                window.call,
+                f"RANGE with a distance of {places} places behind the point is not carried for "
+                f"{data_type}",
+            )
+        return resolved.column.cast(to_spark(exact)) * F.lit(Decimal(10**places))
 
     def _bounds(
         self, window: _Specification, distance: Callable[[exp.Expr], int]
@@ -440,6 +471,21 @@ class OverWindows:
     def _time(self, value: exp.Expr) -> int:
         translator = Translator(self._environment, self._text, Rows(Relation(None, ())))  # type: ignore[arg-type]
         return interval_ms(translator.node(value)) * 1000
+
+
+def _sorted(value: Column, ascending: bool, nulls_first: bool | None) -> Column:
+    """Return a value in an order; nulls are less than others where nothing is said of them."""
+    first = ascending if nulls_first is None else nulls_first
+    if ascending:
+        return value.asc_nulls_first() if first else value.asc_nulls_last()
+    return value.desc_nulls_first() if first else value.desc_nulls_last()
+
+
+def _places(bound: str | exp.Expr) -> int:
+    """Return the number of places behind the point of a distance."""
+    if not isinstance(bound, exp.Literal) or bound.is_string:
+        return 0
+    return max(0, -int(Decimal(bound.name).normalize().as_tuple().exponent))
 
 
 def _is_by_time(relation: Relation, window: _Specification) -> bool:

@@ -318,7 +318,7 @@ class _Query:
         return rows if alias is None else self.aliased(rows, alias)
 
     def starred(self, rows: Rows, item: exp.Expr) -> list[tuple[str, Node]] | None:
-        """Return names and columns that ``*`` or ``t.*`` stands for; None of another item."""
+        """Return names and values that ``*``, ``t.*`` or ``.*`` of a row stands for, or None."""
         if isinstance(item, exp.Star):
             if not rows.sources:
                 self.refuse(item, "'*' without FROM means nothing")
@@ -327,7 +327,7 @@ class _Query:
             parts = path_of(item.this) or []
             source = next((s for s in rows.sources if s.qualified_by(parts)), None)
             if source is None:
-                self.refuse(item, f"no table is called '{'.'.join(parts)}' here")
+                return self.translator(rows).fields_of(item)
             return [(name, Field(column)) for name, column in source.columns]
         return None
 
@@ -789,12 +789,15 @@ class _Select:
             for value in subqueries.values_of(written):
                 parts.replaced(self.translator.node(value))
         results = []
-        for names in groups:
+        for place, names in enumerate(groups):
             chosen = [groupings[name] for name in names]
+            repeated = [set(each) for each in groups[:place]].count(set(names))
             with self.translator.at(self.select.args.get("group") or self.select):
                 # As one set of several, all rows are a group only where there are some.
                 result = self._aggregated(relation, chosen, parts, window_names, sets == [[]])
-                results.append(self._with_missing(result, relation, names, groupings, parts, sets))
+                results.append(
+                    self._with_missing(result, relation, names, groupings, parts, sets, repeated)
+                )
         combined = results[0]
         for result in results[1:]:
             combined = joins.combine(combined, result, "union", True, environment)
@@ -880,8 +883,12 @@ class _Select:
         groupings: dict[str, Node],
         parts: _Aggregates,
         sets: list[list[exp.Expr]],
+        repeated: int,
     ) -> Relation:
-        """Return the groups of one grouping set with null for the keys of the others."""
+        """Return the groups of one grouping set with null for the keys of the others.
+
+        Before it, the same set was there already a `repeated` number of times.
+        """
         if len(sets) == 1 and not parts.groupings:
             return result
         environment = self.query.environment
@@ -896,7 +903,7 @@ class _Select:
             nodes.append(Alias(Cast(Literal(None, DataTypes.NULL()), data_type, False), (name,)))
         nodes += [Field(name) for name in (*parts.aggregates, *parts.properties)]
         for name, wanted in parts.groupings.items():
-            bits = 0
+            bits = 0 if wanted else repeated
             for key in wanted:
                 bits = bits * 2 + (key not in names)
             nodes.append(Alias(Literal(bits, DataTypes.BIGINT().not_null()), (name,)))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
+from enum import Enum, auto
 from functools import reduce
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -37,9 +38,11 @@ from pyflow.table.planner.nodes import (
     Symbol,
     WindowProperty,
 )
+from pyflow.table.planner.projection import scope_of
+from pyflow.table.planner.type_rules import INTERVALS
 from pyflow.table.sql import builtin_functions, tree
 from pyflow.table.sql.names import Rows
-from pyflow.table.types import DataType, DataTypes
+from pyflow.table.types import DataType, DataTypes, RowType
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -93,9 +96,28 @@ _MICROSECONDS = {
 }
 
 
+class _Unit(Enum):
+    """Units of time that the Table API does not have."""
+
+    MILLENNIUM = auto()
+    CENTURY = auto()
+    DECADE = auto()
+    ISOYEAR = auto()
+    DOY = auto()
+    DOW = auto()
+    ISODOW = auto()
+    MILLISECOND = auto()
+    MICROSECOND = auto()
+    NANOSECOND = auto()
+    EPOCH = auto()
+
+
 @dataclass(frozen=True)
 class Grouping(Node):
-    """GROUPING or GROUPING_ID: a bit for each key, 1 where the row has no value of it."""
+    """GROUPING or GROUPING_ID: a bit for each key, 1 where the row has no value of it.
+
+    Without keys it is GROUP_ID: how many times the same set of keys was there before.
+    """
 
     keys: tuple[Node, ...]
 
@@ -180,6 +202,18 @@ class Translator:
         for part in parts[used:]:
             node = self._call("get", node, Symbol(part))
         return node
+
+    def fields_of(self, expression: exp.Dot) -> list[tuple[str, Node]]:
+        """Return the fields that ``.*`` of a row stands for, with their names."""
+        parts = path_of(expression.this) or []
+        if not parts or not self.rows.find(parts)[0]:
+            self.refuse(expression, f"no table is called '{'.'.join(parts)}' here")
+        row = self.node(expression.this)
+        data_type = scope_of(self.rows.relation, self.environment).resolve(row).data_type
+        if not isinstance(data_type, RowType):
+            self.refuse(expression, f"'.*' takes a row, but this is {data_type}")
+        names = [each.name for each in data_type.fields]
+        return [(name, self._call("get", row, Symbol(name))) for name in names]
 
     def _bracket(self, expression: exp.Bracket) -> Node:
         return self._call("at", self.node(expression.this), self.node(expression.expressions[0]))
@@ -290,8 +324,6 @@ class Translator:
     def _escape(self, expression: exp.Escape) -> Node:
         like = expression.this
         name = "like" if isinstance(like, exp.Like) else "similar"
-        if name == "similar":
-            self.refuse(expression, "SIMILAR TO with ESCAPE is not carried; use REGEXP")
         return self._call(
             name, self.node(like.this), self.node(like.expression), self.node(expression.expression)
         )
@@ -332,7 +364,10 @@ class Translator:
         return result
 
     def _cast(self, expression: exp.Cast) -> Node:
-        return Cast(self.node(expression.this), self.type_of(expression.args["to"]), False)
+        target = self.type_of(expression.args["to"])
+        if isinstance(target, INTERVALS):
+            return Call(builtin_functions.AS_INTERVAL, (self.node(expression.this), Symbol(target)))
+        return Cast(self.node(expression.this), target, False)
 
     def _trycast(self, expression: exp.TryCast) -> Node:
         return Cast(self.node(expression.this), self.type_of(expression.args["to"]), True)
@@ -453,7 +488,7 @@ class Translator:
         try:
             if kind == "point":
                 return Symbol(TimePointUnit[expression.name])
-            return Symbol(TimeIntervalUnit[expression.name])
+            return _unit(expression.name)
         except KeyError:
             self.refuse(expression, f"the unit {expression.name} is not carried here")
 
@@ -462,12 +497,16 @@ class Translator:
         return self._call("extract", self.node(value), self._temporal_unit(unit, "interval"))
 
     def _grouping(self, expression: exp.Anonymous) -> Node:
+        name = expression.name.upper()
+        if (name == "GROUP_ID") == bool(expression.expressions):
+            takes = "no arguments" if name == "GROUP_ID" else "keys of GROUP BY"
+            self.refuse(expression, f"{name} takes {takes}")
         return Grouping(tuple(map(self.node, expression.expressions)))
 
     def _part_of_time(self, expression: exp.Anonymous) -> Node:
         if len(expression.expressions) != 1:
             self.refuse(expression, f"{expression.name.upper()} takes one argument")
-        unit = Symbol(TimeIntervalUnit[_PARTS[expression.name.upper()]])
+        unit = _unit(_PARTS[expression.name.upper()])
         return self._call("extract", self.node(expression.expressions[0]), unit)
 
     def _rounding(self, expression: exp.Anonymous) -> Node:
@@ -491,7 +530,8 @@ class Translator:
         month = isinstance(one, int)
         data_type = DataTypes.INTERVAL(DataTypes.MONTH() if month else DataTypes.SECOND(3))
         span = self._call("times", self.node(count), Literal(one, data_type.not_null()))
-        return self._call("plus", self.node(time), span)
+        moved = Call(builtin_functions.MOVED, (self.node(time), Symbol(unit)))
+        return self._call("plus", moved, span)
 
     def _json_value(self, expression: exp.Anonymous) -> Node:
         value, path, returning, on_empty, empty, on_error, error = expression.expressions
@@ -550,11 +590,14 @@ class Translator:
 _PARTS = {
     **{part: part for part in ("YEAR", "QUARTER", "MONTH", "WEEK", "HOUR", "MINUTE", "SECOND")},
     "DAYOFMONTH": "DAY",
+    "DAYOFYEAR": "DOY",
+    "DAYOFWEEK": "DOW",
 }
 
 _SPECIAL: dict[str, Any] = {
     "GROUPING": Translator._grouping,
     "GROUPING_ID": Translator._grouping,
+    "GROUP_ID": Translator._grouping,
     **dict.fromkeys(_PARTS, Translator._part_of_time),
     "TRIM": Translator._trim,
     "EXTRACT": Translator._extract,
@@ -573,6 +616,11 @@ _SPECIAL: dict[str, Any] = {
     "JSON_OBJECTAGG": Translator._json_made,
     "JSON_ARRAYAGG": Translator._json_made,
 }
+
+
+def _unit(name: str) -> Symbol:
+    """Return the unit of a part of a time; KeyError if there is none."""
+    return Symbol(TimeIntervalUnit.__members__.get(name) or _Unit[name])
 
 
 def path_of(expression: exp.Expr) -> list[str] | None:
@@ -618,7 +666,22 @@ def _number(text: str) -> Literal:
     return Literal(Decimal(text), DataTypes.DECIMAL(precision, scale).not_null())
 
 
+_DAY_FORM = r"\d{4}-\d{1,2}-\d{1,2}"
+_CLOCK_FORM = r"\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?"
+_FORMS = {
+    "DATE": _DAY_FORM,
+    "TIME": _CLOCK_FORM,
+    "TIMESTAMP": f"{_DAY_FORM}(?:[ T]{_CLOCK_FORM})?",
+}
+
+
 def _temporal(kind: str, text: str) -> tuple[Any, DataType]:
+    # Python's own forms have weeks and parts of times, too.
+    if not re.fullmatch(_FORMS.get(kind, ""), text, re.ASCII):
+        raise ValueError(text)
+    text = re.sub(r"(?<![\d.])(\d)(?!\d)", r"0\1", text)
+    if kind == "TIMESTAMP" and ":" not in text:
+        text += " 00:00:00"
     if kind == "DATE":
         return datetime.date.fromisoformat(text), DataTypes.DATE()
     fraction = text.partition(".")[2]
@@ -631,8 +694,6 @@ def _temporal(kind: str, text: str) -> tuple[Any, DataType]:
         text += ("" if fraction else ".") + "0" * (6 - len(fraction))
     if kind == "TIME":
         return datetime.time.fromisoformat(text), DataTypes.TIME(precision)
-    if kind == "TIMESTAMP_LTZ":
-        raise ValueError(text)
     return datetime.datetime.fromisoformat(text.replace("T", " ")), DataTypes.TIMESTAMP(precision)
 
 
@@ -644,6 +705,8 @@ def _interval_value(text: str, first: str, last: str) -> int | datetime.timedelt
     if first in _MONTHS:
         numbers = [int(part) for part in match[2].split("-")]
         if len(numbers) != (1 if first == last else 2):
+            raise ValueError(text)
+        if len(numbers) == 2 and numbers[1] >= _LIMITS.get(last, 0):
             raise ValueError(text)
         return sign * sum(number * _MONTHS[unit] for number, unit in zip(numbers, (first, last)))
     if first not in _MICROSECONDS:
@@ -657,12 +720,22 @@ def _interval_value(text: str, first: str, last: str) -> int | datetime.timedelt
         raise ValueError(text)
     whole = datetime.timedelta()
     for number, unit in zip(parts, span):
-        whole += _microseconds(number, unit)
+        value = _microseconds(number, unit)
+        if unit != first and value >= _LIMITS[unit] * _microseconds("1", unit):
+            raise ValueError(text)
+        whole += value
     return sign * whole
+
+
+# What parts of an interval behind the first one are less than.
+_LIMITS = {"MONTH": 12, "HOUR": 24, "MINUTE": 60, "SECOND": 60}
 
 
 def _microseconds(number: str, unit: str) -> datetime.timedelta:
     pattern = r"\d+(\.\d+)?" if unit == "SECOND" else r"\d+"
     if not re.fullmatch(pattern, number):
         raise ValueError(number)
-    return datetime.timedelta(microseconds=int(Decimal(number) * _MICROSECONDS[unit]))
+    if unit == "SECOND":
+        # Intervals have milliseconds, as in Flink.
+        return datetime.timedelta(milliseconds=int(Decimal(number) * 1000))
+    return datetime.timedelta(microseconds=int(number) * _MICROSECONDS[unit])

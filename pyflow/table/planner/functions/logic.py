@@ -15,7 +15,7 @@ from pyflow.table.planner.functions.definition import (
     define,
     require_common,
 )
-from pyflow.table.planner.type_rules import comparable
+from pyflow.table.planner.type_rules import common, comparable
 from pyflow.table.types import BitmapType, DataType, MapType, MultisetType, NullType
 
 Comparison = Callable[[Column, Column], Column]
@@ -30,10 +30,11 @@ def _comparable(column: Column, data_type: DataType) -> Column:
 
 def compared(arguments: Arguments, left: int, right: int, comparison: Comparison) -> Column:
     """Return the comparison of two arguments, as values of the type that they have in common."""
-    data_type = comparable(arguments.types[left], arguments.types[right])
+    equality = comparison in (operator.eq, operator.ne)
+    data_type = comparable(arguments.types[left], arguments.types[right], equality)
     if data_type is None:
         raise arguments.fail("the arguments cannot be compared; cast them")
-    if isinstance(data_type, BitmapType) and comparison not in (operator.eq, operator.ne):
+    if isinstance(data_type, BitmapType) and not equality:
         raise arguments.fail("bitmaps have no order")
     one, other = arguments.as_type(left, data_type), arguments.as_type(right, data_type)
     return comparison(_comparable(one, data_type), _comparable(other, data_type))
@@ -74,7 +75,13 @@ define(
 
 
 def _in(a: Arguments) -> Column:
-    data_type = require_common(a, a.types)
+    found = common(a.types)
+    data_type = a.types[0] if found is None else found
+    for other in a.types[1:] if found is None else ():
+        either = comparable(data_type, other)
+        if either is None:
+            raise a.fail("the arguments have no common type; cast them")
+        data_type = either
     value, *elements = (
         _comparable(a.as_type(position, data_type), data_type) for position in range(len(a))
     )

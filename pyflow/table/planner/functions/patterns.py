@@ -14,10 +14,18 @@ _CLASSES = {
     "ALNUM": r"\p{Alnum}",
 }
 _JAVA = ".$\\&"
+_SPECIAL = "_%-^[]()|+*?{}"
 
 
-def similar_pattern(pattern: str | None) -> str | None:
+def similar_pattern(pattern: str | None, escape: str | None = None) -> str | None:
     """Return the expression of Java that matches where one of SQL does, for a search.
+
+    Parameters
+    ----------
+    pattern
+        The expression of SQL.
+    escape
+        The character behind which a special one stands for itself.
 
     Raises
     ------
@@ -30,8 +38,12 @@ def similar_pattern(pattern: str | None) -> str | None:
     position = 0
     while position < len(pattern):
         character = pattern[position]
+        if character == escape:
+            translated.append(_escaped(pattern, position, escape))
+            position += 2
+            continue
         if character == "[":
-            text, position = _bracket(pattern, position)
+            text, position = _bracket(pattern, position, escape)
             translated.append(text)
             continue
         if character == "%":
@@ -46,21 +58,38 @@ def similar_pattern(pattern: str | None) -> str | None:
     return f"\\A(?:{''.join(translated)})\\z"
 
 
-def _bracket(pattern: str, start: int) -> tuple[str, int]:
+def _escaped(pattern: str, position: int, escape: str) -> str:
+    """Return the expression of the character behind the escape character at a position."""
+    found = pattern[position + 1 : position + 2]
+    if not found or found not in _SPECIAL + escape:
+        raise TableException(f"SIMILAR TO: {escape!r} escapes nothing in the pattern {pattern!r}")
+    return found if found.isalnum() else "\\" + found
+
+
+def _bracket(pattern: str, start: int, escape: str | None) -> tuple[str, int]:
     """Return the class of characters that begins at a position, and the position behind it."""
-    end = pattern.find("]", start)
-    if pattern.startswith("[[:", start) or pattern.startswith("[^[:", start):
-        end = pattern.find(":]]", start) + 2 if ":]]" in pattern[start:] else -1
-    if end < 0:
+    inside: list[str] = []
+    position = start + 1
+    while position < len(pattern) and pattern[position] != "]":
+        character = pattern[position]
+        if character == escape:
+            inside.append(_escaped(pattern, position, escape))
+            position += 2
+        elif pattern.startswith("[:", position):
+            text, position = _named_class(pattern, position)
+            inside.append(text)
+        else:
+            inside.append("\\" + character if character in "\\&[" else character)
+            position += 1
+    if position >= len(pattern):
         raise TableException(f"SIMILAR TO: '[' has no ']' in the pattern {pattern!r}")
-    inside = pattern[start + 1 : end]
-    negated = inside.startswith("^")
-    inside = inside.removeprefix("^")
-    if inside.startswith("[:"):
-        name = inside[2:-2].upper()
-        if name not in _CLASSES:
-            raise TableException(f"SIMILAR TO: there is no class [:{name}:] in {pattern!r}")
-        inside = _CLASSES[name]
-    else:
-        inside = inside.replace("\\", "\\\\").replace("&", "\\&").replace("[", "\\[")
-    return f"[{'^' if negated else ''}{inside}]", end + 1
+    return f"[{''.join(inside)}]", position + 1
+
+
+def _named_class(pattern: str, start: int) -> tuple[str, int]:
+    """Return the class that a name such as ``[:ALPHA:]`` stands for, and the position behind it."""
+    end = pattern.find(":]", start)
+    name = pattern[start + 2 : end].upper()
+    if end < 0 or name not in _CLASSES:
+        raise TableException(f"SIMILAR TO: there is no class [:{name}:] in {pattern!r}")
+    return _CLASSES[name], end + 2

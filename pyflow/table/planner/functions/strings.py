@@ -197,14 +197,6 @@ define(
     "endsWith ENDSWITH", "string|bytes, string|bytes", BOOLEAN,
     lambda a: F.endswith(a[0], a[1]), "Whether it ends so.",
 )  # fmt: skip
-define(
-    "position POSITION", "string, string", INT, lambda a: F.position(a[0], a[1]),
-    "The position, from 1, of the first text in the second; 0 where it is not in it.",
-)  # fmt: skip
-define(
-    "instr INSTR", "string, string", INT, lambda a: F.position(a[1], a[0]),
-    "The position, from 1, of the second text in the first; 0 where it is not in it.",
-)  # fmt: skip
 
 
 def _locate(a: Arguments) -> Column:
@@ -212,6 +204,27 @@ def _locate(a: Arguments) -> Column:
         return F.position(a[0], a[1])
     found = F.when(a[2] <= 0, F.position(a[0], a[1])).otherwise(F.position(*a.columns))
     return F.when(a[2].isNotNull(), found)
+
+
+define(
+    "position POSITION", "string, string, int?", INT, _locate,
+    "The position, from 1, of the first text in the second, at or behind a third argument; 0 where "
+    "it is not in it.",
+)  # fmt: skip
+
+
+def _in_string(a: Arguments) -> Column:
+    if len(a) == 2:
+        return F.position(a[1], a[0])
+    return in_python(texts.place_of, INT)(*a.columns)
+
+
+define(
+    "instr INSTR", "string, string, int?, int?", INT, _in_string,
+    "The position, from 1, of the second text in the first; 0 where it is not in it. A third "
+    "argument says where the search begins, below 0 backwards from the end, a fourth which of the "
+    "places it is.",
+)  # fmt: skip
 
 
 define(
@@ -233,9 +246,10 @@ define(
     "Whether a text has a form, in which % stands for any characters and _ for one.",
 )  # fmt: skip
 define(
-    "similar SIMILAR", "string, string", BOOLEAN,
-    lambda a: F.rlike(a[0], F.lit(similar_pattern(a.constant(1)))),
-    "Whether a text as a whole matches a regular expression of SQL.",
+    "similar SIMILAR", "string, string, string?", BOOLEAN,
+    lambda a: F.rlike(a[0], F.lit(similar_pattern(*map(a.constant, range(1, len(a)))))),
+    "Whether a text as a whole matches a regular expression of SQL, in which a third argument may "
+    "say behind which character special ones stand for themselves.",
     difference="The pattern must be a literal.",
 )  # fmt: skip
 

@@ -29,6 +29,35 @@ def number_of_address(address: str | None) -> int | None:
     return result
 
 
+def place_of(
+    text: str | None, part: str | None, start: int | None, occurrence: int | None = 1
+) -> int | None:
+    """Return the position, from 1, of the so-manieth place of a part; 0 where there are fewer.
+
+    Raises
+    ------
+    ValueError
+        If the occurrence is not counted from 1.
+    """
+    if text is None or part is None or start is None or occurrence is None:
+        return None
+    if occurrence <= 0:
+        raise ValueError(f"INSTR counts places from 1, not from {occurrence}")
+    if start == 0:
+        return 0
+    if start < 0:
+        found = place_of(text[::-1], part[::-1], -start, occurrence)
+        return found and len(text) + 2 - found - len(part)
+    if not part:
+        return 1
+    position = start - 1
+    for _ in range(occurrence):
+        position = text.find(part, position) + 1
+        if not position:
+            return 0
+    return position
+
+
 def part_of_url(url: str | None, part: str | None, *keys: str | None) -> str | None:
     """Return a part of a URL, as Java's ``java.net.URL`` has it."""
     if url is None or part is None or None in keys:
