@@ -15,6 +15,7 @@ from pyflow.table.types import (
     ArrayType,
     CharType,
     DataType,
+    DateType,
     LocalZonedTimestampType,
     MapType,
     MultisetType,
@@ -50,8 +51,9 @@ def literal(value: Any, data_type: DataType) -> Column:
         return F.lit(value).cast(spark)
     if isinstance(data_type, LocalZonedTimestampType):
         return F.lit(_instant(value)).cast(spark)
-    if isinstance(data_type, (TimestampType, TimeType)):
-        # As a text: Spark takes Python's datetime for one in the session's time zone.
+    if isinstance(data_type, (DateType, TimestampType, TimeType)):
+        # As a text: Spark takes Python's datetime for one in the session's time zone, and a date
+        # for one of Java's calendar, which leaves out days of 1582.
         return F.lit(str(value)).cast(spark)
     return F.lit(bytes(value) if isinstance(value, bytearray) else value).cast(spark)
 
