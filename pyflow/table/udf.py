@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -311,7 +311,11 @@ class UserDefinedScalarFunctionWrapper(UserDefinedFunctionWrapper):
         return _parsed(self._result_type)
 
     def column(
-        self, arguments: Sequence[Column], types: Sequence[DataType], context: FunctionSettings
+        self,
+        arguments: Sequence[Column],
+        types: Sequence[DataType],
+        context: FunctionSettings,
+        constants: Collection[int] = (),
     ) -> Column:
         """Return the call of the function as a column.
 
@@ -321,10 +325,12 @@ class UserDefinedScalarFunctionWrapper(UserDefinedFunctionWrapper):
         types : sequence of DataType
             Of the arguments.
         context : FunctionSettings
+        constants : collection of int
+            The places of arguments that depend on no row.
         """
         from pyflow.table.planner import python_functions
 
-        return python_functions.scalar(self, self.result_type, arguments, types, context)
+        return python_functions.scalar(self, self.result_type, arguments, types, context, constants)
 
 
 class UserDefinedAsyncScalarFunctionWrapper(UserDefinedScalarFunctionWrapper):
@@ -333,7 +339,11 @@ class UserDefinedAsyncScalarFunctionWrapper(UserDefinedScalarFunctionWrapper):
     kind = "async"
 
     def column(
-        self, arguments: Sequence[Column], types: Sequence[DataType], context: FunctionSettings
+        self,
+        arguments: Sequence[Column],
+        types: Sequence[DataType],
+        context: FunctionSettings,
+        constants: Collection[int] = (),
     ) -> Column:
         """Return the call of the function as a column."""
         from pyflow.table.planner import python_functions

@@ -20,7 +20,7 @@ from pyflow.table import DataTypes, ListView, MapView
 from pyflow.table.planner.function_settings import FunctionSettings
 from pyflow.table.planner.shapes import shape_of
 from pyflow.table.runtime.life_cycle import TaskSettings
-from pyflow.table.runtime.scalar import load_scalar
+from pyflow.table.runtime.scalar import load_scalar, rows_of
 from pyflow.table.runtime.values import encoder
 from pyflow.table.types import to_spark
 from pyflow.table.udf import (
@@ -35,7 +35,16 @@ from pyflow.table.udf import (
 )
 from pyflow.util.exceptions import TableException
 from reference import function_values
-from reference.function_values import ARGUMENTS, RESULTS, shown, value_of
+from reference.function_values import (
+    ARGUMENTS,
+    RESULTS,
+    ROWS,
+    SERIES,
+    VALUES,
+    shown,
+    shown_series,
+    value_of,
+)
 
 cloudpickle.register_pickle_by_value(function_values)
 cloudpickle.register_pickle_by_value(functions_of_tables)
@@ -139,6 +148,10 @@ def test_results_are_those_of_pyflink(both_modes, exchange):
             marks=pytest.mark.complete,
         ),
         pytest.param(
+            *(Decimal("NaN"), "DECIMAL(5, 2)", "is NaN, which does not fit into DECIMAL(5, 2)"),
+            marks=pytest.mark.complete,
+        ),
+        pytest.param(
             *([1, "a"], "ARRAY<INT>", "an element of the result of f is 'a' (str)"),
             marks=pytest.mark.complete,
         ),
@@ -157,6 +170,130 @@ def test_results_of_other_types_are_errors(both_modes, exchange, value, result_t
     )
 
     assert text in failure
+
+
+def test_series_are_those_of_pyflink(arrow_lane):
+    pytest.importorskip("pandas")
+    kept = [i for i, answer in enumerate(RECORDED["series_arguments"]) if not is_error(answer)]
+    types = [data_type(ARGUMENTS[number][0]) for number in kept]
+    values = tuple(
+        encoder(shape_of(each, "UTC"), "a value")(value_of(ARGUMENTS[number][1], Row))
+        for each, number in zip(types, kept)
+    )
+
+    def look(series):
+        import pandas as pd
+
+        return pd.Series([shown_series(series)] * len(series))
+
+    seen = udf(look, result_type="STRING", func_type="pandas")
+
+    def program(spark):
+        schema = ", ".join(f"c{i} {to_spark(each).simpleString()}" for i, each in enumerate(types))
+        frame = spark.createDataFrame([values], schema)
+        context = FunctionSettings(spark)
+        return frame.select(
+            *(seen.column([F.col(f"c{i}")], [each], context) for i, each in enumerate(types))
+        )
+
+    [row] = arrow_lane(program, TIMES)
+    assert list(row) == [RECORDED["series_arguments"][number] for number in kept]
+
+
+@pytest.mark.parametrize("number", range(len(SERIES)))
+def test_what_becomes_of_series_in_pyflink(number):
+    pytest.importorskip("pandas")
+    from pyflow.table.runtime.pandas_values import array_of
+
+    text, expression = SERIES[number]
+    recorded = RECORDED["series"][number]
+    assert outcome_of(array_of, value_of(expression, Row), text, recorded) == recorded
+
+
+@pytest.mark.parametrize("number", range(len(VALUES)))
+def test_what_becomes_of_values_of_groups_in_pyflink(number):
+    pytest.importorskip("pandas")
+    from pyflow.table.runtime.pandas_values import array_of_values
+
+    text, expression = VALUES[number]
+    recorded = RECORDED["values"][number]
+    assert outcome_of(array_of_values, [value_of(expression, Row)], text, recorded) == recorded
+
+
+def outcome_of(convert, output, text, recorded):
+    """The values of the array, or what was recorded if that is an error as well."""
+    try:
+        return shown(convert(output, shape_of(data_type(text), "UTC"), "it").to_pylist())
+    except (TypeError, ValueError) as error:
+        return recorded if is_error(recorded) else str(error)
+
+
+@pytest.mark.parametrize("number", range(len(ROWS)))
+def test_what_becomes_of_rows_of_table_functions_in_pyflink(number):
+    *columns, expression = ROWS[number]
+    row = DataTypes.ROW(
+        [DataTypes.FIELD(f"f{i}", data_type(text)) for i, text in enumerate(columns)]
+    )
+    encode = encoder(shape_of(DataTypes.ARRAY(row), "UTC"), "the result of f")
+    recorded = RECORDED["rows"][number]
+    try:
+        answer = shown(encode(rows_of(value_of(expression, Row))))
+    except (TypeError, ValueError) as error:
+        answer = recorded if is_error(recorded) else str(error)
+
+    assert answer == recorded
+
+
+def test_series_of_types_with_nulls_of_their_own(arrow_lane):
+    """PyFlink refuses them."""
+    pytest.importorskip("pandas")
+    wide = udf(lambda v: v.astype("Int64").mask(v == 1), result_type="INT", func_type="pandas")
+    text = udf(lambda v: v.astype("string"), result_type="STRING", func_type="pandas")
+
+    def program(spark):
+        frame = spark.range(3)
+        return frame.select(call(wide, frame, "id"), call(text, frame, "id"))
+
+    rows = arrow_lane(program)
+    assert [tuple(row) for row in rows] == [(0, "0"), (None, "1"), (2, "2")]
+
+
+def test_timestamps_in_series(arrow_lane):
+    """Of any year; what is below their type's millisecond is left out."""
+    pytest.importorskip("pandas")
+
+    def finer(t):
+        import pandas as pd
+
+        return pd.Series(pd.to_datetime(["1960-02-29 01:02:03.456789"] * len(t)))
+
+    def arrays(t):
+        import pandas as pd
+
+        return pd.Series([[pd.Timestamp("2024-07-01 12:00:00.123456")]] * len(t))
+
+    years = udf(lambda t: t.dt.year, result_type="INT", func_type="pandas")
+    milliseconds = udf(finer, result_type="TIMESTAMP(3)", func_type="pandas")
+    nested = udf(arrays, result_type="ARRAY<TIMESTAMP_LTZ(3)>", func_type="pandas")
+    of_group = udaf(
+        lambda t: datetime.datetime(2024, 10, 27, 2, 30, fold=1),
+        result_type="TIMESTAMP_LTZ(3)",
+        func_type="pandas",
+    )
+
+    def program(spark):
+        frame = spark.sql("SELECT * FROM VALUES (TIMESTAMP_NTZ'0001-01-01 00:00:00') AS t(t)")
+        called = [call(each, frame, "t") for each in (years, milliseconds, nested)]
+        rows = frame.select(*(each.alias(f"c{i}") for i, each in enumerate(called)))
+        grouped = frame.agg(aggregated(of_group, frame, "t").alias("t"))
+        return [
+            rows.selectExpr("c0", "CAST(c1 AS STRING)", "CAST(c2[0] AS STRING)"),
+            grouped.selectExpr("unix_seconds(t)"),
+        ]
+
+    (rows, grouped) = arrow_lane(program, {"spark.sql.session.timeZone": "Europe/Berlin"})
+    assert tuple(rows[0]) == (1, "1960-02-29 01:02:03.456", "2024-07-01 12:00:00.123")
+    assert grouped[0][0] == 1729992600
 
 
 def test_instants_are_times_of_the_session_s_zone(both_modes, exchange):
@@ -534,9 +671,9 @@ def test_series_of_instants_are_exact_where_an_hour_comes_twice(arrow_lane):
 
     def times_of(inner):
         first, missing = inner["times"]
-        (key,) = inner["by_time"]
+        [(key, value)] = inner["by_time"]
         assert missing is None
-        return sum(int(each.timestamp()) for each in (first, key, inner["by_time"][first]))
+        return sum(int(each.timestamp()) for each in (first, key, value))
 
     inside = udf(
         lambda r: r["inside"].map(times_of), result_type="BIGINT", func_type="pandas", name="inside"
@@ -564,7 +701,9 @@ def test_series_of_instants_are_exact_where_an_hour_comes_twice(arrow_lane):
     [
         (lambda v: 1, "must be a pandas.Series or a pandas.DataFrame, but is a int", "BIGINT"),
         (lambda v: v[:1], "has 1 values, but its input has 3", "BIGINT"),
-        (lambda v: v, "is a row and must be a pandas.DataFrame, but is a Series", "ROW<a BIGINT>"),
+        (lambda v: v, "has values (int64) that cannot become struct<a: int64>", "ROW<a BIGINT>"),
+        (lambda v: v.to_frame(), "is no row and must be a pandas.Series", "BIGINT"),
+        (lambda v: v + 0.5, "has values (float64) that cannot become int64", "BIGINT"),
         (lambda v: v.to_frame(), "has 1 columns, but its type has 2: a, b", "ROW<a INT, b INT>"),
     ],
 )

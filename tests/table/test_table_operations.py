@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import random
 
 import pytest
 
 from pyflow.common import Row
 from pyflow.table import AggregateFunction, DataTypes, TableAggregateFunction
-from pyflow.table.expressions import col, lit, row_interval
+from pyflow.table.expressions import col, lit, null_of, row_interval
 from pyflow.table.udf import udaf, udf, udtaf, udtf
 from pyflow.table.window import Over, Tumble
 from pyflow.util.exceptions import TableException
@@ -117,6 +118,47 @@ def test_pandas_aggregates(t_env):
     mean = udaf(lambda v: v.mean(), result_type=DataTypes.DOUBLE(), func_type="pandas")
     table = pairs(t_env).group_by(col("key")).select(col("key"), mean(col("value")).alias("m"))
     assert left(table) == sorted([("a", 4.0), ("b", 1.0), (None, 2.0)], key=str)
+
+
+def test_literals_are_no_series(t_env):
+    """A pandas function sees their values, as one over rows does."""
+    pytest.importorskip("pandas")
+    seen = udf(
+        lambda day, v, *others: v.map(lambda _: f"{day!r} {others!r}"),
+        result_type=DataTypes.STRING(),
+        func_type="pandas",
+    )
+    day = lit(datetime.date(1582, 10, 10))
+    table = pairs(t_env).select(
+        seen(
+            day,
+            col("value"),
+            -lit(1),
+            "x",
+            null_of(DataTypes.INT()),
+            lit(1).cast(DataTypes.DOUBLE()),
+        )
+    )
+    assert set(rows(table)) == {("datetime.date(1582, 10, 10) (-1, 'x', None, 1.0)",)}
+    with pytest.raises(TableException, match="needs an argument that is no literal"):
+        pairs(t_env).select(seen(1, 2))
+
+
+class NamedSum(Top2):
+    def emit_value(self, accumulator):
+        yield Row(text=f"{len(accumulator)}", n=sum(accumulator))
+
+
+def test_rows_that_functions_make_are_taken_by_position(t_env):
+    """Whatever names their fields have."""
+    pair = [DataTypes.STRING(), DataTypes.BIGINT()]
+    named = udtf(lambda row: Row(text=row.key, n=row.value), result_types=pair)
+    row = DataTypes.ROW([DataTypes.FIELD("n", pair[0]), DataTypes.FIELD("text", pair[1])])
+    total = udtaf(NamedSum(), result_type=row, accumulator_type=DataTypes.ARRAY(pair[1]))
+
+    assert rows(pairs(t_env).flat_map(named))[0] == ("a", 3)
+    summed = pairs(t_env).flat_aggregate(total(col("value")).alias("a", "b"))
+    assert left(summed.select(col("a"), col("b"))) == [("2", 9)]
 
 
 def test_a_table_aggregate_gives_many_rows(t_env):

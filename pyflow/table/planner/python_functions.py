@@ -1,16 +1,16 @@
 """Python functions of the Table API as functions of PySpark.
 
-Scalar functions are plain ``udf``, or ``pandas_udf``; asynchronous ones ``arrow_udf`` over an
-iterator of batches. A table function is a plain function that returns an array of rows, which
-``inline`` takes apart. An aggregate is a function of arrays into which Spark has collected what
-the rows of a group have: so it stands beside built-in aggregates, and in windows. Its limits are
-those of arrays: a group must fit into memory, its arguments into a row of 2 GiB.
+Scalar functions are plain ``udf``, those over series ``arrow_udf``, asynchronous ones ``arrow_udf``
+over an iterator of batches. A table function is a plain function that returns an array of rows,
+which ``inline`` takes apart. An aggregate is a function of arrays into which Spark has collected
+what the rows of a group have: so it stands beside built-in aggregates, and in windows. Its limits
+are those of arrays: a group must fit into memory, its arguments into a row of 2 GiB.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions
@@ -24,12 +24,11 @@ from pyflow.table.logical_types import (
 from pyflow.table.planner.executors import provide
 from pyflow.table.planner.function_settings import FunctionSettings
 from pyflow.table.planner.shapes import arrow_type, shape_of
-from pyflow.table.planner.time_values import in_utc
 from pyflow.table.runtime.aggregate import load_aggregate
 from pyflow.table.runtime.asynchronous import load_async
 from pyflow.table.runtime.pandas_functions import load_pandas_aggregate, load_pandas_scalar
 from pyflow.table.runtime.scalar import load_scalar, load_table_function
-from pyflow.table.runtime.values import Shape, has_instants
+from pyflow.table.runtime.values import Shape, decoder
 from pyflow.table.types import to_spark
 from pyflow.util.exceptions import TableException
 
@@ -79,6 +78,7 @@ def scalar(
     arguments: Sequence[Column],
     types: Sequence[DataType],
     settings: FunctionSettings,
+    constants: Collection[int] = (),
 ) -> Column:
     """A call of a scalar function.
 
@@ -90,47 +90,54 @@ def scalar(
     types : sequence of DataType
         Of the arguments.
     settings : FunctionSettings
+    constants : collection of int
+        The places of arguments that depend on no row.
     """
-    load = load_pandas_scalar if wrapper.func_type == "pandas" else load_scalar
+    if wrapper.func_type == "pandas":
+        return _pandas_scalar(wrapper, result_type, arguments, types, settings, constants)
     shapes, result = _shapes(types, settings), shape_of(result_type, settings.time_zone)
-    carried = _carried(wrapper, load, settings, shapes, result, settings.for_tasks())
-    if wrapper.func_type != "pandas":
-        return _plain(wrapper, carried, result_type, settings, arguments)
-    if not arguments:
+    carried = _carried(wrapper, load_scalar, settings, shapes, result, settings.for_tasks())
+    return _plain(wrapper, carried, result_type, settings, arguments)
+
+
+def _pandas_scalar(
+    wrapper: UserDefinedFunctionWrapper,
+    result_type: DataType,
+    arguments: Sequence[Column],
+    types: Sequence[DataType],
+    settings: FunctionSettings,
+    constants: Collection[int],
+) -> Column:
+    """A call of a scalar function over series; what depends on no row is a value, no series."""
+    shapes, result = _shapes(types, settings), shape_of(result_type, settings.time_zone)
+    series = [place for place in range(len(arguments)) if place not in constants]
+    if not series:
         raise TableException(
-            f"pandas function {wrapper.name} needs an argument: it tells the number of rows"
+            f"pandas function {wrapper.name} needs an argument that is no literal: it tells the "
+            "number of rows"
         )
-    exact = map(_with_exact_instants, arguments, shapes)
-    # Without a type, and without type hints, PySpark takes it for one over series.
-    return _called(wrapper, F.pandas_udf(carried, arrow_type(result_type)), [*exact])
+    values = _values({place: arguments[place] for place in constants}, shapes, settings)
+    carried = _carried(
+        wrapper, load_pandas_scalar, settings, shapes, values, result, settings.for_tasks()
+    )
+    function = _arrow(carried, result_type, F.ArrowUDFType.SCALAR)
+    return _called(wrapper, function, [arguments[place] for place in series])
 
 
-def _with_exact_instants(column: Column, shape: Shape) -> Column:
-    """The argument of a pandas function, with times of UTC for instants wherever they are in it.
-
-    PySpark would hand them over as local times, of which an hour comes twice each autumn.
-    """
-    if not has_instants(shape):
-        return column
-    kind, *about = shape
-    result: Column
-    if kind == "ROW":
-        fields = [
-            _with_exact_instants(column.getField(name), each).alias(name)
-            for name, each in zip(*about)
-        ]
-        result = F.when(column.isNotNull(), F.struct(*fields))
-    elif kind == "ARRAY":
-        result = F.transform(column, lambda each: _with_exact_instants(each, about[0]))
-    elif kind == "MAP":
-        keys, values = ("ARRAY", about[0]), ("ARRAY", about[1])
-        result = F.map_from_arrays(
-            _with_exact_instants(F.map_keys(column), keys),
-            _with_exact_instants(F.map_values(column), values),
-        )
-    else:
-        result = in_utc(column)
-    return result
+def _values(
+    constants: Mapping[int, Column], shapes: Sequence[Shape], settings: FunctionSettings
+) -> dict[int, Any]:
+    """What functions see of columns that depend on no row, by their places."""
+    if not constants:
+        return {}
+    # No job runs: the optimizer computes them.
+    frame = settings.session.sql("SELECT * FROM VALUES (1)").select(*constants.values())
+    decoders = [decoder(shapes[place]) for place in constants]
+    [row] = frame.collect()
+    return {
+        place: value if decode is None else decode(value)
+        for place, decode, value in zip(constants, decoders, row)
+    }
 
 
 def async_scalar(

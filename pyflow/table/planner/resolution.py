@@ -291,7 +291,9 @@ def _function_call(scope: Scope, node: nodes.FunctionCall, distinct: bool = Fals
         return Resolved(*wrapper.call(columns, types))
     settings = scope.environment._function_settings()
     if wrapper.kind in ("scalar", "async"):
-        return Resolved(wrapper.column(columns, types, settings), wrapper.result_type)
+        constants = _constants(scope.expand(node.arguments))
+        column = wrapper.column(columns, types, settings, constants)
+        return Resolved(column, wrapper.result_type)
     if wrapper.kind == "aggregate":
         column = wrapper.aggregate(columns, types, settings, distinct, scope.over)
         return Resolved(column, wrapper.result_type)
@@ -299,6 +301,19 @@ def _function_call(scope: Scope, node: nodes.FunctionCall, distinct: bool = Fals
         f"{node}: a {wrapper.kind.replace('_', ' ')} function gives rows, not a value; use it in "
         + ("join_lateral or flat_map" if wrapper.kind == "table" else "flat_aggregate")
     )
+
+
+def _constants(arguments: Sequence[Node]) -> frozenset[int]:
+    """Return the places of arguments that are the same in all rows, as the program writes them."""
+    return frozenset(place for place, node in enumerate(arguments) if _is_constant(node))
+
+
+def _is_constant(node: Node) -> bool:
+    if isinstance(node, nodes.Cast) or (
+        isinstance(node, nodes.Call) and node.function.name == "minusPrefix"
+    ):
+        return all(map(_is_constant, node.children))
+    return isinstance(node, nodes.Literal)
 
 
 def _as_declared(

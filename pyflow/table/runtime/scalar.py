@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from types import GeneratorType
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple
 
 from pyflow.common.types import Row
@@ -118,11 +117,14 @@ def rows_of(returned: Any) -> list[Any]:
     """The rows that a table function returned: of a list, a range or a generator each is one."""
     if returned is None:
         return []
-    if isinstance(returned, (list, range, GeneratorType)):
+    if isinstance(returned, (list, range, Generator)):
         return [fields_of(each) for each in returned]
     return [fields_of(returned)]
 
 
 def fields_of(row: Any) -> Any:
-    """The fields of a row that a function returned; any value but a row or tuple is a field."""
-    return row if isinstance(row, (Row, tuple)) else (row,)
+    """The fields of a row that a function returned, in their order, whatever names they have.
+
+    Any value but a row or a tuple is a field.
+    """
+    return tuple(row) if isinstance(row, (Row, tuple)) else (row,)

@@ -228,11 +228,13 @@ def _decimal_encoder(subject: str, precision: int, scale: int) -> Convert:
         if not isinstance(value, decimal.Decimal):
             raise _refused(value, subject, "decimal.Decimal")
         try:
-            return context.quantize(value, unit)
+            if not value.is_nan():
+                return context.quantize(value, unit)
         except decimal.InvalidOperation:
-            raise OverflowError(
-                f"{subject} is {value}, which does not fit into DECIMAL({precision}, {scale})"
-            ) from None
+            pass
+        raise OverflowError(
+            f"{subject} is {value}, which does not fit into DECIMAL({precision}, {scale})"
+        )
 
     return encode
 
@@ -271,10 +273,10 @@ def _date_encoder(subject: str) -> Convert:
 
 
 def _time_encoder(subject: str) -> Convert:
-    """Flink has milliseconds of a day, whatever the precision."""
+    """Flink has milliseconds of a day, whatever the precision, and takes those of a datetime."""
 
     def encode(value: Any) -> datetime.time:
-        if not isinstance(value, datetime.time):
+        if not isinstance(value, (datetime.time, datetime.datetime)):
             raise _refused(value, subject, "datetime.time")
         micros = value.microsecond - value.microsecond % _MILLISECOND
         return datetime.time(value.hour, value.minute, value.second, micros)
