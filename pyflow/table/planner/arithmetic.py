@@ -85,10 +85,10 @@ def divided(left: Column, right: Column) -> Column:
 
 def _whole(operator: str, left: Column, right: Column, result: IntegralType) -> Column:
     if operator in ("divide", "mod"):
-        no_divisor = F.when(right == 0, F.raise_error(F.lit("/ by zero")).cast("bigint"))
+        no_divisor = _no_divisor(left, right, "/ by zero", "bigint")
         if operator == "mod":
             # Spark fails for the remainder of -1, which is 0.
-            return wrapped(no_divisor.when(right == -1, 0).otherwise(left % right), result)
+            return wrapped(no_divisor.when(right == -1, left * 0).otherwise(left % right), result)
         negative = _wrapping("minus", F.lit(0).cast("bigint"), left)
         return wrapped(
             no_divisor.when(right == -1, negative).otherwise(divided(left, right)), result
@@ -97,6 +97,12 @@ def _whole(operator: str, left: Column, right: Column, result: IntegralType) -> 
         return _wrapping(operator, left, right)
     operators = {"plus": left + right, "minus": left - right, "times": left * right}
     return wrapped(operators[operator], result)
+
+
+def _no_divisor(left: Column, right: Column, error: str, spark_type: str) -> Column:
+    """Return the error of a division by zero, to go on from; that of null is null."""
+    is_error = left.isNotNull() & (right == 0)
+    return F.when(is_error, F.raise_error(F.lit(error)).cast(spark_type))
 
 
 def _wrapping(operator: str, left: Column, right: Column) -> Column:
@@ -124,9 +130,7 @@ def _decimal(
     left, right = left.cast(to_spark(one)), right.cast(to_spark(other))
     if operator in ("divide", "mod"):
         function = F.try_divide if operator == "divide" else F.try_mod
-        by_zero = F.when(
-            right == 0, F.raise_error(F.lit("Division by zero")).cast(to_spark(result))
-        )
+        by_zero = _no_divisor(left, right, "Division by zero", to_spark(result).simpleString())
         return by_zero.otherwise(function(left, right).try_cast(to_spark(result)))
     return _TRY[operator](left, right).try_cast(to_spark(result))
 
