@@ -93,14 +93,33 @@ def _number(node: exp.Expr) -> int | None:
     return int(node.name) if is_whole else None
 
 
-def _is_shown(outer: exp.Select, where: exp.Expr, name: str) -> bool:
-    """Return whether a query has the place elsewhere than in its condition."""
+def _is_shown(outer: exp.Select, where: exp.Expr | None, name: str) -> bool:
+    """Return whether a query has the place elsewhere than in its condition.
+
+    ``*`` has it if the query around that one has.
+    """
+    all_columns = False
     for part in outer.args.values():
         for node in part if isinstance(part, list) else [part]:
             if not isinstance(node, exp.Expr) or node is where or isinstance(node, exp.From):
                 continue
-            if any(isinstance(each, exp.Star) for each in node.find_all(exp.Star)):
-                return True
             if any(each.name == name for each in node.find_all(exp.Identifier)):
                 return True
-    return False
+            all_columns |= any(map(_is_all_columns, node.find_all(exp.Star)))
+    if not all_columns:
+        return False
+    around = _around(outer) if _is_plain(outer) else None
+    return around is None or _is_shown(around, None, name)
+
+
+def _is_all_columns(star: exp.Star) -> bool:
+    """Return whether it is an item of a SELECT, as ``*`` or ``t.*``; COUNT has one, too."""
+    item = star.parent if isinstance(star.parent, exp.Column) else star
+    return isinstance(item.parent, exp.Select)
+
+
+def _is_plain(select: exp.Select) -> bool:
+    """Return whether a query only chooses and filters, and its columns keep their names."""
+    alias = select.parent.args.get("alias") if select.parent is not None else None
+    given = {part for part, value in select.args.items() if value}
+    return given <= {"expressions", "from_", "where"} and not (alias and alias.args.get("columns"))
