@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pyflow.table import AggregateFunction
 from pyflow.table.expressions import col
+from pyflow.table.udf import udaf
 from streams import Source, changes
 
 ROWS = [
@@ -50,3 +52,28 @@ def test_an_aggregate_of_an_aggregate_takes_its_rows_back(environment, source, t
         [("-U", 5, 2, 8), ("+U", 6, 3, 12)],
         [("-U", 6, 3, 12), ("+U", 6, 3, 11)],
     ]
+
+
+class Seen(AggregateFunction):
+    def create_accumulator(self):
+        return []
+
+    def accumulate(self, accumulator, row):
+        accumulator.append(f"{row.f0}{row[1]}")
+
+    def get_value(self, accumulator):
+        return " ".join(accumulator)
+
+
+def test_json_and_rows_of_rows_that_come(streaming, source, tmp_path):
+    seen = udaf(Seen(), result_type="STRING", accumulator_type="ARRAY<STRING>")
+    streaming.create_temporary_system_function("seen", seen)
+    streaming.create_temporary_view("pairs", source.table(streaming))
+    result = streaming.sql_query("""
+        SELECT k, JSON_ARRAYAGG(v NULL ON NULL), seen(ROW(k, v)),
+               JSON_OBJECTAGG(KEY COALESCE(CAST(v AS STRING), 'no') VALUE v ABSENT ON NULL)
+        FROM pairs GROUP BY k""")
+
+    [_, second, third] = changes(result, tmp_path / "checkpoint")
+    assert ("+U", "b", "[5,null]", "b5 bNone", '{"5":5}') in second
+    assert third[-1] == ("+U", "c", "[1,-1,0]", "c1 c-1 c0", '{"-1":-1,"0":0,"1":1}')

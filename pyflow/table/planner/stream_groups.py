@@ -23,6 +23,7 @@ from pyflow.table.logical_types import (
 )
 from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.functions import built_in_of_sql
+from pyflow.table.planner.functions.json import element_of_array, member_of_object
 from pyflow.table.planner.nodes import Call, Distinct, FunctionCall, Node
 from pyflow.table.planner.nodes import Literal as LiteralNode
 from pyflow.table.planner.operators import (
@@ -305,13 +306,20 @@ def built_in_aggregate(call: Call, scope: Scope, distinct: bool, changes: bool) 
     if _has_keys_without_order(data_type) and (distinct or kind == "collect"):
         reason = "a stream cannot tell arrays, bitmaps and maps apart in its state"
         raise arguments.fail(reason, NotIncremental)
-    about = [arguments.constant(1) if len(arguments) > 1 else ","] if kind == "listAgg" else []
+    about = _about(kind, arguments)
     schema = carried_type(data_type).simpleString()
     # Of distinct values each is added and taken back once, by the same aggregate.
     function = built_in.make(kind, changes, _number(arguments.result), schema, *about)
     if distinct and kind not in ("min", "max"):
         function = built_in.Distinct(function, schema, with_nulls=kind == "ARRAY_AGG")
     return PlannedAggregate(function, taken, arguments.result)
+
+
+def _about(kind: str, arguments: Arguments) -> list[Any]:
+    """Return what an aggregate has to know beside what it takes of each row."""
+    if kind == "listAgg":
+        return [arguments.constant(1) if len(arguments) > 1 else ","]
+    return [arguments.symbol(0).name] if kind == "JSON_OBJECTAGG" else []
 
 
 def _argument(kind: str, arguments: Arguments) -> tuple[tuple[Column, DataType], ...]:
@@ -327,6 +335,10 @@ def _argument(kind: str, arguments: Arguments) -> tuple[tuple[Column, DataType],
             return ((value, row_type),)
     if kind in _SPREADS:
         return ((columns[0].cast("double"), DoubleType()),)
+    if kind == "JSON_ARRAYAGG":
+        return ((element_of_array(arguments), DataTypes.STRING()),)
+    if kind == "JSON_OBJECTAGG":
+        return (_row_of([(each, DataTypes.STRING()) for each in member_of_object(arguments)]),)
     return ((columns[0], types[0]),)
 
 

@@ -313,16 +313,25 @@ def _collected(column: Column, over: Aggregated) -> Column:
     return F.transform(rows, lambda row: row.getField("text"))
 
 
+def member_of_object(a: Arguments) -> tuple[Column, Column]:
+    """Return what JSON_OBJECTAGG takes of a row: a key, and the JSON of a value or null."""
+    return a[1], _inserted(a, 2)
+
+
+def element_of_array(a: Arguments) -> Column:
+    """Return the JSON that JSON_ARRAYAGG takes of a row; null for none."""
+    text = _inserted(a, 1)
+    return _or_null(text) if _keeps_nulls(a) else text
+
+
 def _object_of_rows(a: Arguments, over: Aggregated) -> Column:
     function = partial(json_values.joined_object, on_null=a.symbol(0).name)
-    keys, values = _collected(a[1], over), _collected(_inserted(a, 2), over)
+    keys, values = (_collected(each, over) for each in member_of_object(a))
     return in_python(function, STRING)(keys, values)
 
 
 def _array_of_rows(a: Arguments, over: Aggregated) -> Column:
-    texts = _collected(_inserted(a, 1), over)
-    if _keeps_nulls(a):
-        texts = F.transform(texts, _or_null)
+    texts = _collected(element_of_array(a), over)
     return F.concat(F.lit("["), F.array_join(texts, ","), F.lit("]"))
 
 

@@ -182,7 +182,7 @@ def checked_json(text: str | None) -> str | None:
 def joined_object(
     keys: list[str | None] | None, values: list[str | None] | None, on_null: str
 ) -> str | None:
-    """Return the JSON of an object with such members, whose values are JSON.
+    """Return the JSON of an object with such members, whose values are JSON, by their keys.
 
     Raises
     ------
@@ -197,5 +197,7 @@ def joined_object(
             raise ValueError("Duplicate key in JSON_OBJECTAGG.")
         if member is not None or on_null == "NULL":
             members[key] = "null" if member is None else member
-    inner = (f"{json.dumps(key, ensure_ascii=False)}:{text}" for key, text in members.items())
+    # In the order of Java's strings.
+    ordered = sorted(members.items(), key=lambda member: member[0].encode("utf-16-be"))
+    inner = (f"{json.dumps(key, ensure_ascii=False)}:{text}" for key, text in ordered)
     return "{" + ",".join(inner) + "}"

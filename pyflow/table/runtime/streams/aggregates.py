@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
+from pyflow.table.runtime.builtins.json_values import joined_object
 from pyflow.table.runtime.streams.stores import MapStore, Store, identity_of
+from pyflow.table.runtime.streams.values import fields_of
 
 __all__ = ["Aggregate", "make"]
 
@@ -369,8 +371,30 @@ class _Array(Aggregate):
                 del state[place]
                 return
 
-    def value(self, state: list[Any]) -> list[Any] | None:
+    def value(self, state: list[Any]) -> Any:
         return list(state) or None
+
+
+class _JsonArray(_Texts):
+    """The JSON of an array, of that of its elements."""
+
+    def __init__(self) -> None:
+        super().__init__(",")
+
+    def value(self, state: list[Any]) -> str:
+        return f"[{super().value(state) or ''}]"
+
+
+class _JsonObject(_Array):
+    """The JSON of an object; a value is a key and the JSON of what it has, as fields of a row."""
+
+    def __init__(self, on_null: str) -> None:
+        self._on_null = on_null
+
+    def value(self, state: list[Any]) -> Any:
+        members = [fields_of(member) for member in state]
+        keys, values = ([member[place] for member in members] for place in (0, 1))
+        return joined_object(keys, values, self._on_null)
 
 
 class _Multiset(Aggregate):
@@ -545,7 +569,7 @@ def make(kind: str, changes: bool, number: Number, schema: str, *about: Any) -> 
     schema : str
         The type of the argument, Spark's.
     *about
-        What the kind needs beside: the separator of texts.
+        What the kind needs beside: the separator of texts, what becomes of nulls in JSON.
     """
     greatest, last = kind == "max", kind == "last_value"
     if kind in ("min", "max"):
@@ -569,6 +593,8 @@ def make(kind: str, changes: bool, number: Number, schema: str, *about: Any) -> 
         "varSamp": lambda: spread(number, sample=True, root=False),
         "listAgg": lambda: _Texts(*about),
         "ARRAY_AGG": _Array,
+        "JSON_ARRAYAGG": _JsonArray,
+        "JSON_OBJECTAGG": lambda: _JsonObject(*about),
         "collect": lambda: _Multiset(schema),
     }
     return plain[kind]()

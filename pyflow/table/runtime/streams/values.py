@@ -12,7 +12,7 @@ from typing import Any
 from pyflow.common.types import _create_row
 from pyflow.table.runtime.values import Shape, time_zone
 
-__all__ = ["packer", "unpacker"]
+__all__ = ["fields_of", "packer", "unpacker"]
 
 Convert = Callable[[Any], Any]
 
@@ -39,8 +39,15 @@ def unpacker(shape: Shape) -> Convert | None:
         return lambda micros: None if micros is None else _instant(micros).astimezone(zone)
     if kind == "ROW":
         names, each = list(about[0]), [unpacker(field) for field in about[1]]
-        return lambda row: None if row is None else _create_row(names, _converted(row, each))
+        return lambda row: (
+            None if row is None else _create_row(names, _converted(fields_of(row), each))
+        )
     return _of_collection(kind, about, unpacker)
+
+
+def fields_of(row: Any) -> tuple[Any, ...]:
+    """The fields of a row that has travelled inside of another, which may be a dict by then."""
+    return tuple(row.values() if isinstance(row, dict) else row)
 
 
 def packer(shape: Shape) -> Convert | None:
