@@ -144,10 +144,12 @@ def aggregate(
         Whether, in batch mode, a table without rows gives one row, where there are no keys.
     """
     prepared, keys = with_keys(relation, groupings, environment)
+    has_maps = any(isinstance(dict(prepared.fields)[key], MapType) for key in keys)
+    if has_maps and (environment._is_streaming or not aggregates):
+        # In Spark maps are keys of groups, but neither of DISTINCT nor of state.
+        return _aggregate_by_entries(prepared, keys, aggregates, environment, empty)
     if not environment._is_streaming:
         return aggregate_once(prepared, keys, aggregates, environment, empty)
-    if any(isinstance(dict(prepared.fields)[key], MapType) for key in keys):
-        return _aggregate_by_entries(prepared, keys, aggregates, environment, empty)
     if prepared.unbounded:
         return stream_groups.aggregate(prepared, keys, aggregates, environment)
     if not (aggregates or prepared.updating):

@@ -31,8 +31,8 @@ public final class TimeFunctions {
   private static final String[] CLOCK = {"DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND"};
   private static final long[] CLOCK_MILLIS = {86_400_000, 3_600_000, 60_000, 1000, 1};
   private static final String[] PATTERNS = {
-    "yyyy-MM-dd HH:mm:ss.SSSSSS", "u-M-d G", "EEE MMM d", "h:mm a", "D", "Q", "yy", "SS",
-    "k K H h", "L", "EEEE MMMM", "E", "yyyyy", "uuuu"
+    "yyyy-MM-dd HH:mm:ss.SSSSSS", "EEE MMM d", "h:mm a", "D", "Q", "yy", "SS",
+    "k K H h", "L", "EEEE MMMM", "E", "yyyyy"
   };
   private static final String[] READ = {
     "yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd", "yyyy-MM-dd HH:mm", "HH:mm:ss.S", "yyyy"

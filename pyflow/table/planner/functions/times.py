@@ -383,13 +383,13 @@ def _micros_of_number(a: Arguments) -> Column:
         return F.when(within, F.floor(a[0].cast("double") * 10.0 ** (6 - digits)).cast("bigint"))
     units = a[0].try_cast("bigint")
     first, last = _FIRST_SECOND * unit, (_LAST_SECOND + 1) * unit - 1
+    within = units.cast("decimal(38,0)").between(Decimal(first), Decimal(last))
+    # Null beforehand: Spark may compute what stands more than once before it asks for the range.
+    units = F.when(within, units)
     if digits > 6:
         step = F.lit(10 ** (digits - 6))
-        micros = F.call_function("div", units - F.pmod(units, step), step)
-    else:
-        micros = units * 10 ** (6 - digits)
-    within = units.cast("decimal(38,0)").between(Decimal(first), Decimal(last))
-    return F.when(within, micros)
+        return F.call_function("div", units, step) - F.when(units % step < 0, 1).otherwise(0)
+    return units * 10 ** (6 - digits)
 
 
 def _zone(a: Arguments, position: int) -> Column:
@@ -415,15 +415,20 @@ define(
 )  # fmt: skip
 
 
+# By how many minutes clocks are turned back in autumn, on Lord Howe Island and elsewhere. Of the
+# times that they show twice the second one is meant.
+_TURNED_BACK = (30, 60)
+
+
 def _unix_timestamp(a: Arguments) -> Column:
     if not len(a):
         return F.unix_timestamp()
     local = _lenient(a[0], a, 1)
     seconds = F.unix_seconds(local.cast("timestamp"))
-    # Of the hour that clocks show twice in autumn it is the second one.
-    later = seconds + 3600
-    is_twice = F.timestamp_seconds(later).cast("timestamp_ntz") == local
-    seconds = F.when(is_twice, later).otherwise(seconds)
+    for minutes in _TURNED_BACK:
+        later = seconds + 60 * minutes
+        is_twice = F.timestamp_seconds(later).cast("timestamp_ntz") == local
+        seconds = F.when(is_twice, later).otherwise(seconds)
     present = a[0].isNotNull() & (a[1].isNotNull() if len(a) > 1 else F.lit(True))
     return F.coalesce(seconds, F.when(present, F.lit(-(1 << 63))))
 
@@ -438,10 +443,10 @@ define(
 def _convert_tz(a: Arguments) -> Column:
     local, zone, utc = _lenient(a[0], a, len(a)), _zone(a, 1), F.lit("UTC")
     instant = F.convert_timezone(zone, utc, local)
-    # Of the hour that clocks show twice in autumn it is the second one.
-    later = instant + F.make_dt_interval(hours=F.lit(1))
-    is_twice = F.convert_timezone(utc, zone, later) == local
-    instant = F.when(is_twice, later).otherwise(instant)
+    for minutes in _TURNED_BACK:
+        later = instant + F.make_dt_interval(mins=F.lit(minutes))
+        is_twice = F.convert_timezone(utc, zone, later) == local
+        instant = F.when(is_twice, later).otherwise(instant)
     converted = F.convert_timezone(utc, _zone(a, 2), instant)
     return format_time(converted, DataTypes.TIMESTAMP(3), _DEFAULT_FORMAT)
 
