@@ -389,7 +389,7 @@ def _micros_of_number(a: Arguments) -> Column:
     if digits > 6:
         step = F.lit(10 ** (digits - 6))
         return F.call_function("div", units, step) - F.when(units % step < 0, 1).otherwise(0)
-    return units * 10 ** (6 - digits)
+    return units * F.lit(10 ** (6 - digits))
 
 
 def _zone(a: Arguments, position: int) -> Column:
