@@ -10,6 +10,7 @@ import pytest
 
 from comparison import process_mode, settings, thread_modes
 from functions_of_tables import aggregated, call, lateral
+from pyflow.table.expressions import col
 from pyflow.table.udf import (
     AggregateFunction,
     AsyncScalarFunction,
@@ -19,6 +20,8 @@ from pyflow.table.udf import (
     udf,
     udtf,
 )
+from sessions import MODE
+from streams import Source
 
 MODES = [process_mode(), *thread_modes()]
 
@@ -204,26 +207,76 @@ def test_an_error_in_close_fails_the_task_in_thread_mode(spark, thread_mode, not
         frame.select(call(udf(Fails(notes), result_type="BIGINT"), frame, "id")).collect()
 
 
-def test_a_cancelled_task_closes(spark, mode, notes):
-    class Waits(Scalar):
-        def eval(self, x):
-            self.notes.add("eval0")
-            for _ in range(600):
-                time.sleep(0.1)
+class Waiting(Scalar):
+    """Takes longer over a row than Spark lets a worker live whose task is cancelled."""
 
-    frame = spark.range(0, 1, numPartitions=1)
-    waits = frame.select(call(udf(Waits(notes), result_type="BIGINT"), frame, "id"))
+    def eval(self, x):
+        self.notes.add("eval0")
+        for _ in range(600):
+            time.sleep(0.1)
+
+
+def waiting(frame, notes):
+    return frame.select(call(udf(Waiting(notes), result_type="BIGINT"), frame, "id"))
+
+
+def cancel_at_first_row(spark, frame, notes):
+    """Begin to compute a frame, and cancel it where a function has had a row."""
 
     def run():
         spark.sparkContext.setJobGroup("closes", "closes", interruptOnCancel=True)
         with pytest.raises(Exception):  # noqa: B017, PT011
-            waits.collect()
+            frame.write.format("noop").mode("overwrite").save()
 
     thread = threading.Thread(target=run)
     thread.start()
     notes.when(lambda lines: "eval0" in lines)
     spark.sparkContext.cancelJobGroup("closes")
     thread.join(60)
+
+
+@pytest.mark.parametrize("kind", [scalar, series, asynchronous, table, aggregate])
+def test_a_task_cancelled_between_rows_closes(spark, mode, notes, kind):
+    frame = spark.range(0, 1 << 22, numPartitions=1)
+    cancel_at_first_row(spark, kind(frame, notes), notes)
+
+    lines = notes.when(lambda lines: "close0" in lines, seconds=20)
+    assert lines[0] == "open0"
+    assert lines[-1] == "close0"
+    assert set(lines[1:-1]) == {"eval0"}
+
+
+def test_a_function_with_state_closes_when_its_batch_ends_and_when_its_query_does(
+    spark, environment, mode, notes, tmp_path
+):
+    class Slow(Sum):
+        def accumulate(self, accumulator, x):
+            super().accumulate(accumulator, x)
+            time.sleep(0.001 * x)
+
+    t_env = environment("streaming", **{"python_execution-mode": mode[MODE]})
+    source = Source(spark, tmp_path, "k BIGINT; v BIGINT")
+    source.add([(number, 0) for number in range(20)])
+    function = udaf(Slow(notes), result_type="BIGINT", accumulator_type="ARRAY<BIGINT>")
+    table = source.table(t_env).group_by(col("k")).select(col("k"), function(col("v")))
+    result = table.execute()
+    (query,) = spark.streams.active
+    try:
+        query.processAllAvailable()
+        after_a_batch = notes.when(lambda lines: lines.count("close0") == 1)
+        source.add([(number, 1) for number in range(20_000)])
+        notes.when(lambda lines: lines.count("open0") == 2 and lines[-1] == "eval0")
+    finally:
+        result.collect().close()
+    lines = notes.when(lambda lines: lines.count("close0") == 2)[len(after_a_batch) :]
+
+    for of_batch in (after_a_batch, lines):
+        assert (of_batch[0], of_batch[-1]) == ("open0", "close0")
+        assert set(of_batch[1:-1]) == {"eval0"}
+
+
+def test_a_task_cancelled_within_a_row_closes(spark, mode, notes):
+    cancel_at_first_row(spark, waiting(spark.range(0, 1, numPartitions=1), notes), notes)
 
     expected = ["open0", "eval0", "close0"]
     if mode == process_mode():

@@ -114,6 +114,33 @@ def test_python_aggregates_have_their_views_in_state(streaming, orders, tmp_path
     assert sorted(second) == [("+I", "c", 7001), ("+U", "a", 2003), ("-U", "a", 3002)]
 
 
+def test_views_that_are_declared_must_be_there(streaming, orders, tmp_path):
+    class Wrong(Median):
+        def create_accumulator(self):
+            return Row(ListView(), {}, 0)
+
+    table = orders.table(streaming)
+    result = table.group_by(col("k")).select(col("k"), udaf(Wrong())(col("v")))
+
+    with pytest.raises(
+        Exception, match=r"Wrong declares field 1 of it as MapView, but .* a dict there"
+    ):
+        changes(result, tmp_path / "checkpoint")
+
+
+def test_views_that_are_not_declared_are_kept_with_the_accumulator(streaming, orders, tmp_path):
+    class Whole(Median):
+        def get_accumulator_type(self):
+            return DataTypes.ROW([DataTypes.FIELD("any", DataTypes.BYTES())])
+
+    table = orders.table(streaming)
+    result = table.group_by(col("k")).select(col("k"), udaf(Whole())(col("v")))
+
+    _, second = changes(result, tmp_path / "checkpoint")
+
+    assert sorted(second) == [("+I", "c", 7001), ("+U", "a", 2003), ("-U", "a", 3002)]
+
+
 def test_table_aggregates_emit_their_rows_anew(streaming, orders, tmp_path):
     table = orders.table(streaming)
     call = udtaf(Greatest())(col("v")).alias("rank", "value")

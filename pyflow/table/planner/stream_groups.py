@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
+from pyflow.table.data_view import ListView, MapView
 from pyflow.table.logical_types import (
     ArrayType,
     BitmapType,
@@ -16,7 +17,9 @@ from pyflow.table.logical_types import (
     DoubleType,
     FloatType,
     IntegralType,
+    ListViewType,
     MapType,
+    MapViewType,
     MultisetType,
     RowField,
     RowType,
@@ -40,7 +43,7 @@ from pyflow.table.planner.shapes import shape_of
 from pyflow.table.planner.transport import carried_type
 from pyflow.table.runtime.streams import aggregates as built_in
 from pyflow.table.runtime.streams.frames import PandasAggregate
-from pyflow.table.runtime.streams.functions import PythonAggregate
+from pyflow.table.runtime.streams.functions import DeclaredViews, PythonAggregate
 from pyflow.table.runtime.streams.groups import GroupAggregate, TableAggregate
 from pyflow.table.types import DataTypes
 from pyflow.table.udf import ImperativeAggregateFunction
@@ -65,6 +68,7 @@ __all__ = [
 ]
 
 _NOT_CARRIED = ("PERCENTILE", "LAG", "LEAD")
+_VIEWS: dict[type, type] = {ListViewType: ListView, MapViewType: MapView}
 _SPREADS = ("stddevPop", "stddevSamp", "varPop", "varSamp")
 
 
@@ -277,6 +281,7 @@ def of_program(
         wrapper.name,
         [shape_of(data_type, settings.time_zone) for _, data_type in arguments],
         shape_of(result, settings.time_zone),
+        _views_of(wrapper.accumulator_type),
         settings.for_tasks(),
         emits_rows,
     )
@@ -285,6 +290,19 @@ def of_program(
     value, row_type = _row_of(arguments)
     function = built_in.Distinct(function, carried_type(row_type).simpleString(), with_nulls=True)
     return PlannedAggregate(function, ((value, row_type),), wrapper.result_type, together=True)
+
+
+def _views_of(accumulator_type: DataType) -> DeclaredViews:
+    """Return the views that an accumulator type declares."""
+    types = [accumulator_type]
+    if isinstance(accumulator_type, RowType):
+        types = [field.data_type for field in accumulator_type.fields]
+    views = {
+        place: _VIEWS[type(data_type)]
+        for place, data_type in enumerate(types)
+        if type(data_type) in _VIEWS
+    }
+    return DeclaredViews(views, whole=type(accumulator_type) in _VIEWS)
 
 
 def _row_of(arguments: Sequence[tuple[Column, DataType]]) -> tuple[Column, RowType]:

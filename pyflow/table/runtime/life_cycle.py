@@ -4,20 +4,26 @@ Thread mode opens the functions of a task when all are loaded, and closes them b
 its accumulators, or where it fails or is cancelled. A worker process opens a function where it
 unpickles it. Nothing of it is called at the end of a task, but it drops the task's context before
 it sends the accumulators: the functions are closed when that goes. They are closed, too, when one
-of them raises. A worker that Spark kills, or in which something else fails, closes nothing.
+of them raises, and when the worker drops the function itself, as it does when anything else fails
+or its task is cancelled while it waits for rows or sends some. A worker that Spark kills closes
+nothing.
+
+The driver of a query with state has a worker of its own, without a task, that asks an operator for
+its state: it opens nothing.
 """
 
 from __future__ import annotations
 
 import sys
 import traceback
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyflow.table.runtime.metrics import TaskMetricGroup
 
 if TYPE_CHECKING:
-    from pyspark import Accumulator
+    from pyspark import Accumulator, TaskContext
 
     from pyflow.table.udf import FunctionContext, UserDefinedFunction
 
@@ -67,12 +73,12 @@ class OpenFunction:
         if not isinstance(function, UserDefinedFunction):
             return
         task = _task_in_thread_mode()
-        if task is None:
-            self._open(function, settings)
-            _close_with_context(self)
-        else:
+        if task is not None:
             task.at_start.append(lambda: self._open(function, settings))
             task.at_end.append(self.close)
+        elif _context_of_worker() is not None:
+            self._open(function, settings)
+            _closings().append(_Closing(self))
 
     def _open(self, function: UserDefinedFunction, settings: TaskSettings) -> None:
         group = TaskMetricGroup((self.name,)) if settings.metrics else None
@@ -117,32 +123,36 @@ class OpenFunction:
             print(f"Function {self.name} failed in close():", file=sys.stderr)
             traceback.print_exc()
 
+    __del__ = close_at_last
+
 
 class _Closing:
     """Closes a function of a worker process when the context of the task goes."""
 
     def __init__(self, function: OpenFunction) -> None:
-        self._function = function
+        self._function = weakref.ref(function)
 
     def close(self) -> None:
-        self._function.close_at_last()
+        function = self._function()
+        if function is not None:
+            function.close_at_last()
 
     __del__ = close
 
 
-def _close_with_context(function: OpenFunction) -> None:
-    _closings().append(_Closing(function))
-
-
 def _closings() -> list[_Closing]:
     """Those of the worker's task; thread mode has none."""
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
+    context = _context_of_worker()
     if context is None:
         return []
     of_task: list[_Closing] = vars(context).setdefault("pyflow_closings", [])
     return of_task
+
+
+def _context_of_worker() -> TaskContext | None:
+    from pyspark import TaskContext
+
+    return TaskContext.get()
 
 
 def _task_in_thread_mode() -> Any:
@@ -159,13 +169,10 @@ def in_thread_mode() -> bool:
 def _context(
     name: str, group: TaskMetricGroup | None, job_parameters: dict[str, str]
 ) -> FunctionContext:
-    from pyspark import TaskContext
-
     from pyflow.table.udf import FunctionContext
 
-    task = TaskContext.get()
-    if task is None:
-        return FunctionContext(group, job_parameters)
+    task = _context_of_worker()
+    assert task is not None
     index = task.partitionId()
     told = task.getLocalProperty(f"{SUBTASKS_PROPERTY}{task.stageId()}")
     subtasks = None if told is None else int(told)

@@ -1,16 +1,17 @@
 """Aggregate functions of programs, whose accumulators are kept in state.
 
-An accumulator is pickled, with its lists and maps apart: a ``ListView`` or ``MapView`` that is the
-accumulator itself or a field of it lies in state of its own, of which only what is used is read and
-only what has changed is written.
+An accumulator is pickled, with its views apart: a ``ListView`` or ``MapView`` that the accumulator
+or a field of it is declared to be lies in state of its own, of which only what is used is read and
+only what has changed is written. What is declared tells the driver which state there is, where no
+function is opened and called.
 """
 
 from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pyflow.common.types import Row
 from pyflow.table.data_view import ListView, MapView
@@ -21,7 +22,22 @@ from pyflow.table.runtime.streams.stores import ListStore, MapStore, Store
 from pyflow.table.runtime.streams.values import packer, unpacker
 from pyflow.table.runtime.values import Shape, encoder
 
-__all__ = ["PythonAggregate"]
+__all__ = ["DeclaredViews", "PythonAggregate"]
+
+
+class DeclaredViews(NamedTuple):
+    """The views of an accumulator.
+
+    Attributes
+    ----------
+    classes : mapping of int to type
+        ``ListView`` or ``MapView``, by the place of the field that it is.
+    whole : bool
+        Whether the accumulator is a view itself, and no row; its place is 0.
+    """
+
+    classes: Mapping[int, type]
+    whole: bool
 
 
 class PythonAggregate(Aggregate):
@@ -35,6 +51,7 @@ class PythonAggregate(Aggregate):
         The shapes of what it takes.
     result : tuple
         The shape of what it returns, of a table aggregate that of an array of rows.
+    views : DeclaredViews
     settings : TaskSettings
     emits_rows : bool
         Whether it is a table aggregate.
@@ -48,17 +65,19 @@ class PythonAggregate(Aggregate):
         name: str,
         arguments: Sequence[Shape],
         result: Shape,
+        views: DeclaredViews,
         settings: TaskSettings,
         emits_rows: bool,
     ) -> None:
-        self._sent = (function, name, list(arguments), result, settings, emits_rows)
+        self._sent = (function, name, list(arguments), result, views, settings, emits_rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _loaded, self._sent
 
     def load(self) -> PythonAggregate:
         """Prepare for a task, which opens the function before its first row."""
-        function, name, arguments, result, settings, emits_rows = self._sent
+        function, name, arguments, result, self._declared, settings, emits_rows = self._sent
+        self._name = name
         opened = OpenFunction(function, name, settings)
         watch: Callable[[Any], Any] = _same if in_thread_mode() else opened.watch
         self._create = watch(function.create_accumulator)
@@ -74,7 +93,7 @@ class PythonAggregate(Aggregate):
 
     def open(self, handle: Any, name: str) -> None:
         """Open the views of its accumulators."""
-        self._views = _Views(self._create(), handle, name)
+        self._views = _Views(self._declared, handle, name, self._name)
         self.stores = self._views.stores
 
     def create(self) -> Any:
@@ -121,28 +140,29 @@ def _same(value: Any) -> Any:
 
 
 class _Views:
-    """The views of an accumulator: which of its fields they are, and where their contents lie.
+    """The views of the accumulators of a function, and where their contents lie.
 
     Parameters
     ----------
-    example : object
-        An accumulator, as the function makes them.
+    declared : DeclaredViews
     handle : StatefulProcessorHandle
     name : str
         What the names of state begin with.
+    function : str
+        The function's name.
     """
 
-    def __init__(self, example: Any, handle: Any, name: str) -> None:
-        self._whole = isinstance(example, (ListView, MapView))
+    def __init__(self, declared: DeclaredViews, handle: Any, name: str, function: str) -> None:
+        self._declared = declared
+        self._whole = declared.whole
+        self._function = function
         self._views: dict[int, Any] = {}
-        fields = [example] if self._whole else example
-        if isinstance(fields, (Row, list, tuple)):
-            for place, field in enumerate(fields):
-                if isinstance(field, ListView):
-                    self._views[place] = _StateList(ListStore(handle, f"{name}_list{place}"))
-                elif isinstance(field, MapView):
-                    store = MapStore(handle, f"{name}_map{place}", "BINARY")
-                    self._views[place] = _StateMap(store)
+        for place, view in declared.classes.items():
+            if view is ListView:
+                self._views[place] = _StateList(ListStore(handle, f"{name}_list{place}"))
+            else:
+                store = MapStore(handle, f"{name}_map{place}", "BINARY")
+                self._views[place] = _StateMap(store)
         self.stores: tuple[Store, ...] = tuple(view.store for view in self._views.values())
 
     def attached(self, accumulator: Any, is_new: bool) -> Any:
@@ -152,7 +172,7 @@ class _Views:
         fields = [accumulator] if self._whole else list(accumulator)
         for place, view in self._views.items():
             if is_new:
-                view.take(fields[place])
+                self._take(view, place, fields)
             fields[place] = view
         return fields[0] if self._whole else _like(accumulator, fields)
 
@@ -164,9 +184,21 @@ class _Views:
         for place, view in self._views.items():
             if fields[place] is not view:  # the function has put another one there
                 view.clear()
-                view.take(fields[place])
+                self._take(view, place, fields)
             fields[place] = None
         return None if self._whole else _like(accumulator, fields)
+
+    def _take(self, view: Any, place: int, fields: list[Any]) -> None:
+        """Have a view of state take what the function has put in its place."""
+        declared = self._declared.classes[place]
+        if place >= len(fields) or not isinstance(fields[place], declared):
+            found = "nothing" if place >= len(fields) else f"a {type(fields[place]).__name__}"
+            part = "it" if self._whole else f"field {place} of it"
+            raise TypeError(
+                f"the accumulator type of {self._function} declares {part} as "
+                f"{declared.__name__}, but the accumulator has {found} there"
+            )
+        view.take(fields[place])
 
 
 def _like(accumulator: Any, fields: list[Any]) -> Any:
