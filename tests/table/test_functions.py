@@ -34,7 +34,7 @@ from pyflow.table.udf import (
     udtf,
 )
 from pyflow.util.exceptions import TableException
-from reference import function_values
+from reference import declared_types, function_values
 from reference.function_values import (
     ARGUMENTS,
     RESULTS,
@@ -46,6 +46,8 @@ from reference.function_values import (
     value_of,
 )
 
+cloudpickle.register_pickle_by_value(declared_types)
+cloudpickle.register_pickle_by_value(declared_types.function_values)
 cloudpickle.register_pickle_by_value(function_values)
 cloudpickle.register_pickle_by_value(functions_of_tables)
 
@@ -68,6 +70,17 @@ def data_type(text):
 
 def is_error(answer):
     return answer.startswith("error")
+
+
+# Arguments of functions that declare types
+
+
+@pytest.mark.parametrize("execution_mode", ["thread", "process"])
+def test_arguments_of_declared_types_are_those_of_pyflink(environment, execution_mode):
+    recorded = json.loads(Path(declared_types.__file__).with_suffix(".json").read_text())
+    t_env = environment("batch", **{"python_execution-mode": execution_mode})
+
+    assert declared_types.answers(t_env, "pyflow") == recorded
 
 
 # Values

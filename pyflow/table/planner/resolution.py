@@ -17,8 +17,8 @@ from pyflow.table.planner.functions import built_in_of_sql
 from pyflow.table.planner.functions.definition import Aggregated, Arguments, checked
 from pyflow.table.planner.literals import literal
 from pyflow.table.planner.nodes import Node
-from pyflow.table.planner.type_rules import common, same
-from pyflow.table.types import DataType, DataTypes, MultisetType, RowType
+from pyflow.table.planner.type_rules import takes
+from pyflow.table.types import DataType, DataTypes, RowType
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -326,24 +326,13 @@ def _as_declared(
     wrapper.check_arguments(len(arguments))
     columns = []
     for position, (given, target) in enumerate(zip(arguments, declared)):
-        merged = common([given.data_type, target])
-        if merged is None or type(merged) is not type(target):
+        if not takes(target, given.data_type):
             raise TableException(
                 f"argument {position + 1} of function {wrapper.name} is {given.data_type}, but the "
                 f"function is declared for {target}; cast it"
             )
-        if type(given.data_type) is type(target) and not same(given.data_type, target):
-            columns.append(_of_same_kind(given, target))
-        else:
-            columns.append(convert(given.column, given.data_type, target))
+        columns.append(convert(given.column, given.data_type, target))
     return columns, list(declared)
-
-
-def _of_same_kind(given: Resolved, target: DataType) -> Column:
-    """Return an argument that differs in precision, length, or what is inside."""
-    if isinstance(target, (RowType, MultisetType)):
-        return given.column
-    return convert(given.column, given.data_type, target)
 
 
 def _alias(scope: Scope, node: nodes.Alias) -> Resolved:

@@ -140,6 +140,39 @@ def common(types: Sequence[DataType]) -> DataType | None:
     return None if found is None else with_nulls(found, *types)
 
 
+def takes(declared: DataType, given: DataType) -> bool:
+    """Return whether a function takes a value of a type for an argument that it declares.
+
+    Inside of arrays, maps and rows the same rules hold; fields are compared by their places.
+    """
+    parts = _parts_of_both(declared, given)
+    if parts is not None:
+        return all(takes(*each) for each in parts)
+    beyond_common = any(
+        isinstance(declared, one) and isinstance(given, other)
+        for one, other in (
+            (CharType, CharType),
+            (BinaryType, BinaryType),
+            (DecimalType, (FloatType, DoubleType)),
+            (TimestampType, LocalZonedTimestampType),
+        )
+    )
+    return beyond_common or type(common([given, declared])) is type(declared)
+
+
+def _parts_of_both(left: DataType, right: DataType) -> list[tuple[DataType, DataType]] | None:
+    """Return the types inside two types of one kind; None if they have none, or other numbers."""
+    if isinstance(left, ArrayType) and isinstance(right, ArrayType):
+        return [(left.element_type, right.element_type)]
+    if isinstance(left, MapType) and isinstance(right, MapType):
+        return [(left.key_type, right.key_type), (left.value_type, right.value_type)]
+    if not (isinstance(left, RowType) and isinstance(right, RowType)):
+        return None
+    if len(left.fields) != len(right.fields):
+        return None
+    return [(a.data_type, b.data_type) for a, b in zip(left.fields, right.fields)]
+
+
 def _common_of_two(left: DataType, right: DataType) -> DataType | None:
     if same(left, right):
         return left
