@@ -26,7 +26,6 @@ import argparse
 import json
 import os
 import shutil
-import signal
 import sys
 import threading
 import time
@@ -46,6 +45,7 @@ from rich.table import Table
 import fraud_model
 import pyflow
 from benchmarks.topics import Record, Topic
+from scripts.interruption import interruption
 from scripts.kafka_broker import Broker, connector_jars
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -345,8 +345,9 @@ def show(query: StreamingQuery, feed: Feed, watch: Watch, title: str, seconds: f
         live = None
         if console.is_terminal:
             live = stack.enter_context(Live(console=console, auto_refresh=False))
-        while query.isActive and time.monotonic() < end:
-            time.sleep(1)
+        # In place of PySpark's handler, which would cancel the query's jobs.
+        interrupted = stack.enter_context(interruption())
+        while query.isActive and time.monotonic() < end and not interrupted.wait(1):
             if live is not None:
                 live.update(watch.view(feed.sent, title), refresh=True)
             else:
@@ -420,14 +421,8 @@ def run(options: argparse.Namespace) -> None:
         way = (
             "micro-batches" if options.micro_batches else f"real-time mode, {options.batch} a batch"
         )
-        # In place of PySpark's handler, which would cancel the query's jobs.
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.default_int_handler)
         watch, feed = Watch(sink), Feed(source, options.rate)
-        try:
-            show(query, feed, watch, f"Fraud scoring: {way}, {options.mode} mode", options.seconds)
-        except KeyboardInterrupt:
-            print()
+        show(query, feed, watch, f"Fraud scoring: {way}, {options.mode} mode", options.seconds)
         feed.stop()
         print("waiting for the last scores")
         payments, missing, twice = wait_for_scores(query, source, sink)

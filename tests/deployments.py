@@ -52,7 +52,7 @@ def run(command, where, seconds=300, **variables):
 def killed_at_the_end(command, where, log, **variables):
     """A program that runs meanwhile and is then killed, with all that it has started.
 
-    What it prints is added to a file.
+    What it prints is added to a file, whose end is shown where the test fails meanwhile.
     """
     with log.open("ab") as file:
         process = subprocess.Popen(
@@ -66,6 +66,9 @@ def killed_at_the_end(command, where, log, **variables):
         )
     try:
         yield process
+    except BaseException:
+        print(log.read_text()[-8000:])
+        raise
     finally:
         # It may have ended by itself.
         with suppress(ProcessLookupError):

@@ -322,7 +322,7 @@ def test_an_executor_that_is_killed_in_real_time(kafka, topics, tmp_path, standa
         send(source, "meanwhile", BATCH)
         process.wait(120)
     log = (tmp_path / "program.log").read_text()
-    assert "PYFLOW_REAL_TIME_MODE_UNAVAILABLE" in log
+    assert "PYFLOW_REAL_TIME_MODE_UNAVAILABLE" in log, log[-8000:]
     assert "quarantined to process mode" in log
     with program(tmp_path, standalone, "thread", kafka, topics, real_time):
         wait_for_all(sink, 3 * BATCH)

@@ -33,6 +33,7 @@ from benchmarks.topics import Topic
 from generator import Generator, Statistic, statistics
 from scripts import mariadb_server
 from scripts.connector_jars import table_jars
+from scripts.interruption import interruption
 from scripts.kafka_broker import Broker, connector_jars
 from scripts.local_server import free_port
 from scripts.mariadb_server import MariaDb
@@ -161,25 +162,22 @@ def run(options: argparse.Namespace) -> int:
         stack.callback(shown.kill)
         generator = Generator(topic, options.rate, first)
         print(f"table program: process {job.pid}, log in {options.folder / 'job.log'}", flush=True)
-        try:
-            _watch(job, address, options.seconds)
-        except KeyboardInterrupt:
-            print()
+        _watch(job, address, options.seconds)
         generator.stop()
         return _account(job, topic, address)
 
 
 def _watch(job: Job, address: dict[str, object], seconds: float) -> None:
-    """Tell the figures for so many seconds from the first that are new."""
+    """Tell the figures for so many seconds from the first that are new, or until Ctrl-C."""
     before = visits = _visits(address)
     end = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < end:
-        time.sleep(1)
-        job.keep()
-        first, visits = visits == before, _visits(address)
-        if first and visits > before:
-            end = time.monotonic() + seconds
-        print(f"{visits:,} visits counted, {job.starts} starts", flush=True)
+    with interruption() as interrupted:
+        while time.monotonic() < end and not interrupted.wait(1):
+            job.keep()
+            first, visits = visits == before, _visits(address)
+            if first and visits > before:
+                end = time.monotonic() + seconds
+            print(f"{visits:,} visits counted, {job.starts} starts", flush=True)
 
 
 def _visits(address: dict[str, object]) -> int:

@@ -222,9 +222,11 @@ def test_a_session_goes_on_from_batch_to_batch_and_ends_after_a_restart(
 
     run(both_files_are_read)
     assert rows == []
-    run(lambda query: len(rows) >= 2)
+    # Without rows a query that goes on runs no batch, unless it has to repeat one.
+    source.add([("c", 1)])
+    run(lambda query: {"a", "b"} <= {row[0] for row in rows})
 
-    found = {k: (total, end - start) for k, total, start, end in rows}
+    found = {k: (total, end - start) for k, total, start, end in rows if k != "c"}
     assert {k: total for k, (total, _) in found.items()} == {"a": 14, "b": 5}
     assert found["b"][1] == datetime.timedelta(seconds=20) < found["a"][1]
 
