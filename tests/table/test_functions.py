@@ -17,6 +17,7 @@ import functions_of_tables
 from functions_of_tables import aggregated, call, lateral, types_of
 from pyflow.common import Row
 from pyflow.table import DataTypes, ListView, MapView
+from pyflow.table.expressions import col
 from pyflow.table.planner.function_settings import FunctionSettings
 from pyflow.table.planner.shapes import shape_of
 from pyflow.table.runtime.life_cycle import TaskSettings
@@ -81,6 +82,19 @@ def test_arguments_of_declared_types_are_those_of_pyflink(environment, execution
     t_env = environment("batch", **{"python_execution-mode": execution_mode})
 
     assert declared_types.answers(t_env, "pyflow") == recorded
+
+
+def test_what_a_collection_has_is_not_narrowed(batch):
+    table = batch.sql_query("SELECT COLLECT(x) AS c FROM (VALUES (1), (2)) AS t (x)")
+
+    def look(declared):
+        function = udf(repr, input_types=[declared], result_type=DataTypes.STRING())
+        with table.select(function(col("c"))).execute().collect() as rows:
+            return [row[0] for row in rows]
+
+    assert look(DataTypes.MULTISET(DataTypes.BIGINT())) == ["{1: 1, 2: 1}"]
+    with pytest.raises(TableException, match="declared for MULTISET<SMALLINT>"):
+        look(DataTypes.MULTISET(DataTypes.SMALLINT()))
 
 
 # Values

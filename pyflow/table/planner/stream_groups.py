@@ -68,8 +68,9 @@ __all__ = [
 ]
 
 _NOT_CARRIED = ("PERCENTILE", "LAG", "LEAD")
-_VIEWS: dict[type, type] = {ListViewType: ListView, MapViewType: MapView}
 _SPREADS = ("stddevPop", "stddevSamp", "varPop", "varSamp")
+# What an accumulator has where its type declares one of these.
+_VIEWS: dict[type, type] = {ListViewType: ListView, MapViewType: MapView}
 
 
 @dataclass(frozen=True)

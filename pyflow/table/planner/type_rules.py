@@ -164,6 +164,8 @@ def _parts_of_both(left: DataType, right: DataType) -> list[tuple[DataType, Data
     """Return the types inside two types of one kind; None if they have none, or other numbers."""
     if isinstance(left, ArrayType) and isinstance(right, ArrayType):
         return [(left.element_type, right.element_type)]
+    if isinstance(left, MultisetType) and isinstance(right, MultisetType):
+        return [(left.element_type, right.element_type)]
     if isinstance(left, MapType) and isinstance(right, MapType):
         return [(left.key_type, right.key_type), (left.value_type, right.value_type)]
     if not (isinstance(left, RowType) and isinstance(right, RowType)):

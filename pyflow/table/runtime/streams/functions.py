@@ -154,7 +154,6 @@ class _Views:
 
     def __init__(self, declared: DeclaredViews, handle: Any, name: str, function: str) -> None:
         self._declared = declared
-        self._whole = declared.whole
         self._function = function
         self._views: dict[int, Any] = {}
         for place, view in declared.classes.items():
@@ -169,31 +168,31 @@ class _Views:
         """An accumulator with the views of state; a new one's contents are put there."""
         if not self._views:
             return accumulator
-        fields = [accumulator] if self._whole else list(accumulator)
+        fields = [accumulator] if self._declared.whole else list(accumulator)
         for place, view in self._views.items():
             if is_new:
                 self._take(view, place, fields)
             fields[place] = view
-        return fields[0] if self._whole else _like(accumulator, fields)
+        return fields[0] if self._declared.whole else _like(accumulator, fields)
 
     def detached(self, accumulator: Any) -> Any:
         """An accumulator without its views, to be pickled."""
         if not self._views:
             return accumulator
-        fields = [accumulator] if self._whole else list(accumulator)
+        fields = [accumulator] if self._declared.whole else list(accumulator)
         for place, view in self._views.items():
             if fields[place] is not view:  # the function has put another one there
                 view.clear()
                 self._take(view, place, fields)
             fields[place] = None
-        return None if self._whole else _like(accumulator, fields)
+        return None if self._declared.whole else _like(accumulator, fields)
 
     def _take(self, view: Any, place: int, fields: list[Any]) -> None:
         """Have a view of state take what the function has put in its place."""
         declared = self._declared.classes[place]
         if place >= len(fields) or not isinstance(fields[place], declared):
             found = "nothing" if place >= len(fields) else f"a {type(fields[place]).__name__}"
-            part = "it" if self._whole else f"field {place} of it"
+            part = "it" if self._declared.whole else f"field {place} of it"
             raise TypeError(
                 f"the accumulator type of {self._function} declares {part} as "
                 f"{declared.__name__}, but the accumulator has {found} there"
