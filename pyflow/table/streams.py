@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 
+from pyflow.session import PLUGIN
 from pyflow.table.connectors.connector import Connector
 from pyflow.table.jobs import Job
 from pyflow.table.planner.clocks import Clocks, clocks_of
@@ -47,6 +48,9 @@ _POLL_SECONDS = 0.2
 
 # Whether Spark runs batches that have no rows, for what the watermark has passed and for timers.
 _EMPTY_BATCHES = "spark.sql.streaming.noDataMicroBatches.enabled"
+
+# A source of the plugin's jar that has no rows.
+_RESTARTS = "io.pyflow.connectors.RestartSource"
 
 # Between two such batches of a query whose timers make rows, or that has timers of a clock beside
 # operators of event time.
@@ -158,19 +162,34 @@ def _streams(insertions: Sequence[Insertion], environment: TableEnvironment) -> 
     latency = _latency_ms(environment)
     checkpoints = _duration_ms(environment, "execution.checkpointing.interval")
     for insertion in insertions:
-        writer = insertion.connector.stream_writer(insertion.rows, environment)
+        frame = _resumed(insertion.rows.frame)
+        writer = insertion.connector.stream_writer(
+            replace(insertion.rows, frame=frame), environment
+        )
         if writer is None:
             by_batch.append(insertion)
         else:
             # Rows that Flink, too, shows when a checkpoint is complete.
             interval = checkpoints or latency
-            frame = insertion.rows.frame
             streams.append(_Stream(insertion.name, frame, writer, interval, insertion.connector))
     if by_batch:
-        frame = _united([insertion.rows for insertion in by_batch])
+        frame = _resumed(_united([insertion.rows for insertion in by_batch]))
         writer = _batches(frame, _write_all(by_batch, environment), environment)
         streams.append(_Stream("tables", frame, writer, latency))
     return streams
+
+
+def _resumed(frame: DataFrame) -> DataFrame:
+    """Return the rows of a query that runs a batch after a restart, whether or not rows come.
+
+    It gives what a clock or the watermark has passed; without it Spark waits for rows.
+    """
+    session = frame.sparkSession
+    clocks = _clocks(frame)
+    waits = clocks.closes_windows or clocks.has_event_time
+    if not waits or PLUGIN not in str(session.conf.get("spark.plugins", "")):
+        return frame
+    return frame.union(session.readStream.format(_RESTARTS).schema(frame.schema).load())
 
 
 def _latency_ms(environment: TableEnvironment) -> int | None:
@@ -203,7 +222,7 @@ def _started(
         checkpoint = _temporary_checkpoint(environment)
     if checkpoint is not None:
         writer = writer.option("checkpointLocation", checkpoint)
-    clocks = _clocks(stream, environment)
+    clocks = _clocks(stream.frame)
     interval = stream.interval_ms
     if clocks.closes_windows or (clocks.has_processing_time and clocks.has_event_time):
         interval = interval or _CLOCK_MS
@@ -216,10 +235,10 @@ def _started(
         raise TableException(f"Spark cannot run {name!r} over rows without end: {error}") from error
 
 
-def _clocks(stream: _Stream, environment: TableEnvironment) -> Clocks:
-    if not hasattr(environment._spark, "_jsparkSession"):
+def _clocks(frame: DataFrame) -> Clocks:
+    if not hasattr(frame.sparkSession, "_jsparkSession"):
         return Clocks(False, False, False)
-    return clocks_of(stream.frame)
+    return clocks_of(frame)
 
 
 @contextmanager

@@ -222,7 +222,7 @@ def test_a_session_goes_on_from_batch_to_batch_and_ends_after_a_restart(
 
     run(both_files_are_read)
     assert rows == []
-    # Without rows a query that goes on runs no batch, unless it has to repeat one.
+    # A query of Spark that goes on runs no batch without rows, unless it has to repeat one.
     source.add([("c", 1)])
     run(lambda query: {"a", "b"} <= {row[0] for row in rows})
 
