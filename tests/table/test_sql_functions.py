@@ -109,9 +109,14 @@ def test_texts_are_compared_as_values_of_the_other_type(batch):
         "TIMESTAMP '2020-02-09 01:00:00' < '2020-02-09 10:00:00'",
         "CAST(0.5 AS BOOLEAN)",
         "CAST(0e0 AS BOOLEAN)",
+        "TRUE IN ('true', 'false')",
+        "DATE '2020-02-09' = CONCAT('x', '')",
+        "DATE '2020-02-09' IN ('2020-02-09', CAST(NULL AS STRING))",
     )
 
-    assert found == [True] * 8 + [False]
+    assert found == [True] * 8 + [False, True, None, True]
+    with pytest.raises(Exception, match="'x'"):
+        _first(batch, "DATE '2020-02-09' = 'x'")
     with pytest.raises(Exception, match="cannot cast 'x'"):
         _first(batch, "id < CONCAT('x', '')")
     with pytest.raises(TableException, match="the arguments cannot be compared"):
@@ -181,6 +186,17 @@ def test_equal_grouping_sets_are_told_apart(numbers):
     assert _rows(numbers, "SELECT GROUP_ID() FROM numbers GROUP BY w IS NULL") == [[0], [0]]
     with pytest.raises(TableException, match="GROUPING takes keys"):
         numbers.sql_query("SELECT GROUPING() FROM numbers GROUP BY id")
+
+
+def test_a_year_of_a_pattern_has_either_letter(batch):
+    found = _first(
+        batch,
+        "DATE_FORMAT(TIMESTAMP '2020-01-31 00:00:00', 'uuuu-MM')",
+        "DATE_FORMAT(CAST(TIMESTAMP '2020-01-31 00:00:00' AS TIMESTAMP_LTZ(3)), 'uu''u''')",
+        "TO_TIMESTAMP('31.1.2020', 'd.M.uuuu')",
+    )
+
+    assert found == ["2020-01", "20u", dt.datetime(2020, 1, 31)]
 
 
 def test_what_is_added_to_a_time_shows(batch):

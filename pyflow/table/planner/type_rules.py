@@ -226,8 +226,10 @@ def _common_time(left: DataType, right: DataType) -> DataType | None:
     return LocalZonedTimestampType(precision) if zoned else TimestampType(precision)
 
 
+TIMES = (DateType, TimeType, *TIMESTAMPS)
+
 # Types whose values are compared with texts.
-_WRITTEN = (NumericType, DateType, TimeType, *TIMESTAMPS)
+_WRITTEN = (BooleanType, NumericType, *TIMES)
 
 
 def _precision(data_type: DataType) -> int:
@@ -238,16 +240,19 @@ def comparable(left: DataType, right: DataType, equality: bool = False) -> DataT
     """Return the type as values of which two are compared; None if they cannot be compared.
 
     Dates and timestamps are compared as what clocks of the session's time zone show, and a text
-    as a number or a time. As in Flink, the `equality` of a number and a text is none of them.
+    as a number, a time or a BOOLEAN. As in Flink, only a time has an `equality` with a text.
     """
     for text, other in ((left, right), (right, left)):
         if isinstance(text, STRINGS) and isinstance(other, _WRITTEN):
-            if equality and isinstance(other, NumericType):
+            if equality and not isinstance(other, TIMES):
                 return None
             return DataTypes.BIGINT() if isinstance(other, IntegralType) else other
-    times = (DateType, *TIMESTAMPS)
-    if isinstance(left, times) and isinstance(right, times) and type(left) is not type(right):
+    if isinstance(left, TIMES) and isinstance(right, TIMES) and type(left) is not type(right):
+        if isinstance(left, TimeType) or isinstance(right, TimeType):
+            return None
         return TimestampType(max(_precision(left), _precision(right)))
+    if {type(left), type(right)} == {DecimalType, FloatType}:
+        return DataTypes.DOUBLE()
     return common([left, right])
 
 
@@ -291,7 +296,7 @@ _MERGED: tuple[tuple[tuple[type, ...], Callable[[DataType, DataType], DataType |
     ((NumericType,), _common_number),
     (STRINGS, _common_text),
     (BYTES, _common_bytes),
-    ((DateType, TimeType, *TIMESTAMPS), _common_time),
+    (TIMES, _common_time),
     ((ArrayType,), _common_array),
     ((MultisetType,), _common_multiset),
     ((MapType,), _common_map),

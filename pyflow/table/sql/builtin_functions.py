@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -11,7 +12,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from pyflow.table.planner.conversion import convert
-from pyflow.table.planner.functions import built_in_of_sql
+from pyflow.table.planner.functions import built_in, built_in_of_sql
 from pyflow.table.planner.functions.definition import (
     BIGINT,
     BOOLEAN,
@@ -22,16 +23,19 @@ from pyflow.table.planner.functions.definition import (
     TypeRule,
     require_common,
 )
-from pyflow.table.planner.type_rules import STRINGS
+from pyflow.table.planner.functions.logic import compared, equal_or_null
+from pyflow.table.planner.type_rules import STRINGS, TIMESTAMPS, with_nulls
 from pyflow.table.types import (
     DataType,
     DataTypes,
     DateType,
+    DecimalType,
     DoubleType,
     FloatType,
     IntegralType,
     LocalZonedTimestampType,
     TimestampType,
+    TimeType,
     to_spark,
 )
 
@@ -70,7 +74,8 @@ IS = {
 
 def find(name: str) -> BuiltIn | None:
     """Return the built-in function that a name means in SQL."""
-    return _SQL_ONLY.get(name.upper()) or built_in_of_sql(name)
+    function = _SQL_ONLY.get(name.upper()) or built_in_of_sql(name)
+    return None if function is None else OF_SQL.get(function.name, function)
 
 
 def _sql_only(
@@ -95,6 +100,53 @@ def _sql_only(
         "",
         aggregate,
     )
+
+
+def _merged(arguments: Arguments) -> Arguments:
+    """Return arguments whose types SQL makes one of, which the Table API does otherwise.
+
+    A FLOAT beside a DECIMAL is a DOUBLE, and beside a timestamp another one is of the kind of the
+    first. What is only a date or a time of day is neither.
+    """
+    kinds = [type(each) for each in arguments.types]
+    stamps = [each for each in arguments.types if isinstance(each, TIMESTAMPS)]
+    if stamps and any(kind in (DateType, TimeType) for kind in kinds):
+        raise arguments.fail("the arguments have no common type; cast them")
+    wanted = list(arguments.types)
+    for place, each in enumerate(arguments.types):
+        if isinstance(each, FloatType) and DecimalType in kinds:
+            wanted[place] = DataTypes.DOUBLE()
+        elif stamps and isinstance(stamps[0], TimestampType) and isinstance(each, TIMESTAMPS):
+            wanted[place] = DataTypes.TIMESTAMP(each.precision)
+    types = tuple(with_nulls(new, old) for new, old in zip(wanted, arguments.types))
+    columns = tuple(
+        arguments[place] if type(new) is type(old) else arguments.as_type(place, new)
+        for place, (new, old) in enumerate(zip(types, arguments.types))
+    )
+    return replace(arguments, types=types, columns=columns)
+
+
+def _joined(arguments: Arguments) -> Arguments:
+    """Return the arguments of an operator of numbers and times."""
+    if any(isinstance(each, STRINGS) for each in arguments.types):
+        raise arguments.fail("there is no such operation of texts; || joins them")
+    return _merged(arguments)
+
+
+def _in_sql(function: BuiltIn, given: Callable[[Arguments], Arguments]) -> BuiltIn:
+    """Return a function as SQL has it, whose arguments differ from the Table API's."""
+    return replace(
+        function,
+        result=lambda arguments: function.result(given(arguments)),
+        build=lambda arguments: function.build(given(arguments)),
+    )
+
+
+#: The functions of operators and of forms of SQL that are other ones than in the Table API.
+OF_SQL = {
+    **{name: _in_sql(built_in(name), _joined) for name in ("plus", "minus", "times", "divide")},
+    **{name: _in_sql(built_in(name), _merged) for name in ("ifThenElse", "array", "map")},
+}
 
 
 # Functions of OVER windows, which the Table API has no methods for.
@@ -165,8 +217,10 @@ def _approximate_count(arguments: Arguments) -> Column:
 _SQL_ONLY = {
     function.name: function
     for function in (
-        _outermost("GREATEST", F.greatest, "The greatest value; null if one is null."),
-        _outermost("LEAST", F.least, "The least value; null if one is null."),
+        _in_sql(
+            _outermost("GREATEST", F.greatest, "The greatest value; null if one is null."), _merged
+        ),
+        _in_sql(_outermost("LEAST", F.least, "The least value; null if one is null."), _merged),
         _test_of_text("IS_ALPHA", _LETTERS, (), "Whether a text has letters only."),
         _test_of_text("IS_DIGIT", _DIGITS, (IntegralType,), "Whether a text has digits only."),
         _test_of_text("IS_DECIMAL", _DECIMAL, _NUMBERS, "Whether a text is a number."),
@@ -247,7 +301,7 @@ IS_DISTINCT_FROM = _sql_only(
     "IS DISTINCT FROM",
     "any, any",
     BOOLEAN,
-    lambda arguments: ~arguments[0].eqNullSafe(arguments[1]),
+    lambda arguments: ~compared(arguments, 0, 1, equal_or_null),
     "Whether two values differ; null is a value.",
     aggregate=False,
 )

@@ -175,7 +175,7 @@ class Translator:
         return self._call(operator, *map(self.node, operands))
 
     def _call(self, name: str, *arguments: Node) -> Node:
-        return Call(built_in(name), tuple(arguments))
+        return Call(builtin_functions.OF_SQL.get(name) or built_in(name), tuple(arguments))
 
     # Names
 

@@ -168,9 +168,9 @@ class Arguments:
         """Return whether an argument is a literal."""
         return isinstance(self.nodes[position], LiteralNode)
 
-    def as_type(self, position: int, data_type: DataType) -> Column:
-        """Return an argument as a value of another type."""
-        return convert(self.columns[position], self.types[position], data_type)
+    def as_type(self, position: int, data_type: DataType, tolerant: bool = False) -> Column:
+        """Return an argument as a value of another type; see :func:`convert`."""
+        return convert(self.columns[position], self.types[position], data_type, tolerant)
 
     @cached_property
     def result(self) -> DataType:

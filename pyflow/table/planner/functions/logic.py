@@ -15,7 +15,8 @@ from pyflow.table.planner.functions.definition import (
     define,
     require_common,
 )
-from pyflow.table.planner.type_rules import common, comparable
+from pyflow.table.planner.nodes import Literal
+from pyflow.table.planner.type_rules import TIMES, comparable
 from pyflow.table.types import BitmapType, DataType, MapType, MultisetType, NullType
 
 Comparison = Callable[[Column, Column], Column]
@@ -28,15 +29,28 @@ def _comparable(column: Column, data_type: DataType) -> Column:
     return column
 
 
+def equal_or_null(left: Column, right: Column) -> Column:
+    """Return whether two values are equal, or both are null."""
+    return left.eqNullSafe(right)
+
+
 def compared(arguments: Arguments, left: int, right: int, comparison: Comparison) -> Column:
     """Return the comparison of two arguments, as values of the type that they have in common."""
-    equality = comparison in (operator.eq, operator.ne)
+    equality = comparison in (operator.eq, operator.ne, equal_or_null)
     data_type = comparable(arguments.types[left], arguments.types[right], equality)
     if data_type is None:
         raise arguments.fail("the arguments cannot be compared; cast them")
     if isinstance(data_type, BitmapType) and not equality:
         raise arguments.fail("bitmaps have no order")
-    one, other = arguments.as_type(left, data_type), arguments.as_type(right, data_type)
+    # As in Flink a text that is no time is null where it is to be equal to one, unless it is a
+    # literal.
+    tolerant = equality and isinstance(data_type, TIMES)
+    one, other = (
+        arguments.as_type(
+            each, data_type, tolerant and not isinstance(arguments.nodes[each], Literal)
+        )
+        for each in (left, right)
+    )
     return comparison(_comparable(one, data_type), _comparable(other, data_type))
 
 
@@ -75,12 +89,11 @@ define(
 
 
 def _in(a: Arguments) -> Column:
-    found = common(a.types)
-    data_type = a.types[0] if found is None else found
-    for other in a.types[1:] if found is None else ():
+    data_type = a.types[0]
+    for other in a.types[1:]:
         either = comparable(data_type, other)
         if either is None:
-            raise a.fail("the arguments have no common type; cast them")
+            raise a.fail("the arguments cannot be compared; cast them")
         data_type = either
     value, *elements = (
         _comparable(a.as_type(position, data_type), data_type) for position in range(len(a))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from decimal import Decimal
 
@@ -291,6 +292,14 @@ def _pattern(a: Arguments, position: int) -> str | Column:
     return a[position]
 
 
+def _formatter_pattern(a: Arguments, position: int) -> str | Column:
+    """Return a pattern of ``DateTimeFormatter`` as Spark takes it: the year is y, and not u."""
+    pattern = _pattern(a, position)
+    if isinstance(pattern, str):
+        return re.sub("'[^']*'|u", lambda part: "y" if part[0] == "u" else part[0], pattern)
+    return pattern
+
+
 def _given_pattern(a: Arguments) -> Column:
     return a[1] if len(a) > 1 else F.lit(_DEFAULT_FORMAT)
 
@@ -309,7 +318,7 @@ def _date_format(a: Arguments) -> Column:
     if isinstance(data_type, STRINGS):
         data_type = DataTypes.TIMESTAMP(3)
         column = _lenient(column, a, len(a))
-    return format_time(column, data_type, _pattern(a, 1))
+    return format_time(column, data_type, _formatter_pattern(a, 1))
 
 
 define(
@@ -333,7 +342,7 @@ define(
 
 def _local(a: Arguments) -> Column:
     """Return the ``TIMESTAMP_NTZ`` of a text in a form."""
-    pattern = _pattern(a, 1)
+    pattern = _formatter_pattern(a, 1)
     found = read_in_form(a[0], pattern) if isinstance(pattern, str) else None
     return parse_local(a[0], a[1]) if found is None else found
 
