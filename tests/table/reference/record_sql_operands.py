@@ -1,4 +1,8 @@
-"""Writes sql_operands.json, with a Python that has PyFlink 2.3."""
+"""Writes sql_operands.json, with a Python that has PyFlink 2.3.
+
+``python record_sql_operands.py FORM...`` records a few forms: what Flink compiles for each query
+stays in memory, so that one process does not last for all of them.
+"""
 
 from __future__ import annotations
 

@@ -30,7 +30,11 @@ class RestartSource extends TableProvider {
 }
 
 object RestartSource {
-  private class NoRows(rows: StructType) extends Table with SupportsRead with ScanBuilder with Scan {
+  private class NoRows(rows: StructType)
+    extends Table
+    with SupportsRead
+    with ScanBuilder
+    with Scan {
     override def name: String = "restart"
 
     override def schema: StructType = rows
@@ -73,7 +77,8 @@ object RestartSource {
 
     override def latestOffset: Offset = throw new UnsupportedOperationException("without a start")
 
-    override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] = Array.empty
+    override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] =
+      Array.empty
 
     override def createReaderFactory: PartitionReaderFactory =
       _ => throw new UnsupportedOperationException("there are no partitions")
@@ -81,6 +86,8 @@ object RestartSource {
     override def commit(end: Offset): Unit = ()
 
     override def stop(): Unit = ()
+
+    override def toString: String = "RestartSource"
   }
 
   private case class Restart(number: Long) extends Offset {
