@@ -112,9 +112,17 @@ def test_texts_are_compared_as_values_of_the_other_type(batch):
         "TRUE IN ('true', 'false')",
         "DATE '2020-02-09' = CONCAT('x', '')",
         "DATE '2020-02-09' IN ('2020-02-09', CAST(NULL AS STRING))",
+        "CAST(NULL AS DATE) IS DISTINCT FROM CONCAT('x', '')",
+        "CAST(NULL AS DATE) IS DISTINCT FROM CAST(NULL AS STRING)",
     )
 
-    assert found == [True] * 8 + [False, True, None, True]
+    assert found == [True] * 8 + [False, True, None, True, True, False]
+    with pytest.raises(Exception, match="'x'"):
+        _rows(
+            batch,
+            "SELECT d IN (SELECT s FROM (VALUES ('x'), ('y')) AS w (s)) "
+            "FROM (VALUES (DATE '2020-02-09')) AS v (d)",
+        )
     with pytest.raises(Exception, match="'x'"):
         _first(batch, "DATE '2020-02-09' = 'x'")
     with pytest.raises(Exception, match="cannot cast 'x'"):
@@ -194,9 +202,10 @@ def test_a_year_of_a_pattern_has_either_letter(batch):
         "DATE_FORMAT(TIMESTAMP '2020-01-31 00:00:00', 'uuuu-MM')",
         "DATE_FORMAT(CAST(TIMESTAMP '2020-01-31 00:00:00' AS TIMESTAMP_LTZ(3)), 'uu''u''')",
         "TO_TIMESTAMP('31.1.2020', 'd.M.uuuu')",
+        "TO_TIMESTAMP('Jan 5, 2020', 'MMM d, uuuu')",
     )
 
-    assert found == ["2020-01", "20u", dt.datetime(2020, 1, 31)]
+    assert found == ["2020-01", "20u", dt.datetime(2020, 1, 31), dt.datetime(2020, 1, 5)]
 
 
 def test_what_is_added_to_a_time_shows(batch):

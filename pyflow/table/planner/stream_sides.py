@@ -33,7 +33,7 @@ from pyflow.table.planner.relation import (
     with_times,
 )
 from pyflow.table.planner.transport import carried_type
-from pyflow.table.planner.type_rules import comparable
+from pyflow.table.planner.type_rules import TIMES, comparable
 from pyflow.table.runtime.streams.sides import Comparison, Join, JoinKind, SetOperation, Side
 from pyflow.table.runtime.streams.windows import WindowJoin
 from pyflow.util.exceptions import TableException
@@ -267,9 +267,11 @@ class _Conditions:
         shared = comparable(left.data_type, right.data_type, name in ("==", "!="))
         if shared is None:
             return False
+        # As in equality elsewhere: a text that is no time is null.
+        tolerant = name in ("==", "!=") and isinstance(shared, TIMES)
         columns = (
-            convert(left.column, left.data_type, shared),
-            convert(right.column, right.data_type, shared),
+            convert(left.column, left.data_type, shared, tolerant),
+            convert(right.column, right.data_type, shared, tolerant),
         )
         if name == "==":
             self.left_keys.append(columns[0])

@@ -23,7 +23,7 @@ from pyflow.table.planner.functions.definition import (
     TypeRule,
     require_common,
 )
-from pyflow.table.planner.functions.logic import compared, equal_or_null
+from pyflow.table.planner.functions.logic import Comparison, compared, differ
 from pyflow.table.planner.type_rules import STRINGS, TIMESTAMPS, with_nulls
 from pyflow.table.types import (
     DataType,
@@ -145,8 +145,19 @@ def _in_sql(function: BuiltIn, given: Callable[[Arguments], Arguments]) -> Built
 #: The functions of operators and of forms of SQL that are other ones than in the Table API.
 OF_SQL = {
     **{name: _in_sql(built_in(name), _joined) for name in ("plus", "minus", "times", "divide")},
-    **{name: _in_sql(built_in(name), _merged) for name in ("ifThenElse", "array", "map")},
+    **{name: _in_sql(built_in(name), _merged) for name in ("ifThenElse", "array")},
 }
+
+
+def _strict(name: str, comparison: Comparison) -> BuiltIn:
+    return replace(
+        built_in(name),
+        build=lambda arguments: compared(arguments, 0, 1, comparison, tolerant=False),
+    )
+
+
+#: The comparisons with the rows of a query, which fail for a text that is no time.
+STRICT = {"equals": _strict("equals", operator.eq), "notEquals": _strict("notEquals", operator.ne)}
 
 
 # Functions of OVER windows, which the Table API has no methods for.
@@ -301,7 +312,7 @@ IS_DISTINCT_FROM = _sql_only(
     "IS DISTINCT FROM",
     "any, any",
     BOOLEAN,
-    lambda arguments: ~compared(arguments, 0, 1, equal_or_null),
+    differ,
     "Whether two values differ; null is a value.",
     aggregate=False,
 )

@@ -252,7 +252,7 @@ def compared(
         operator = _CONTRARY[operator]
     if len(values) > 1 and operator != "equals":
         query.refuse(condition, "rows are compared with those of a query by = ANY and <> ALL only")
-    function = built_in(operator)
+    function = builtin_functions.STRICT.get(operator) or built_in(operator)
     return [Call(function, (node_of(one), other)) for one, other in zip(values, inner.columns)]
 
 

@@ -16,7 +16,7 @@ from pyflow.table.planner.functions.definition import (
     require_common,
 )
 from pyflow.table.planner.nodes import Literal
-from pyflow.table.planner.type_rules import TIMES, comparable
+from pyflow.table.planner.type_rules import STRINGS, TIMES, comparable, with_nulls
 from pyflow.table.types import BitmapType, DataType, MapType, MultisetType, NullType
 
 Comparison = Callable[[Column, Column], Column]
@@ -29,29 +29,47 @@ def _comparable(column: Column, data_type: DataType) -> Column:
     return column
 
 
-def equal_or_null(left: Column, right: Column) -> Column:
-    """Return whether two values are equal, or both are null."""
-    return left.eqNullSafe(right)
+def reads_times(arguments: Arguments, left: int, right: int) -> bool:
+    """Return whether one of two arguments is a text that is compared with a time.
+
+    As in Flink, a text that is no time is null where it is to be equal to one, unless it is a
+    literal.
+    """
+    return any(
+        isinstance(arguments.types[text], STRINGS)
+        and isinstance(arguments.types[time], TIMES)
+        and not isinstance(arguments.nodes[text], Literal)
+        for text, time in ((left, right), (right, left))
+    )
 
 
-def compared(arguments: Arguments, left: int, right: int, comparison: Comparison) -> Column:
-    """Return the comparison of two arguments, as values of the type that they have in common."""
-    equality = comparison in (operator.eq, operator.ne, equal_or_null)
+def compared(
+    arguments: Arguments, left: int, right: int, comparison: Comparison, tolerant: bool = True
+) -> Column:
+    """Return the comparison of two arguments, as values of the type that they have in common.
+
+    Parameters
+    ----------
+    tolerant
+        Whether a text that is no time is null, as :func:`reads_times` says.
+    """
+    equality = comparison in (operator.eq, operator.ne)
     data_type = comparable(arguments.types[left], arguments.types[right], equality)
     if data_type is None:
         raise arguments.fail("the arguments cannot be compared; cast them")
     if isinstance(data_type, BitmapType) and not equality:
         raise arguments.fail("bitmaps have no order")
-    # As in Flink a text that is no time is null where it is to be equal to one, unless it is a
-    # literal.
-    tolerant = equality and isinstance(data_type, TIMES)
-    one, other = (
-        arguments.as_type(
-            each, data_type, tolerant and not isinstance(arguments.nodes[each], Literal)
-        )
-        for each in (left, right)
-    )
+    tolerant = tolerant and equality and reads_times(arguments, left, right)
+    one, other = (arguments.as_type(each, data_type, tolerant) for each in (left, right))
     return comparison(_comparable(one, data_type), _comparable(other, data_type))
+
+
+def differ(arguments: Arguments) -> Column:
+    """Return whether two arguments differ; null is a value."""
+    either = arguments[0].isNull() | arguments[1].isNull()
+    both = arguments[0].isNull() & arguments[1].isNull()
+    equal = F.coalesce(compared(arguments, 0, 1, operator.eq), F.lit(False))
+    return F.when(either, ~both).otherwise(~equal)
 
 
 def _define_comparison(names: str, comparison: Comparison, summary: str) -> None:
@@ -61,10 +79,18 @@ def _define_comparison(names: str, comparison: Comparison, summary: str) -> None
     )  # fmt: skip
 
 
+def _define_equality(names: str, comparison: Comparison, summary: str) -> None:
+    define(
+        names, "any, any",
+        lambda a: BOOLEAN if reads_times(a, 0, 1) else with_nulls(BOOLEAN, *a.types),
+        lambda a: compared(a, 0, 1, comparison), summary, difference=_NAN, nulls="own",
+    )  # fmt: skip
+
+
 _NAN = "NaN is equal to NaN and greater than all other numbers, as everywhere in Spark."
 
-_define_comparison("equals =", operator.eq, "Whether two values are equal.")
-_define_comparison("notEquals <>", operator.ne, "Whether two values differ.")
+_define_equality("equals =", operator.eq, "Whether two values are equal.")
+_define_equality("notEquals <>", operator.ne, "Whether two values differ.")
 _define_comparison("lessThan <", operator.lt, "Whether the first value is less.")
 _define_comparison("lessThanOrEqual <=", operator.le, "Whether the first value is less or equal.")
 _define_comparison("greaterThan >", operator.gt, "Whether the first value is greater.")

@@ -343,8 +343,10 @@ define(
 def _local(a: Arguments) -> Column:
     """Return the ``TIMESTAMP_NTZ`` of a text in a form."""
     pattern = _formatter_pattern(a, 1)
-    found = read_in_form(a[0], pattern) if isinstance(pattern, str) else None
-    return parse_local(a[0], a[1]) if found is None else found
+    if not isinstance(pattern, str):
+        return parse_local(a[0], pattern)
+    found = read_in_form(a[0], pattern)
+    return parse_local(a[0], F.lit(pattern)) if found is None else found
 
 
 def _to_timestamp(a: Arguments) -> Column:
