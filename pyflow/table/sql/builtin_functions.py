@@ -102,16 +102,26 @@ def _sql_only(
     )
 
 
+def _without_parts(arguments: Arguments) -> Arguments:
+    """Return the arguments; a timestamp beside a date or a time of day is an error.
+
+    The Table API makes dates, or times of day, of both.
+    """
+    parts = any(isinstance(each, (DateType, TimeType)) for each in arguments.types)
+    if parts and any(isinstance(each, TIMESTAMPS) for each in arguments.types):
+        raise arguments.fail("the arguments have no common type; cast them")
+    return arguments
+
+
 def _merged(arguments: Arguments) -> Arguments:
     """Return arguments whose types SQL makes one of, which the Table API does otherwise.
 
     A FLOAT beside a DECIMAL is a DOUBLE, and beside a timestamp another one is of the kind of the
-    first. What is only a date or a time of day is neither.
+    first.
     """
+    _without_parts(arguments)
     kinds = [type(each) for each in arguments.types]
     stamps = [each for each in arguments.types if isinstance(each, TIMESTAMPS)]
-    if stamps and any(kind in (DateType, TimeType) for kind in kinds):
-        raise arguments.fail("the arguments have no common type; cast them")
     wanted = list(arguments.types)
     for place, each in enumerate(arguments.types):
         if isinstance(each, FloatType) and DecimalType in kinds:
@@ -176,7 +186,7 @@ def _rank(name: str, parameters: str, result: DataType, make: Any, summary: str)
 
 def _outermost(name: str, choose: Callable[..., Column], summary: str) -> BuiltIn:
     def type_of(arguments: Arguments) -> DataType:
-        return require_common(arguments, arguments.types)
+        return require_common(_without_parts(arguments), arguments.types)
 
     def build(arguments: Arguments) -> Column:
         count = range(len(arguments))
@@ -228,10 +238,8 @@ def _approximate_count(arguments: Arguments) -> Column:
 _SQL_ONLY = {
     function.name: function
     for function in (
-        _in_sql(
-            _outermost("GREATEST", F.greatest, "The greatest value; null if one is null."), _merged
-        ),
-        _in_sql(_outermost("LEAST", F.least, "The least value; null if one is null."), _merged),
+        _outermost("GREATEST", F.greatest, "The greatest value; null if one is null."),
+        _outermost("LEAST", F.least, "The least value; null if one is null."),
         _test_of_text("IS_ALPHA", _LETTERS, (), "Whether a text has letters only."),
         _test_of_text("IS_DIGIT", _DIGITS, (IntegralType,), "Whether a text has digits only."),
         _test_of_text("IS_DECIMAL", _DECIMAL, _NUMBERS, "Whether a text is a number."),
