@@ -76,6 +76,36 @@ def spark_defaults() -> dict[str, str]:
     return settings
 
 
+def present_settings(builder: SparkSession.Builder) -> dict[str, str]:
+    """Return the settings that an application has which a builder starts.
+
+    Those of the builder, which come before those of ``spark-submit`` and its files, where that
+    runs the program, and before those of ``spark-defaults.conf``, where Python does.
+    """
+    outside = _submitted_settings() if _is_submitted() else spark_defaults()
+    return {**outside, **builder._options}
+
+
+def _is_submitted() -> bool:
+    """Whether ``spark-submit`` has started this program, and the driver's JVM before it."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def _submitted_settings() -> dict[str, str]:
+    from pyspark import SparkConf, SparkContext
+
+    SparkContext._ensure_initialized()
+    return dict(SparkConf().getAll())
+
+
+def _driver_has_plugin() -> bool:
+    """Whether the driver's JVM, which runs, has the plugin's class."""
+    from py4j.java_gateway import JavaClass  # type: ignore[import-untyped]
+    from pyspark import SparkContext
+
+    return isinstance(getattr(SparkContext._jvm, PLUGIN), JavaClass)
+
+
 def settings(present: Mapping[str, str]) -> dict[str, str]:
     """Return the settings that put PyFlow into an application.
 
@@ -95,8 +125,8 @@ def settings(present: Mapping[str, str]) -> dict[str, str]:
     # PySpark replaces spark.plugins when it starts that server; Spark loads those of both.
     plugins = "spark.plugins.defaultList" if starts_server else "spark.plugins"
     values = {
-        "spark.jars": _with_item(present.get("spark.jars", ""), jar_path()),
-        plugins: _with_item(present.get(plugins, ""), PLUGIN),
+        "spark.jars": with_items(present.get("spark.jars", ""), jar_path()),
+        plugins: with_items(present.get(plugins, ""), PLUGIN),
         "spark.driver.extraJavaOptions": _with_stack_size(
             present.get("spark.driver.extraJavaOptions", "")
         ),
@@ -114,7 +144,8 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Set jar, plugin and JVM options on a session builder.
 
     The execution mode stays the caller's choice: ``spark.pyflow.execution-mode``. Settings
-    of the builder and of ``spark-defaults.conf`` are kept.
+    of the builder, of ``spark-submit`` and of ``spark-defaults.conf`` are kept. In a program of
+    ``spark-submit`` the jar has to be among its ``--jars`` or ``--packages``.
 
     Parameters
     ----------
@@ -136,7 +167,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     """
     from pyspark import SparkContext
 
-    present = {**spark_defaults(), **builder._options}
+    present = present_settings(builder)
     if _remote(present).startswith("sc://"):
         warnings.warn(
             "a Spark Connect client cannot put PyFlow into a running server: add the lines that "
@@ -150,7 +181,18 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
             "and JVM options. Stop it and restart Python before calling pyflow.configure().",
             stacklevel=2,
         )
-    for key, value in settings(present).items():
+    values = settings(present)
+    if _is_submitted():
+        if not _driver_has_plugin():
+            warnings.warn(
+                "spark-submit has started the driver without PyFlow's jar, so that functions run "
+                f"in process mode: give it --jars {jar_path()} --conf spark.plugins={PLUGIN}",
+                stacklevel=2,
+            )
+            return builder
+        # It has started the driver's JVM and named the jars.
+        del values["spark.jars"], values["spark.driver.extraJavaOptions"]
+    for key, value in values.items():
         builder = builder.config(key, value)
     return builder
 
@@ -167,10 +209,10 @@ def _starts_connect_server(present: Mapping[str, str]) -> bool:
     return remote.startswith("local") or (not remote and mode.lower() == "connect")
 
 
-def _with_item(items: str, item: str) -> str:
-    """Return a comma-separated list with the item in it once, at its end if it is new."""
+def with_items(items: str, *more: str) -> str:
+    """Return a comma-separated list with more items in it once, at its end those that are new."""
     present = [part.strip() for part in items.split(",") if part.strip()]
-    return ",".join(present if item in present else [*present, item])
+    return ",".join(dict.fromkeys([*present, *more]))
 
 
 def _with_stack_size(options: str) -> str:

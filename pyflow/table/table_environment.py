@@ -47,8 +47,14 @@ if TYPE_CHECKING:
 
 __all__ = ["StreamTableEnvironment", "TableEnvironment"]
 
-_MODE = "spark.pyflow.execution-mode"
-_PROGRESS = "spark.ui.showConsoleProgress"
+# What a session is started with that has no such setting.
+_DEFAULTS = {
+    "spark.pyflow.execution-mode": "thread",
+    # Its bars would run through the tables that the program prints.
+    "spark.ui.showConsoleProgress": "false",
+    # Spark would be told, in several calls, from which line of ours each column comes.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+}
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _MODELS = "there are no models here; call one from a function"
 _MODULES = "built-in functions are those of this package; there are no modules of others"
@@ -864,26 +870,24 @@ def _session(settings: EnvironmentSettings) -> SparkSession:
     """Return the active session, or start one in which functions run in thread mode."""
     from pyspark.sql import SparkSession
 
-    from pyflow.session import configure
+    from pyflow.session import configure, present_settings, with_items
 
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
     builder = SparkSession.builder
+    present = present_settings(builder)
     jars = start_jars(settings.get_configuration())
     if jars:
         # The driver finds classes of sources and drivers in jars that it is started with.
-        builder = builder.config("spark.jars", ",".join(jars))
+        builder = builder.config("spark.jars", with_items(present.get("spark.jars", ""), *jars))
     builder = configure(builder)
-    if _MODE not in builder._options:
-        builder = builder.config(_MODE, "thread")
-    if _PROGRESS not in builder._options:
-        # Its bars would run through the tables that the program prints.
-        builder = builder.config(_PROGRESS, "false")
+    chosen = {key: value for key, value in _DEFAULTS.items() if key not in present}
     given = start_settings(settings.get_configuration())
-    for key, value in given.items():
+    for key, value in {**chosen, **given}.items():
         builder = builder.config(key, value)
     # Functions run in the program's own environment, as in PyFlink. A program that Python starts
     # tells PySpark so by this variable alone.
-    os.environ.setdefault("PYSPARK_PYTHON", given.get("spark.pyspark.python", sys.executable))
+    python = {**present, **given}.get("spark.pyspark.python", sys.executable)
+    os.environ.setdefault("PYSPARK_PYTHON", python)
     return builder.getOrCreate()
