@@ -127,7 +127,7 @@ class JsonText:
         if isinstance(data_type, DecimalType):
             # Spark has texts of numbers from Java's double.
             return to_spark(DecimalType(_DIGITS, data_type.scale))
-        self._texts.read(F.lit(None).cast("string"), data_type, name)
+        self._texts.check(data_type, name)
         return StringType()
 
     def value(self, parsed: Column, data_type: DataType, name: str) -> Column:

@@ -46,6 +46,19 @@ if TYPE_CHECKING:
 TEXTS = (CharType, VarCharType)
 INTEGERS = (TinyIntType, SmallIntType, IntType, BigIntType)
 BYTES = (BinaryType, VarBinaryType)
+_READ = (
+    *TEXTS,
+    *INTEGERS,
+    *BYTES,
+    BooleanType,
+    DecimalType,
+    FloatType,
+    DoubleType,
+    DateType,
+    TimeType,
+    TimestampType,
+    LocalZonedTimestampType,
+)
 
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _TIME = r"\d{2}:\d{2}:\d{2}(\.\d{0,9})?"
@@ -77,6 +90,14 @@ class TextValues:
     iso: bool = False
     fractions: bool = False
 
+    def check(self, data_type: DataType, name: str) -> None:
+        """Raise an error for a type that has no texts, and is none of rows, arrays or maps."""
+        if not isinstance(data_type, _READ):
+            raise TableException(
+                f"Table {self.table}: column {name!r} has the type {data_type}, which the format "
+                f"{self.format!r} does not have here."
+            )
+
     def read(self, text: Column, data_type: DataType, name: str) -> Column:
         """Return the value of a text.
 
@@ -99,13 +120,8 @@ class TextValues:
             made = number.try_cast(to_spark(data_type))
             wrong = number.try_cast("double").isNull()
             return self._checked(text, made, data_type, name, wrong)
-        value = self._made(text, data_type)
-        if value is None:
-            raise TableException(
-                f"Table {self.table}: column {name!r} has the type {data_type}, which the format "
-                f"{self.format!r} does not have here."
-            )
-        return self._checked(text, value, data_type, name)
+        self.check(data_type, name)
+        return self._checked(text, self._made(text, data_type), data_type, name)
 
     def _checked(
         self,
@@ -126,8 +142,8 @@ class TextValues:
         is_wrong = text.isNotNull() if wrong is None else text.isNotNull() & wrong
         return F.coalesce(made, F.when(is_wrong, error))
 
-    def _made(self, text: Column, data_type: DataType) -> Column | None:
-        """Return the value of a text, null for a wrong one; None for types without texts."""
+    def _made(self, text: Column, data_type: DataType) -> Column:
+        """Return the value of a text, null for a wrong one."""
         wanted = to_spark(data_type)
         trimmed = F.trim(text)
         if isinstance(data_type, INTEGERS):
@@ -148,10 +164,9 @@ class TextValues:
         if isinstance(data_type, TimestampType):
             made = F.when(text.rlike(f"^{moment}$"), text).try_cast("timestamp_ntz")
             return of_precision(made, data_type)
-        if isinstance(data_type, LocalZonedTimestampType):
-            made = F.when(text.rlike(f"^{moment}Z$"), text).try_cast("timestamp")
-            return of_precision(made, data_type)
-        return None
+        assert isinstance(data_type, LocalZonedTimestampType)
+        made = F.when(text.rlike(f"^{moment}Z$"), text).try_cast("timestamp")
+        return of_precision(made, data_type)
 
     def written(self, value: Column, data_type: DataType) -> Column:
         """Return the value with each date, time and timestamp in it as a text."""
