@@ -67,6 +67,8 @@ class _Stream:
         Its part of the name of the job's checkpoint.
     frame
         Its rows.
+    clocks
+        The times of its operators.
     writer
         What it writes to.
     interval_ms
@@ -77,6 +79,7 @@ class _Stream:
 
     name: str
     frame: DataFrame
+    clocks: Clocks
     writer: DataStreamWriter
     interval_ms: int | None
     connector: Connector | None = None
@@ -120,8 +123,8 @@ def queries_text(insertions: Sequence[Insertion]) -> str:
     names: dict[str, list[str]] = {}
     for insertion in insertions:
         if insertion.rows.unbounded:
-            own = type(insertion.connector).stream_writer is not Connector.stream_writer
-            names.setdefault(insertion.name if own else "", []).append(insertion.name)
+            own = insertion.name if _has_writer(insertion.connector) else ""
+            names.setdefault(own, []).append(insertion.name)
     if not names:
         return ""
     lines = [
@@ -162,30 +165,37 @@ def _streams(insertions: Sequence[Insertion], environment: TableEnvironment) -> 
     latency = _latency_ms(environment)
     checkpoints = _duration_ms(environment, "execution.checkpointing.interval")
     for insertion in insertions:
-        frame = _resumed(insertion.rows.frame)
-        writer = insertion.connector.stream_writer(
-            replace(insertion.rows, frame=frame), environment
-        )
+        connector, rows, writer = insertion.connector, insertion.rows, None
+        if _has_writer(connector):
+            clocks = _clocks(rows.frame)
+            frame = _resumed(rows.frame, clocks)
+            writer = connector.stream_writer(replace(rows, frame=frame), environment)
         if writer is None:
             by_batch.append(insertion)
         else:
             # Rows that Flink, too, shows when a checkpoint is complete.
             interval = checkpoints or latency
-            streams.append(_Stream(insertion.name, frame, writer, interval, insertion.connector))
+            streams.append(_Stream(insertion.name, frame, clocks, writer, interval, connector))
     if by_batch:
-        frame = _resumed(_united([insertion.rows for insertion in by_batch]))
+        frame = _united([insertion.rows for insertion in by_batch])
+        clocks = _clocks(frame)
+        frame = _resumed(frame, clocks)
         writer = _batches(frame, _write_all(by_batch, environment), environment)
-        streams.append(_Stream("tables", frame, writer, latency))
+        streams.append(_Stream("tables", frame, clocks, writer, latency))
     return streams
 
 
-def _resumed(frame: DataFrame) -> DataFrame:
+def _has_writer(connector: Connector) -> bool:
+    """Return whether rows without end may be written by Spark itself."""
+    return type(connector).stream_writer is not Connector.stream_writer
+
+
+def _resumed(frame: DataFrame, clocks: Clocks) -> DataFrame:
     """Return the rows of a query that runs a batch after a restart, whether or not rows come.
 
     It gives what a clock or the watermark has passed; without it Spark waits for rows.
     """
     session = frame.sparkSession
-    clocks = _clocks(frame)
     waits = clocks.closes_windows or clocks.has_event_time
     if not waits or PLUGIN not in str(session.conf.get("spark.plugins", "")):
         return frame
@@ -222,8 +232,7 @@ def _started(
         checkpoint = _temporary_checkpoint(environment)
     if checkpoint is not None:
         writer = writer.option("checkpointLocation", checkpoint)
-    clocks = _clocks(stream.frame)
-    interval = stream.interval_ms
+    clocks, interval = stream.clocks, stream.interval_ms
     if clocks.closes_windows or (clocks.has_processing_time and clocks.has_event_time):
         interval = interval or _CLOCK_MS
     if interval is not None:
@@ -422,7 +431,8 @@ class CollectedRows(Iterator["Row"]):
 
         frame = _united([relation])
         writer = _batches(frame, take, environment)
-        stream = _Stream("collect", frame, writer, _latency_ms(environment))
+        latency = _latency_ms(environment)
+        stream = _Stream("collect", frame, _clocks(frame), writer, latency)
         self._query = _started(stream, "collect", None, environment)
         self.job = job_of([self._query], environment._spark, daemon=True)
 
