@@ -114,9 +114,13 @@ def test_texts_are_compared_as_values_of_the_other_type(batch):
         "DATE '2020-02-09' IN ('2020-02-09', CAST(NULL AS STRING))",
         "CAST(NULL AS DATE) IS DISTINCT FROM CONCAT('x', '')",
         "CAST(NULL AS DATE) IS DISTINCT FROM CAST(NULL AS STRING)",
+        "ARRAY[CAST('0.1' AS DECIMAL(3, 1))] = ARRAY[CAST('0.1' AS FLOAT)]",
+        "ARRAY[DATE '2020-02-09'] = ARRAY[TIMESTAMP '2020-02-09 01:00:00']",
     )
 
-    assert found == [True] * 8 + [False, True, None, True, True, False]
+    assert found == [True] * 8 + [False, True, None, True, True, False, False, False]
+    with pytest.raises(TableException, match="the arguments cannot be compared"):
+        _first(batch, "'1' BETWEEN 0 AND DATE '2020-02-09'")
     with pytest.raises(Exception, match="'x'"):
         _rows(
             batch,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,19 @@ SHORT = ["+", "=", "CASE"]
 EQUALITY = ("=", "IS DISTINCT FROM", "NULLIF", "CASE WHEN EQUAL")
 NUMBERS = ("t", "h", "i", "l", "f", "d", "n", "m")
 TEXTS = ("s", "p", "k", "u", "w", "v")
+
+
+def _triples(name, *wanted):
+    """The cases of a form whose operands satisfy all of some conditions."""
+    triples = product(sql_operands.COLUMNS_OF_THREE, repeat=3)
+    form = sql_operands.FORMS_OF_THREE[name]
+    return [form.format(*each) for each in triples if all(test(each) for test in wanted)]
+
+
+def _is_narrowed(operands):
+    """Whether a DOUBLE comes after a FLOAT, before which no other type makes them DOUBLE."""
+    numbers = [each for each in operands if each in "fdn"]
+    return numbers[:1] == ["f"] and "d" in numbers and "n" not in operands
 
 
 def _pairs(names, ones, others):
@@ -33,8 +47,16 @@ DIFFERENCES = {
     "Flink computes FLOAT with DOUBLE as FLOAT where that is on the left": [
         sql_operands.FORMS[name].format("f", "d")
         for name in ("+", "-", "*", "/", *EQUALITY, "CASE", "IF", "ARRAY", "IN")
+    ]
+    + _triples("CASE OF THREE", _is_narrowed)
+    + _triples("ARRAY OF THREE", _is_narrowed),
+    "a DATE is compared with a TIMESTAMP": [
+        *_pairs((*EQUALITY, "<", "IN"), "y", ("ts", "z")),
+        *_triples("BETWEEN", lambda each: "y" in each, lambda each: {"ts", "z"} & {*each}),
     ],
-    "a DATE is compared with a TIMESTAMP": _pairs((*EQUALITY, "<", "IN"), "y", ("ts", "z")),
+    "TIMESTAMPDIFF takes a TIMESTAMP_LTZ and another type": _pairs(
+        ("TIMESTAMPDIFF",), "z", ("y", "ts")
+    ),
     "a BOOLEAN is never equal to a text; an error says so": _pairs(EQUALITY, "b", TEXTS),
     "in Flink the elements of IN get the type of the value": [
         *(f"{value} IN (m, NULL)" for value in "il"),

@@ -247,49 +247,39 @@ def comparable(left: DataType, right: DataType, equality: bool = False) -> DataT
             if equality and not isinstance(other, TIMES):
                 return None
             return DataTypes.BIGINT() if isinstance(other, IntegralType) else other
+    return _compared_as(left, right)
+
+
+def _compared_as(left: DataType, right: DataType) -> DataType | None:
     if isinstance(left, TIMES) and isinstance(right, TIMES) and type(left) is not type(right):
         if isinstance(left, TimeType) or isinstance(right, TimeType):
             return None
         return TimestampType(max(_precision(left), _precision(right)))
     if {type(left), type(right)} == {DecimalType, FloatType}:
         return DataTypes.DOUBLE()
+    if isinstance(left, _WITH_PARTS):
+        return _of_parts(left, right, _compared_as)
     return common([left, right])
 
 
-def _common_array(left: DataType, right: DataType) -> DataType | None:
-    assert isinstance(left, ArrayType)
-    assert isinstance(right, ArrayType)
-    element = common([left.element_type, right.element_type])
-    return None if element is None else ArrayType(element)
+_WITH_PARTS = (ArrayType, MultisetType, MapType, RowType)
 
 
-def _common_multiset(left: DataType, right: DataType) -> DataType | None:
-    assert isinstance(left, MultisetType)
-    assert isinstance(right, MultisetType)
-    element = common([left.element_type, right.element_type])
-    return None if element is None else MultisetType(element)
-
-
-def _common_map(left: DataType, right: DataType) -> DataType | None:
-    assert isinstance(left, MapType)
-    assert isinstance(right, MapType)
-    key = common([left.key_type, right.key_type])
-    value = common([left.value_type, right.value_type])
-    return None if key is None or value is None else MapType(key, value)
-
-
-def _common_row(left: DataType, right: DataType) -> DataType | None:
-    assert isinstance(left, RowType)
-    assert isinstance(right, RowType)
-    if len(left.fields) != len(right.fields):
+def _of_parts(
+    left: DataType, right: DataType, merge: Callable[[DataType, DataType], DataType | None]
+) -> DataType | None:
+    """Return the type of two of one kind that have types inside, which are merged one by one."""
+    parts = _parts_of_both(left, right)
+    if parts is None:
         return None
-    fields = []
-    for one, other in zip(left.fields, right.fields):
-        merged = common([one.data_type, other.data_type])
-        if merged is None:
-            return None
-        fields.append(RowField(one.name, merged))
-    return RowType(fields)
+    merged = [each for each in (merge(*pair) for pair in parts) if each is not None]
+    if len(merged) < len(parts):
+        return None
+    if isinstance(left, RowType):
+        return RowType([RowField(field.name, each) for field, each in zip(left.fields, merged)])
+    if isinstance(left, MapType):
+        return MapType(merged[0], merged[1])
+    return ArrayType(merged[0]) if isinstance(left, ArrayType) else MultisetType(merged[0])
 
 
 _MERGED: tuple[tuple[tuple[type, ...], Callable[[DataType, DataType], DataType | None]], ...] = (
@@ -297,10 +287,7 @@ _MERGED: tuple[tuple[tuple[type, ...], Callable[[DataType, DataType], DataType |
     (STRINGS, _common_text),
     (BYTES, _common_bytes),
     (TIMES, _common_time),
-    ((ArrayType,), _common_array),
-    ((MultisetType,), _common_multiset),
-    ((MapType,), _common_map),
-    ((RowType,), _common_row),
+    (_WITH_PARTS, lambda left, right: _of_parts(left, right, lambda *pair: common(pair))),
     ((DayTimeIntervalType,), lambda left, right: SECONDS),
     ((YearMonthIntervalType,), lambda left, right: MONTHS),
 )

@@ -24,8 +24,9 @@ from pyflow.table.planner.functions.definition import (
     require_common,
 )
 from pyflow.table.planner.functions.logic import Comparison, compared, differ
-from pyflow.table.planner.type_rules import STRINGS, TIMESTAMPS, with_nulls
+from pyflow.table.planner.type_rules import STRINGS, TIMESTAMPS, comparable, with_nulls
 from pyflow.table.types import (
+    BooleanType,
     DataType,
     DataTypes,
     DateType,
@@ -34,6 +35,7 @@ from pyflow.table.types import (
     FloatType,
     IntegralType,
     LocalZonedTimestampType,
+    NullType,
     TimestampType,
     TimeType,
     to_spark,
@@ -143,6 +145,27 @@ def _joined(arguments: Arguments) -> Arguments:
     return _merged(arguments)
 
 
+def _read(arguments: Arguments) -> Arguments:
+    """Return arguments that are compared together: texts beside other values are read as those."""
+    texts = [isinstance(each, STRINGS) for each in arguments.types]
+    if not any(texts) or all(texts):
+        return arguments
+    target: DataType | None = DataTypes.STRING()
+    for text, data_type in zip(texts, arguments.types):
+        if target is not None and not text:
+            target = comparable(target, data_type)
+    if target is None:
+        raise arguments.fail("the arguments cannot be compared; cast them")
+    types = tuple(
+        with_nulls(target, old) if text else old for text, old in zip(texts, arguments.types)
+    )
+    columns = tuple(
+        arguments.as_type(place, target) if text else arguments[place]
+        for place, text in enumerate(texts)
+    )
+    return replace(arguments, types=types, columns=columns)
+
+
 def _in_sql(function: BuiltIn, given: Callable[[Arguments], Arguments]) -> BuiltIn:
     """Return a function as SQL has it, whose arguments differ from the Table API's."""
     return replace(
@@ -156,7 +179,26 @@ def _in_sql(function: BuiltIn, given: Callable[[Arguments], Arguments]) -> Built
 OF_SQL = {
     **{name: _in_sql(built_in(name), _joined) for name in ("plus", "minus", "times", "divide")},
     **{name: _in_sql(built_in(name), _merged) for name in ("ifThenElse", "array")},
+    **{name: _in_sql(built_in(name), _read) for name in ("between", "notBetween")},
 }
+
+
+def _type_of_case(arguments: Arguments) -> DataType:
+    for data_type in arguments.types[:-1:2]:
+        if not isinstance(data_type, (BooleanType, NullType)):
+            raise arguments.fail(f"a condition is {data_type}, not BOOLEAN")
+    types = _merged(arguments).types
+    return require_common(arguments, [*types[1:-1:2], types[-1]])
+
+
+def _build_case(arguments: Arguments) -> Column:
+    merged, last = _merged(arguments), len(arguments) - 1
+    first, *others = (
+        (merged.as_type(place, BOOLEAN), merged.as_type(place + 1, arguments.result))
+        for place in range(0, last, 2)
+    )
+    chosen = reduce(lambda column, branch: column.when(*branch), others, F.when(*first))
+    return chosen.otherwise(merged.as_type(last, arguments.result))
 
 
 def _strict(name: str, comparison: Comparison) -> BuiltIn:
@@ -313,6 +355,17 @@ AS_INTERVAL = _sql_only(
     _as_interval,
     "A value as an interval.",
     "arguments",
+    aggregate=False,
+)
+
+# Its arguments are conditions and their values by turns, then the value without a condition.
+CASE = _sql_only(
+    "CASE",
+    "boolean, any, any, any...",
+    _type_of_case,
+    _build_case,
+    "The value of the first condition that is true.",
+    "own",
     aggregate=False,
 )
 

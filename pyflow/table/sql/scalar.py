@@ -353,15 +353,15 @@ class Translator:
         return self._call("IS_JSON", self.node(expression.this), kind)
 
     def _case(self, expression: exp.Case) -> Node:
-        operand = expression.this
-        default = expression.args.get("default")
-        result = Literal(None, DataTypes.NULL()) if default is None else self.node(default)
-        for branch in reversed(expression.args["ifs"]):
+        operand, default = expression.this, expression.args.get("default")
+        arguments: list[Node] = []
+        for branch in expression.args["ifs"]:
             condition = self.node(branch.this)
             if operand is not None:
                 condition = self._call("equals", self.node(operand), condition)
-            result = self._call("ifThenElse", condition, self.node(branch.args["true"]), result)
-        return result
+            arguments += [condition, self.node(branch.args["true"])]
+        arguments.append(Literal(None, DataTypes.NULL()) if default is None else self.node(default))
+        return Call(builtin_functions.CASE, tuple(arguments))
 
     def _cast(self, expression: exp.Cast) -> Node:
         target = self.type_of(expression.args["to"])

@@ -34,7 +34,7 @@ def main():
             taken = sum(each is not None for each in recorded[name].values())
             seconds = round(time.monotonic() - begun)
             print(name, taken, "of", len(expressions), f"{seconds} s", flush=True)
-            write(file, {name: recorded[name] for name in sql_operands.FORMS if name in recorded})
+            write(file, {name: recorded[name] for name in sql_operands.cases() if name in recorded})
 
 
 def write(file, recorded):

@@ -1,4 +1,4 @@
-"""Operators and functions of SQL over operands of all pairs of types.
+"""Operators and functions of SQL over operands of all pairs of types, and some of three types.
 
 `record_sql_operands.py` keeps what PyFlink makes of them: the type, and the values as texts.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 #: Name, type and values of each column.
@@ -44,14 +45,26 @@ FORMS = {
     "IF": "IF(b, {}, {})",
     "CASE WHEN EQUAL": "CASE {} WHEN {} THEN 1 END",
     "ARRAY": "ARRAY[{}, {}]",
+    "TIMESTAMPDIFF": "TIMESTAMPDIFF(MINUTE, {}, {})",
 }
+
+#: Expressions of three operands, and the columns that they are made of.
+FORMS_OF_THREE = {
+    "CASE OF THREE": "CASE WHEN b THEN {} WHEN i = 12 THEN {} ELSE {} END",
+    "COALESCE OF THREE": "COALESCE({}, {}, {})",
+    "ARRAY OF THREE": "ARRAY[{}, {}, {}]",
+    "BETWEEN": "{} BETWEEN {} AND {}",
+}
+COLUMNS_OF_THREE = ("i", "f", "d", "n", "s", "v", "y", "q", "ts", "z")
 
 
 def cases() -> dict[str, list[str]]:
-    """Return the expressions of each form, for all pairs of columns in their order."""
+    """Return the expressions of each form, for all pairs or triples of columns in their order."""
+    operands = [(FORMS, COLUMNS, 2), (FORMS_OF_THREE, COLUMNS_OF_THREE, 3)]
     return {
-        name: [form.format(one, other) for one in COLUMNS for other in COLUMNS]
-        for name, form in FORMS.items()
+        name: [form.format(*each) for each in product(columns, repeat=count)]
+        for forms, columns, count in operands
+        for name, form in forms.items()
     }
 
 
