@@ -11,12 +11,13 @@ from pyspark.sql import functions as F
 from pyflow.common.typeinfo import PickledBytesTypeInfo
 from pyflow.datastream.data_stream import DataStream
 from pyflow.table import sources
+from pyflow.table.planner.conversion import convert
 from pyflow.table.planner.described import fits, shaped
 from pyflow.table.planner.nodes import Alias, Field, Node, WindowProperty
 from pyflow.table.planner.projection import nodes_of, project
 from pyflow.table.planner.relation import Relation, TimeAttribute, column
 from pyflow.table.schema import Schema, UnresolvedMetadataColumn, UnresolvedPhysicalColumn
-from pyflow.table.types import DataTypes, RowType, to_spark
+from pyflow.table.types import DataTypes, RowType
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -92,7 +93,9 @@ def _with_schema(relation: Relation, schema: Schema, environment: TableEnvironme
             )
     types = {entry.name: entry.data_type for entry in declared}
     fields = tuple((name, types.get(name, type_)) for name, type_ in relation.fields)
-    columns = [column(name).cast(to_spark(type_)).alias(name) for name, type_ in fields]
+    columns = [
+        convert(column(name), own[name], data_type).alias(name) for name, data_type in fields
+    ]
     typed = replace(relation, frame=relation.frame.select(*columns), fields=fields)
     return shaped(typed, schema, _NAME, environment)
 

@@ -16,6 +16,7 @@ from pyflow.table.expression import Expression
 from pyflow.table.planner import stream_upserts
 from pyflow.table.planner.changelog import rows_by_key
 from pyflow.table.planner.configuration import value_of
+from pyflow.table.planner.conversion import convert
 from pyflow.table.planner.nodes import Node, Sql
 from pyflow.table.planner.projection import node_of, scope_of
 from pyflow.table.planner.relation import (
@@ -54,6 +55,7 @@ from pyflow.table.types import (
     RowType,
     SmallIntType,
     TimestampType,
+    TimeType,
     TinyIntType,
     VarBinaryType,
     VarCharType,
@@ -431,9 +433,7 @@ def _converted(
         )
     columns = []
     for (old, source), (name, wanted) in zip(query, target):
-        value = column(old)
-        if source != wanted.nullable() and source != wanted:
-            value = value.cast(to_spark(wanted))
+        value = convert(column(old), source, wanted)
         if source._nullable and not wanted._nullable:
             value = _not_null(value, name, identifier)
         columns.append(value.alias(name))
@@ -462,12 +462,15 @@ _NUMBERS: tuple[type[DataType], ...] = (
     FloatType,
     DoubleType,
 )
-_FAMILIES: tuple[tuple[type[DataType], ...], ...] = (
-    (CharType, VarCharType),
-    (BinaryType, VarBinaryType),
-    (DateType, TimestampType, LocalZonedTimestampType),
-    (TimestampType, LocalZonedTimestampType),
-)
+# Types beside numbers, and those whose values they become without a cast.
+_BECOME: dict[type[DataType], tuple[type[DataType], ...]] = {
+    CharType: (CharType, VarCharType),
+    VarCharType: (VarCharType,),
+    BinaryType: (BinaryType, VarBinaryType),
+    VarBinaryType: (VarBinaryType,),
+    TimestampType: (TimestampType, LocalZonedTimestampType, DateType, TimeType),
+    LocalZonedTimestampType: (LocalZonedTimestampType, TimestampType),
+}
 
 
 def fits(source: DataType, wanted: DataType) -> bool:
@@ -476,11 +479,9 @@ def fits(source: DataType, wanted: DataType) -> bool:
         return True
     one, other = type(source), type(wanted)
     if one in _NUMBERS and other in _NUMBERS:
-        return _NUMBERS.index(one) <= _NUMBERS.index(other)
-    if one is DateType and other in (TimestampType, LocalZonedTimestampType):
-        return True
-    if any(one in family and other in family for family in _FAMILIES):
-        return other is not DateType
+        return other is DecimalType or _NUMBERS.index(one) <= _NUMBERS.index(other)
+    if one in _BECOME:
+        return other in _BECOME[one]
     if isinstance(source, RowType) and isinstance(wanted, RowType):
         inner = list(zip(source.field_types(), wanted.field_types()))
         same_size = len(source.field_types()) == len(wanted.field_types())

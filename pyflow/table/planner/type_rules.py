@@ -140,6 +140,33 @@ def common(types: Sequence[DataType]) -> DataType | None:
     return None if found is None else with_nulls(found, *types)
 
 
+def in_sql(types: Sequence[DataType]) -> list[DataType] | None:
+    """Return the types as which SQL looks for one that values of all of them can have.
+
+    Other than in the Table API a FLOAT beside a DECIMAL is a DOUBLE, a timestamp beside another one
+    is of the kind of the first, and beside a date or a time of day there is none: None.
+    """
+    stamps = [each for each in types if isinstance(each, TIMESTAMPS)]
+    if stamps and any(isinstance(each, (DateType, TimeType)) for each in types):
+        return None
+    has_decimals = any(isinstance(each, DecimalType) for each in types)
+    found: list[DataType] = []
+    for each in types:
+        if isinstance(each, FloatType) and has_decimals:
+            found.append(with_nulls(DataTypes.DOUBLE(), each))
+        elif isinstance(each, TIMESTAMPS) and isinstance(stamps[0], TimestampType):
+            found.append(with_nulls(TimestampType(each.precision), each))
+        else:
+            found.append(each)
+    return found
+
+
+def common_in_sql(types: Sequence[DataType]) -> DataType | None:
+    """Return the type that SQL gives values of all these types; None if there is none."""
+    found = in_sql(types)
+    return None if found is None else common(found)
+
+
 def takes(declared: DataType, given: DataType) -> bool:
     """Return whether a function takes a value of a type for an argument that it declares.
 

@@ -24,20 +24,18 @@ from pyflow.table.planner.functions.definition import (
     require_common,
 )
 from pyflow.table.planner.functions.logic import Comparison, compared, differ
-from pyflow.table.planner.type_rules import STRINGS, TIMESTAMPS, comparable, with_nulls
+from pyflow.table.planner.type_rules import STRINGS, comparable, in_sql, with_nulls
 from pyflow.table.types import (
     BooleanType,
     DataType,
     DataTypes,
     DateType,
-    DecimalType,
     DoubleType,
     FloatType,
     IntegralType,
     LocalZonedTimestampType,
     NullType,
     TimestampType,
-    TimeType,
     to_spark,
 )
 
@@ -104,33 +102,17 @@ def _sql_only(
     )
 
 
-def _without_parts(arguments: Arguments) -> Arguments:
-    """Return the arguments; a timestamp beside a date or a time of day is an error.
-
-    The Table API makes dates, or times of day, of both.
-    """
-    parts = any(isinstance(each, (DateType, TimeType)) for each in arguments.types)
-    if parts and any(isinstance(each, TIMESTAMPS) for each in arguments.types):
+def _in_common(arguments: Arguments) -> list[DataType]:
+    """Return the types as which SQL looks for one of all arguments."""
+    types = in_sql(arguments.types)
+    if types is None:
         raise arguments.fail("the arguments have no common type; cast them")
-    return arguments
+    return types
 
 
 def _merged(arguments: Arguments) -> Arguments:
-    """Return arguments whose types SQL makes one of, which the Table API does otherwise.
-
-    A FLOAT beside a DECIMAL is a DOUBLE, and beside a timestamp another one is of the kind of the
-    first.
-    """
-    _without_parts(arguments)
-    kinds = [type(each) for each in arguments.types]
-    stamps = [each for each in arguments.types if isinstance(each, TIMESTAMPS)]
-    wanted = list(arguments.types)
-    for place, each in enumerate(arguments.types):
-        if isinstance(each, FloatType) and DecimalType in kinds:
-            wanted[place] = DataTypes.DOUBLE()
-        elif stamps and isinstance(stamps[0], TimestampType) and isinstance(each, TIMESTAMPS):
-            wanted[place] = DataTypes.TIMESTAMP(each.precision)
-    types = tuple(with_nulls(new, old) for new, old in zip(wanted, arguments.types))
+    """Return arguments whose types SQL makes one of, which the Table API does otherwise."""
+    types = tuple(_in_common(arguments))
     columns = tuple(
         arguments[place] if type(new) is type(old) else arguments.as_type(place, new)
         for place, (new, old) in enumerate(zip(types, arguments.types))
@@ -228,7 +210,8 @@ def _rank(name: str, parameters: str, result: DataType, make: Any, summary: str)
 
 def _outermost(name: str, choose: Callable[..., Column], summary: str) -> BuiltIn:
     def type_of(arguments: Arguments) -> DataType:
-        return require_common(_without_parts(arguments), arguments.types)
+        _in_common(arguments)
+        return require_common(arguments, arguments.types)
 
     def build(arguments: Arguments) -> Column:
         count = range(len(arguments))

@@ -34,7 +34,7 @@ from pyflow.table.planner.nodes import (
     WindowProperty,
 )
 from pyflow.table.planner.relation import Relation, unused
-from pyflow.table.planner.type_rules import common
+from pyflow.table.planner.type_rules import common_in_sql
 from pyflow.table.sql import lookups, over_windows, subqueries, table_functions, tree
 from pyflow.table.sql.conditions import semi_join, subquery_conditions
 from pyflow.table.sql.names import Rows, Source, of_relation, output_names
@@ -148,7 +148,7 @@ class _Query:
             )
         wanted = []
         for (column_name, one), other in zip(left.fields, right.types):
-            merged = common([one, other])
+            merged = common_in_sql([one, other])
             if merged is None:
                 self.refuse(
                     query, f"Type mismatch in column {column_name!r} of {shown}: {one} and {other}"
@@ -207,7 +207,7 @@ class _Query:
             for node, row in zip(nodes, rows):
                 with translator.at(row[position]):
                     found.append(scope.resolve(node).data_type)
-            merged = common(found)
+            merged = common_in_sql(found)
             if merged is None:
                 self.refuse(values, f"the values of column {position + 1} have no common type")
             columns.append([Cast(node, merged, False) for node in nodes])

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import product
 from pathlib import Path
 
@@ -120,6 +121,12 @@ def type_of(t_env, expression: str, schema_of) -> str | None:
         return " ".join(schema.split())
     except Exception:
         return None
+
+
+def plain(schema: str) -> str:
+    """Return a schema without lengths of texts and bytes, and without who has nulls."""
+    text = re.sub(r" NOT NULL|\s", "", schema)
+    return re.sub(r"(VAR)?BINARY\(\d+\)", "BYTES", re.sub(r"(VAR)?CHAR\(\d+\)", "STRING", text))
 
 
 def outcomes(t_env, expressions: list[str], schema_of) -> dict[str, tuple | None]:
