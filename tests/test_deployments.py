@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import pyflow
 from deployments import PROGRAMS, SPARK, Daemon, run, submit
 from sessions import OWN_GIL
 
@@ -152,6 +153,19 @@ def test_spark_submit_without_the_setting_stays_in_process_mode(tmp_path):
     assert "places ['java']" not in output
     assert "words ['WORD 0', 'WORD 1', 'WORD 2']" in output
     assert "ThreadEvalPython" not in output
+
+
+def test_jars_that_spark_submit_found_reach_executors(tmp_path):
+    """PySpark starts it for a program of its own, and keeps of its jars those of the program."""
+    source = tmp_path / "Probe.java"
+    source.write_text('public class Probe { public static String answer() { return "yes"; } }')
+    subprocess.run(["javac", source], check=True)
+    jar = tmp_path / "probe.jar"
+    subprocess.run(["jar", "cf", jar, "-C", tmp_path, "Probe.class"], check=True)
+    arguments = f"--jars {jar},{pyflow.jar_path()} pyspark-shell"
+
+    command = [sys.executable, PROGRAMS / "jars_of_executors.py"]
+    assert "called: yes" in run(command, tmp_path, PYSPARK_SUBMIT_ARGS=arguments)
 
 
 def test_spark_connect(tmp_path):

@@ -3,6 +3,7 @@ package io.pyflow;
 import io.pyflow.admission.AdmissionEndpoint;
 import io.pyflow.config.SparkCompatibility;
 import io.pyflow.plugin.RddFunctions;
+import io.pyflow.plugin.SubmittedJars;
 import io.pyflow.plugin.ThreadModeSetup;
 import java.util.Collections;
 import java.util.Map;
@@ -36,6 +37,7 @@ public final class PyFlowPlugin implements SparkPlugin {
       if (!SparkCompatibility.check(sc.version())) {
         return Collections.emptyMap();
       }
+      SubmittedJars.add(sc);
       AdmissionEndpoint.begin(sc);
       RddFunctions.watch(sc);
       // The configuration that executors and sessions are made from; sc.getConf is a copy of it.
