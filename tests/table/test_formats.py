@@ -112,6 +112,18 @@ def test_a_wrong_text_is_an_error_with_table_and_column(
         read(batch)
 
 
+@pytest.mark.parametrize("lenient", ["true", "false"])
+@pytest.mark.parametrize("format", ["json", "csv"])
+def test_a_text_is_parsed_once(batch, tmp_path, format, lenient):
+    option = {f"{format}.ignore-parse-errors": lenient}
+    created(batch, tmp_path, "a INT, b STRING, c TIMESTAMP(3)", format, "", **option)
+    rows = batch.sql_query("SELECT a, c FROM t WHERE b = 'x'").to_spark()
+
+    plan = rows._jdf.queryExecution().optimizedPlan().toString()
+
+    assert plan.count(f"from_{format}(StructField(a,") == 1
+
+
 def test_errors_in_json_are_ignored_where_the_table_says_so(batch, tmp_path):
     lines = ['{"a": "x", "r": {"b": 1}}', "nonsense", "[1]", "", '{"a": 2, "r": [1]}', '{"a": 3}']
     columns = "a INT, r ROW<b INT>"

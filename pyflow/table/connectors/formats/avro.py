@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F
 
 from pyflow.table.connectors.connector import DescribedTable, Option, boolean, one_of
-from pyflow.table.connectors.formats.format import PARSED, Format, present
+from pyflow.table.connectors.formats.format import PARSED, Format, parsed_rows, present
 from pyflow.table.connectors.formats.text_values import BYTES, TEXTS, entry
 from pyflow.table.logical_types import (
     ArrayType,
@@ -142,16 +142,18 @@ class Avro(Format):
     ) -> DataFrame:
         """Return a row for each record."""
         options = F.create_map(F.lit("mode"), F.lit("PERMISSIVE"))
-        record = F.call_function(
-            "from_avro", column(value), F.lit(self.schema(fields)), options
-        ).alias(PARSED)
-        found = present(frame, value, nulls).select(*map(column, kept), column(value), record)
+        record = F.call_function("from_avro", column(value), F.lit(self.schema(fields)), options)
         error = self.wrong(F.hex(column(value)), "not an Avro record of the table's schema")
-        damaged = column(PARSED).isNull() & column(value).isNotNull()
-        usable = F.when(damaged, error.cast("boolean")).otherwise(True)
+
+        def usable(parsed: Column) -> Column:
+            damaged = parsed.isNull() & column(value).isNotNull()
+            return F.when(damaged, error.cast("boolean")).otherwise(True)
+
+        shown = list(map(column, kept))
+        found = parsed_rows(present(frame, value, nulls), shown, record, usable)
         parsed = column(PARSED)
         columns = [self.from_avro(parsed.getField(n), t).alias(n) for n, t in fields]
-        return found.filter(usable).select(*map(column, kept), *columns)
+        return found.select(*map(column, kept), *columns)
 
     def loaded(self, reader: Any, path: str, fields: Fields, inside: Fields) -> DataFrame:
         """Return the rows of files."""

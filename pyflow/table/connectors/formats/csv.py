@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F
 
 from pyflow.table.connectors.connector import DescribedTable, Option, boolean, character
-from pyflow.table.connectors.formats.format import PARSED, Format, present
+from pyflow.table.connectors.formats.format import PARSED, Format, parsed_rows, present
 from pyflow.table.connectors.formats.text_values import BYTES, TextValues
 from pyflow.table.logical_types import ArrayType, RowType
 from pyflow.table.planner.relation import column, quoted
@@ -85,17 +85,19 @@ class Csv(Format):
             "columnNameOfCorruptRecord": _CORRUPT,
         }
         text = column(value).cast("string")
-        found = present(frame, value, nulls).select(
-            *map(column, kept), text.alias(_TEXT), F.from_csv(text, schema, options).alias(PARSED)
-        )
+        found = present(frame, value, nulls).select(*map(column, kept), text.alias(_TEXT))
         if self.values["allow-comments"]:
             found = found.filter(~F.startswith(column(_TEXT), F.lit("#")))
-        if self._lenient:
-            found = found.filter(column(PARSED).getField(_SURPLUS).isNull())
-        else:
-            wrong = column(PARSED).getField(_CORRUPT).isNotNull()
+
+        def usable(parsed: Column) -> Column:
+            if self._lenient:
+                return parsed.getField(_SURPLUS).isNull()
+            wrong = parsed.getField(_CORRUPT).isNotNull()
             error = self.wrong(column(_TEXT), f"expected a CSV line of {len(fields)} columns")
-            found = found.filter(F.when(wrong, error.cast("boolean")).otherwise(True))
+            return F.when(wrong, error.cast("boolean")).otherwise(True)
+
+        line = F.from_csv(column(_TEXT), schema, options)
+        found = parsed_rows(found, list(map(column, kept)), line, usable)
         parsed = column(PARSED)
         columns = [self._value(parsed.getField(n), t, n).alias(n) for n, t in fields]
         return found.select(*map(column, kept), *columns)

@@ -137,3 +137,16 @@ class Format(ABC):
 def present(frame: DataFrame, value: str, nulls: bool) -> DataFrame:
     """Return the rows of a frame where a column has bytes or text, or all where nulls are rows."""
     return frame if nulls else frame.filter(F.length(column(value)) > 0)
+
+
+def parsed_rows(
+    frame: DataFrame,
+    kept: Sequence[Column],
+    parsed: Column,
+    usable: Callable[[Column], Column],
+) -> DataFrame:
+    """Return the rows of a frame with what they are parsed into, as PARSED, where that is usable.
+
+    A filter on a column that parses would be moved below it, and parse a second time.
+    """
+    return frame.select(*kept, F.explode(F.filter(F.array(parsed), usable)).alias(PARSED))

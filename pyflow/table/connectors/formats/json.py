@@ -15,7 +15,7 @@ from pyspark.sql.types import MapType as SparkMap
 from pyspark.sql.types import StringType, StructField, StructType
 
 from pyflow.table.connectors.connector import DescribedTable, Option, boolean, one_of
-from pyflow.table.connectors.formats.format import PARSED, Format, present
+from pyflow.table.connectors.formats.format import PARSED, Format, parsed_rows, present
 from pyflow.table.connectors.formats.text_values import TEXTS, TextValues, entry
 from pyflow.table.logical_types import (
     ArrayType,
@@ -91,19 +91,22 @@ class JsonText:
         schema = StructType([*shape.fields, StructField(_CORRUPT, StringType())])
         text = column(value).cast("string")
         options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
-        found = present(frame, value, nulls).select(
-            *map(column, kept), text.alias(TEXT), F.from_json(text, schema, options).alias(PARSED)
-        )
-        failed = column(PARSED).getField(_CORRUPT).isNotNull() | column(PARSED).isNull()
-        corrupt = failed & (F.length(column(TEXT)) > 0)
-        if self.lenient:
-            # An object with a part of the wrong kind has its other parts.
-            usable = F.from_json(column(TEXT), _MEMBERS).isNotNull()
-        else:
+        found = present(frame, value, nulls).select(*map(column, kept), text.alias(TEXT))
+
+        def usable(parsed: Column) -> Column:
+            failed = parsed.getField(_CORRUPT).isNotNull() | parsed.isNull()
+            corrupt = failed & (F.length(column(TEXT)) > 0)
+            if self.lenient:
+                # An object with a part of the wrong kind has its other parts.
+                return F.when(corrupt, F.from_json(column(TEXT), _MEMBERS).isNotNull()).otherwise(
+                    True
+                )
             message = f"Table {self.table.identifier}: not a JSON object with the table's columns: "
-            start = F.substring(column(TEXT), 1, 500)
-            usable = F.raise_error(F.concat(F.lit(message), start)).cast("boolean")
-        return found.filter(F.when(corrupt, usable).otherwise(True))
+            error = F.raise_error(F.concat(F.lit(message), F.substring(column(TEXT), 1, 500)))
+            return F.when(corrupt, error.cast("boolean")).otherwise(True)
+
+        shown = [*map(column, kept), column(TEXT)]
+        return parsed_rows(found, shown, F.from_json(column(TEXT), schema, options), usable)
 
     def shape(self, data_type: DataType, name: str) -> SparkType:
         """Return the type that Spark parses a value into, with texts inside."""

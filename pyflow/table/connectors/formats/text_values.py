@@ -63,6 +63,7 @@ _READ = (
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _TIME = r"\d{2}:\d{2}:\d{2}(\.\d{0,9})?"
 _ISO_TIME = r"\d{2}:\d{2}(:\d{2}(\.\d{0,9})?)?"
+_SECONDS = len("yyyy-MM-dd HH:mm:ss")
 _MICROSECONDS = 6
 
 
@@ -162,8 +163,10 @@ class TextValues:
             return F.when(text.rlike(f"^{_TIME}$"), text).try_cast(wanted)
         moment = f"{_DATE}T{_ISO_TIME}" if self.iso else f"{_DATE} {_TIME}"
         if isinstance(data_type, TimestampType):
-            made = F.when(text.rlike(f"^{moment}$"), text).try_cast("timestamp_ntz")
-            return of_precision(made, data_type)
+            # Digits of the second that the type does not have are left out before it is read.
+            digits = data_type.precision
+            kept = F.substring(text, 1, _SECONDS + digits + 1 if digits else _SECONDS)
+            return F.when(text.rlike(f"^{moment}$"), kept).try_cast("timestamp_ntz")
         assert isinstance(data_type, LocalZonedTimestampType)
         made = F.when(text.rlike(f"^{moment}Z$"), text).try_cast("timestamp")
         return of_precision(made, data_type)
