@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from pyspark.sql import Window
 from pyspark.sql import functions as F
@@ -46,6 +48,69 @@ def test_in_filters(both_modes, make_udf):
 
     rows = both_modes(program)
     assert [row.id for row in rows[1]] == [11, 13, 15, 17, 19]
+
+
+def _filtered(spark, make):
+    f, g = make(lambda x: x * 2, "long"), make(lambda x: x + 1, "long")
+    pair = make(lambda x, y: x + 10 * y, "long")
+    rows = numbers(spark)
+    return {
+        "a column": rows.select("id", f("id").alias("y")).where("y > 7"),
+        "another one": rows.select("k", f("id").alias("y")).where("y > 7 and k < 2 and y < 30"),
+        "part of a condition": rows.where(f("id") + col("k") > 7).select(f("id"), "k"),
+        "under other names": rows.select(col("id").alias("a"), (col("k") + 1).alias("b"))
+        .select(f("a").alias("y"), f("b").alias("z"), "a")
+        .where("y > 7 and z < 5"),
+        "several functions": rows.select(f("id").alias("y"), g("id").alias("z"), g("k"), "k").where(
+            "y > 7 or z = 1"
+        ),
+        "functions of functions": rows.select(g(f("id")).alias("y"), f("id"), "id").where("y > 7"),
+        "several arguments": rows.select(pair("id", "k").alias("y"), pair("k", "id")).where(
+            "y > 7"
+        ),
+        "filters over filters": rows.select("*", f("id").alias("y"))
+        .where("y > 7")
+        .select("*", g("y").alias("z"))
+        .where("z < 30"),
+        "below a join": rows.select("id", f("id").alias("y"))
+        .where("y > 7")
+        .join(rows.select(f("id").alias("y"), "k"), "y"),
+        "in order": rows.select("id", f("id").alias("y")).where("y > 7").orderBy(f("id").desc()),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "calls"),
+    {
+        "a column": 1,
+        "another one": 1,
+        "part of a condition": 1,
+        "under other names": 2,
+        "several functions": 3,
+        "functions of functions": 2,
+        "several arguments": 2,
+        "filters over filters": 2,
+        "below a join": 2,
+        "in order": 1,
+    }.items(),
+)
+def test_what_a_filter_needs_is_evaluated_once(spark, both_modes, make_udf, name, calls):
+    both_modes(lambda spark: _filtered(spark, make_udf)[name])
+
+    with settings(spark, {"spark.pyflow.execution-mode": "thread", ADAPTIVE: "false"}):
+        plan = executed_plan(_filtered(spark, make_udf)[name])
+    evaluated = re.findall(r"ThreadEvalPython \[(.*?)\], interpreter", plan)
+    assert len([each for part in evaluated for each in re.split(r", (?=<lambda>)", part)]) == calls
+
+
+def test_a_nondeterministic_function_is_evaluated_where_it_stands(spark, both_modes, make_udf):
+    def program(spark):
+        f = make_udf(lambda x: x * 2, "long").asNondeterministic()
+        return numbers(spark).where(f("id") > 7).select(f("id"), "id")
+
+    both_modes(program)
+    with settings(spark, {"spark.pyflow.execution-mode": "thread"}):
+        assert executed_plan(program(spark)).count("ThreadEvalPython") == 2
 
 
 def test_in_sort_keys(both_modes, make_udf):

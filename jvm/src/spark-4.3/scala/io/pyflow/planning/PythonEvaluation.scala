@@ -23,6 +23,14 @@ case class PythonEvaluation(
 
   def functionNames: String = udfs.map(PythonFunctions.nameOf).mkString(", ")
 
+  /** As the optimizer has it. */
+  def logical: LogicalPlan =
+    if (evalType == PythonFunctions.PickledEvalType) {
+      BatchEvalPython(udfs, resultAttributes, child)
+    } else {
+      ArrowEvalPython(udfs, resultAttributes, child, evalType)
+    }
+
   /** What Spark itself would run these functions with. */
   def workerOperator(physicalChild: SparkPlan): SparkPlan =
     if (evalType == PythonFunctions.PickledEvalType) {

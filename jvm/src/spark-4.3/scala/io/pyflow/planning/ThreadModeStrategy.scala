@@ -31,6 +31,8 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
   private def planForThreadMode(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case InputFileColumns(askedBelow) => planForThreadMode(askedBelow)
 
+    case EvaluatedBelow(reusing) => planLater(reusing) :: Nil
+
     case Project(list, InThread(evaluation)) if list.forall(picksColumn) =>
       inThread(evaluation, list) :: Nil
 
