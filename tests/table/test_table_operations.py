@@ -228,6 +228,16 @@ def test_tables_of_two_environments_are_not_joined(environment, batch):
         pairs(batch).union_all(pairs(other))
 
 
+@pytest.mark.parametrize("part", ["DATE", "TIME(0)"])
+def test_timestamps_and_parts_of_them_are_not_united(batch, part):
+    stamps = batch.sql_query("SELECT TIMESTAMP '2020-02-09 01:02:03' AS a")
+    parts = batch.sql_query(f"SELECT CAST(TIMESTAMP '2020-02-09 01:02:03' AS {part}) AS a")
+    for one, other in ((stamps, parts), (parts, stamps)):
+        for operation in ("union_all", "union", "minus", "intersect_all"):
+            with pytest.raises(TableException, match="Incompatible types for"):
+                getattr(one, operation)(other)
+
+
 def test_columns_are_attributes(batch):
     table = pairs(batch)
     assert rows(table.where(table.value > 4).select(table.key)) == [("a",)]

@@ -19,7 +19,7 @@ from pyflow.table.planner.nodes import Literal as LiteralNode
 from pyflow.table.planner.operators import NotIncremental
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import Relation, column, unused
-from pyflow.table.planner.type_rules import common
+from pyflow.table.planner.type_rules import common, in_sql
 from pyflow.table.types import BooleanType, DataType, DataTypes
 from pyflow.util.exceptions import TableException
 
@@ -256,7 +256,8 @@ def _common_types(left: Relation, right: Relation, operation: str) -> list[DataT
         )
     types = []
     for (name, one), (other_name, other) in zip(left.fields, right.fields):
-        found = common([one, other])
+        # As Flink's planner, which has no date or time of day for a timestamp.
+        found = None if in_sql([one, other]) is None else common([one, other])
         if found is None:
             raise TableException(
                 f"Incompatible types for {operation} operation: `{name}` is {one} and "
