@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import sql_conversions
 import sql_operands
 from pyflink.table import EnvironmentSettings, TableEnvironment
+from record_sql_operands import write
 
 
 def main():
@@ -30,14 +30,7 @@ def main():
             keep(name, sql_conversions.of_queries(t_env, name, schema))
         pairs = sql_conversions.PAIRS + sql_conversions.SHORTENED
         keep("INSERT", sql_conversions.of_insertions(t_env, pairs))
-    forms = [
-        f"{json.dumps(name)}: {{\n"
-        + ",\n".join(f"{json.dumps(case)}: {json.dumps(found)}" for case, found in each.items())
-        + "}"
-        for name, each in recorded.items()
-    ]
-    text = "{\n" + ",\n".join(forms) + "\n}\n"
-    Path(__file__).with_name("sql_conversions.json").write_text(text, encoding="utf-8")
+    write(Path(__file__).with_name("sql_conversions.json"), recorded)
 
 
 if __name__ == "__main__":
