@@ -103,6 +103,23 @@ def test_what_a_filter_needs_is_evaluated_once(spark, both_modes, make_udf, name
     assert len([each for part in evaluated for each in re.split(r", (?=<lambda>)", part)]) == calls
 
 
+def test_results_of_a_filter_leave_adaptive_execution_its_stages(both_modes, spark, make_udf):
+    f, g = make_udf(lambda x: x, "long"), make_udf(lambda x, y: x + y, "long")
+
+    def program(spark):
+        few = spark.range(2000).where(f("id") < 20).select((col("id") + 1).alias("id"))
+        rows = few.join(spark.range(3000).select("id", (col("id") * 7).alias("w")), "id")
+        return rows.withColumn("y", g("id", "w")).where("y > 20")
+
+    conf = {"spark.sql.autoBroadcastJoinThreshold": "5000", "spark.sql.shuffle.partitions": "4"}
+    both_modes(program, {ADAPTIVE: "true", **conf})
+    thread = {"spark.pyflow.execution-mode": "thread", ADAPTIVE: "true"}
+    with settings(spark, {**thread, **conf}):
+        rows = program(spark)
+        rows.collect()
+        assert "BroadcastHashJoin" in executed_plan(rows)
+
+
 def test_a_nondeterministic_function_is_evaluated_where_it_stands(spark, both_modes, make_udf):
     def program(spark):
         f = make_udf(lambda x: x * 2, "long").asNondeterministic()

@@ -284,7 +284,7 @@ def _compared_as(left: DataType, right: DataType) -> DataType | None:
         return TimestampType(max(_precision(left), _precision(right)))
     if {type(left), type(right)} == {DecimalType, FloatType}:
         return DataTypes.DOUBLE()
-    if isinstance(left, _WITH_PARTS):
+    if isinstance(left, _WITH_PARTS) and isinstance(right, _WITH_PARTS):
         return _of_parts(left, right, _compared_as)
     return common([left, right])
 

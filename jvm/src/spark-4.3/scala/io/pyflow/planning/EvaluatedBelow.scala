@@ -13,11 +13,20 @@ object EvaluatedBelow extends AliasHelper {
 
   /** Matches functions, or a projection of them, where there are such results: a plan with these. */
   def unapply(plan: LogicalPlan): Option[LogicalPlan] = plan match {
-    case project @ Project(_, child) =>
-      unapply(child).map(below => CollapseProject(project.copy(child = below)))
+    case Project(list, child) => unapply(child).map(merged(list, _))
     case filter @ Filter(_, evaluation) =>
       reused(evaluation).map(below => filter.copy(child = below))
     case evaluation => reused(evaluation)
+  }
+
+  /**
+   * A projection without those below it that only pick and rename columns. What is further below
+   * stays the same object: adaptive execution finds its stages in the plan by that.
+   */
+  private def merged(list: Seq[NamedExpression], plan: LogicalPlan): LogicalPlan = plan match {
+    case Project(lower, child) if lower.forall(ThreadModeStrategy.picksColumn) =>
+      merged(CollapseProject.buildCleanedProjectList(list, lower), child)
+    case other => Project(list, other)
   }
 
   private def reused(plan: LogicalPlan): Option[LogicalPlan] = plan match {

@@ -158,7 +158,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
         .filter(evaluation => processModeReason(evaluation.udfs, evaluation.evalType).isEmpty)
   }
 
-  private def picksColumn(expression: NamedExpression): Boolean = expression match {
+  private[planning] def picksColumn(expression: NamedExpression): Boolean = expression match {
     case _: Attribute | Alias(_: Attribute, _) => true
     case _ => false
   }
