@@ -139,6 +139,19 @@ def test_texts_are_compared_as_values_of_the_other_type(batch):
         _first(batch, "id = '1'")
 
 
+@pytest.mark.parametrize("form", ["ARRAY[{}]", "ROW(1, {})", "MAP['k', {}]", "ARRAY[ROW({})]"])
+def test_timestamps_inside_are_not_cut_to_dates(batch, form):
+    stamp = form.format("TIMESTAMP '2020-02-09 01:00:00'")
+    date = form.format("DATE '2020-02-09'")
+    for query in (
+        f"SELECT {stamp} UNION ALL SELECT {date}",
+        f"SELECT * FROM (VALUES ({date}), ({stamp})) AS t (a)",
+        f"SELECT CASE WHEN RAND() < 2 THEN {stamp} ELSE {date} END",
+    ):
+        with pytest.raises(TableException, match=r"common type|Type mismatch"):
+            batch.sql_query(query)
+
+
 def test_sums_wrap_around_or_are_null(numbers):
     columns = (
         "SUM(w)",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
+from itertools import combinations
 
 from pyflow.table.logical_types import (
     MAX_DECIMAL_PRECISION,
@@ -144,8 +145,12 @@ def in_sql(types: Sequence[DataType]) -> list[DataType] | None:
     """Return the types as which SQL looks for one that values of all of them can have.
 
     Other than in the Table API a FLOAT beside a DECIMAL is a DOUBLE, a timestamp beside another one
-    is of the kind of the first, and beside a date or a time of day there is none: None.
+    is of the kind of the first, and beside a date or a time of day there is none: None, also where
+    they are inside arrays, maps and rows.
     """
+    pairs = (inside for pair in combinations(types, 2) for inside in _parts_of_both(*pair) or ())
+    if any(in_sql(pair) is None for pair in pairs):
+        return None
     stamps = [each for each in types if isinstance(each, TIMESTAMPS)]
     if stamps and any(isinstance(each, (DateType, TimeType)) for each in types):
         return None
