@@ -238,6 +238,13 @@ QUERIES = {
         "f % 2 = 0"
     ),
     "filter": lambda table, f: table.where(f("id") > F.length(F.input_file_name()) - 1000),
+    "above a filter": lambda table, f: table.where(f("id") % 2 == 0).select("id", *origin()),
+    "above a filter of its function": lambda table, f: table.where(f("id") % 2 == 0).select(
+        f("id"), *origin()
+    ),
+    "above a filter of another function": lambda table, f: table.where(f("id") % 2 == 0).select(
+        PLAIN("id"), next_in_batch("id"), *origin()
+    ),
     "chain": lambda table, f: table.select(PLAIN(next_in_batch(f("id"))).alias("f"), *origin()),
     "chain and filter": lambda table, f: table.select("id", f("id").alias("f"), origin(0)).where(
         f("f") > F.expr("input_file_block_start()")

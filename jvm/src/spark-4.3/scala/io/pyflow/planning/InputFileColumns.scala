@@ -29,6 +29,7 @@ private[planning] object InputFileColumns {
 
   private def evaluates(plan: LogicalPlan): Boolean = plan match {
     case Project(_, input) => evaluates(input)
+    case Filter(_, input) => evaluates(input)
     case other => PythonEvaluation.unapply(other).isDefined
   }
 
@@ -48,6 +49,7 @@ private[planning] object InputFileColumns {
     def below(plan: LogicalPlan): LogicalPlan = plan match {
       case Project(list, input) if evaluates(input) =>
         Project(list ++ columns.map(_._2.toAttribute), below(input))
+      case Filter(condition, input) if evaluates(input) => Filter(condition, below(input))
       case evaluation if evaluates(evaluation) =>
         evaluation.withNewChildren(evaluation.children.map(below))
       case input => Project(input.output ++ columns.map(_._2), input)

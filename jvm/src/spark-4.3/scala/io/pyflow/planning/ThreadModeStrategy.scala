@@ -29,7 +29,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
     if (PyFlowConf.isProcessMode(conf)) Nil else planForThreadMode(plan)
 
   private def planForThreadMode(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case InputFileColumns(askedBelow) => planForThreadMode(askedBelow)
+    case InputFileColumns(askedBelow) => planLater(askedBelow) :: Nil
 
     case EvaluatedBelow(reusing) => planLater(reusing) :: Nil
 
