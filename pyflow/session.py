@@ -98,7 +98,7 @@ def _submitted_settings() -> dict[str, str]:
     return dict(SparkConf().getAll())
 
 
-def _driver_has_plugin() -> bool:
+def driver_has_plugin() -> bool:
     """Whether the driver's JVM, which runs, has the plugin's class."""
     from py4j.java_gateway import JavaClass  # type: ignore[import-untyped]
     from pyspark import SparkContext
@@ -183,7 +183,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         )
     values = settings(present)
     if _is_submitted():
-        if not _driver_has_plugin():
+        if not driver_has_plugin():
             warnings.warn(
                 "spark-submit has started the driver without PyFlow's jar, so that functions run "
                 f"in process mode: give it --jars {jar_path()} --conf spark.plugins={PLUGIN}",

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from pyflow.session import driver_has_plugin
+
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame
     from pyspark.sql import Row as SparkRow
@@ -28,13 +33,34 @@ def local_rows(frame: DataFrame) -> Iterator[SparkRow]:
         return
     from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
+    context = frame.sparkSession.sparkContext
+    tag = f"rows-{uuid.uuid4()}"
+    context.addJobTag(tag)
     try:
-        yield from frame.toLocalIterator()
+        rows = frame.toLocalIterator()
+    finally:
+        context.removeJobTag(tag)
+    try:
+        yield from rows
     except Py4JJavaError as error:
         known = _known(error.java_exception, frame.sparkSession)
         if known is None:
             raise
         raise known from None
+    finally:
+        _drop_jobs(context, tag)
+
+
+def _drop_jobs(context: SparkContext, tag: str) -> None:
+    """Have the driver drop what ran for the rows; without the plugin's jar it keeps the plans."""
+    from py4j.protocol import Py4JError
+
+    jvm: Any = context._jvm
+    of_jvm: Any = context._jsc
+    # A JVM that is gone keeps nothing, and the rows have told of it.
+    with contextlib.suppress(Py4JError, OSError):
+        if of_jvm is not None and driver_has_plugin():
+            jvm.org.apache.spark.sql.pyflow.EndedQueries.dropJobs(of_jvm.sc(), tag)
 
 
 def _known(exception: Any, spark: Any) -> PySparkException | None:

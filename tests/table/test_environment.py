@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from pyspark.errors import PySparkException
 
 from pyflow.common import Configuration, JobStatus, Row, RowKind
 from pyflow.table import (
@@ -234,6 +235,22 @@ def test_results_tell_their_schema_and_kind(batch):
         assert found.next() == Row(0)
     with pytest.raises(StopIteration):
         next(found)
+
+
+def test_the_driver_drops_plans_whose_rows_were_taken(batch, spark):
+    """Spark keeps them with what was broadcast: a program that takes rows often would fill it."""
+    kept = spark.sparkContext._jsc.sc().dagScheduler().activeQueryToJobs()
+    fails = udf(lambda n: 1 // n, result_type=DataTypes.BIGINT())
+    before = set(kept.keySet())
+    assert rows(numbers(batch)) == [Row(0), Row(1), Row(2)]
+    with numbers(batch).execute().collect() as found:
+        next(found)
+    with pytest.raises(PySparkException, match="ZeroDivisionError"):
+        rows(numbers(batch).select(fails(col("n"))))
+    deadline = time.monotonic() + 30
+    while set(kept.keySet()) - before:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def test_insertions_are_jobs(batch):
