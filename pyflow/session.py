@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +21,14 @@ ALLOWED = "spark.pyflow.thread-mode.allowed"
 # Python's recursion limit is counted in calls, not bytes: on the JVM's default of 1 MiB a deep
 # recursion in C code overflows the thread's stack, and the JVM with it, before Python objects.
 STACK_SIZE = "8m"
+
+# Options of spark-submit that stand for settings which PyFlow reads or sets, as
+# org.apache.spark.launcher.SparkSubmitOptionParser names them.
+_OPTIONS = {
+    "--driver-java-options": "spark.driver.extraJavaOptions",
+    "--jars": "spark.jars",
+    "--remote": "spark.remote",
+}
 
 
 class JarNotFoundError(FileNotFoundError):
@@ -65,7 +74,11 @@ def spark_defaults() -> dict[str, str]:
         if home is None:
             return {}
         directory = str(home / "conf")
-    path = Path(directory) / "spark-defaults.conf"
+    return _properties(Path(directory) / "spark-defaults.conf")
+
+
+def _properties(path: Path) -> dict[str, str]:
+    """Return the settings of a file, empty when there is no such file."""
     if not path.is_file():
         return {}
     settings = {}
@@ -80,10 +93,15 @@ def present_settings(builder: SparkSession.Builder) -> dict[str, str]:
     """Return the settings that an application has which a builder starts.
 
     Those of the builder, which come before those of ``spark-submit`` and its files, where that
-    runs the program, and before those of ``spark-defaults.conf``, where Python does.
+    runs the program, and before those of ``PYSPARK_SUBMIT_ARGS`` and ``spark-defaults.conf``,
+    where Python does.
     """
-    outside = _submitted_settings() if _is_submitted() else spark_defaults()
-    return {**outside, **builder._options}
+    if _is_submitted():
+        return {**_submitted_settings(), **builder._options}
+    options = _submit_options()
+    file = options.pop("--properties-file", None)
+    outside = spark_defaults() if file is None else _properties(Path(file))
+    return {**outside, **options, **builder._options}
 
 
 def _is_submitted() -> bool:
@@ -96,6 +114,50 @@ def _submitted_settings() -> dict[str, str]:
 
     SparkContext._ensure_initialized()
     return dict(SparkConf().getAll())
+
+
+def _submit_options() -> dict[str, str]:
+    """Return the settings of ``PYSPARK_SUBMIT_ARGS``, and its ``--properties-file``.
+
+    PySpark starts ``spark-submit`` with them after those of the program; an option comes before
+    ``--conf`` there, the last of a name before the others.
+    """
+    settings = {}
+    options = {}
+    words = iter(_submit_words())
+    for word in words:
+        option, is_one_word, value = word.partition("=")
+        if option not in ("-c", "--conf", "--properties-file", *_OPTIONS):
+            continue
+        value = value if is_one_word else next(words, "")
+        if option in _OPTIONS:
+            options[_OPTIONS[option]] = value
+        elif option == "--properties-file":
+            options[option] = value
+        else:
+            name, _, value = value.partition("=")
+            settings[name] = value
+    return {**settings, **options}
+
+
+def _submit_words() -> list[str]:
+    return shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
+
+
+def _extend_submit_options(values: Mapping[str, str]) -> None:
+    """Add to the options of ``PYSPARK_SUBMIT_ARGS`` that would replace values in the driver."""
+    given = _submit_options()
+    words = _submit_words()
+    extended = []
+    if "spark.jars" in given:
+        jars = with_items(given["spark.jars"], *values["spark.jars"].split(","))
+        extended += ["--jars", jars]
+    if "spark.driver.extraJavaOptions" in given:
+        options = _with_stack_size(given["spark.driver.extraJavaOptions"])
+        extended += ["--driver-java-options", options]
+    if extended:
+        at = words.index("pyspark-shell") if "pyspark-shell" in words else len(words)
+        os.environ["PYSPARK_SUBMIT_ARGS"] = shlex.join([*words[:at], *extended, *words[at:]])
 
 
 def driver_has_plugin() -> bool:
@@ -144,8 +206,9 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Set jar, plugin and JVM options on a session builder.
 
     The execution mode stays the caller's choice: ``spark.pyflow.execution-mode``. Settings
-    of the builder, of ``spark-submit`` and of ``spark-defaults.conf`` are kept. In a program of
-    ``spark-submit`` the jar has to be among its ``--jars`` or ``--packages``.
+    of the builder, of ``spark-submit``, of ``PYSPARK_SUBMIT_ARGS`` and of ``spark-defaults.conf``
+    are kept. In a program of ``spark-submit`` the jar has to be among its ``--jars`` or
+    ``--packages``.
 
     Parameters
     ----------
@@ -192,6 +255,8 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
             return builder
         # It has started the driver's JVM and named the jars.
         del values["spark.jars"], values["spark.driver.extraJavaOptions"]
+    else:
+        _extend_submit_options(values)
     for key, value in values.items():
         builder = builder.config(key, value)
     return builder

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+
 import pytest
 from pyspark.sql import SparkSession
 
@@ -21,6 +24,7 @@ def no_application(monkeypatch, tmp_path):
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     for variable in ("SPARK_REMOTE", "SPARK_API_MODE"):
         monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "pyspark-shell")
 
 
 def write_defaults(tmp_path, text):
@@ -75,6 +79,44 @@ def test_configure_twice_is_configure_once():
     once = options_of(SparkSession.builder)
 
     assert options_of(pyflow.configure(SparkSession.builder)) == once
+
+
+def test_configure_adds_to_pyspark_submit_args(monkeypatch):
+    """Its options replace, in the driver's JVM, what a builder has set."""
+    given = "--jars /a.jar -c spark.jars=/no.jar --conf=spark.plugins=org.example.Plugin"
+    options = f"{DRIVER_OPTIONS}='-Da=b -Dc=d'"
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"{given} --conf {options} pyspark-shell")
+
+    for _ in range(2):
+        configured = options_of(SparkSession.builder)
+
+        assert configured["spark.jars"] == f"/a.jar,{pyflow.jar_path()}"
+        assert configured["spark.plugins"] == "org.example.Plugin,io.pyflow.PyFlowPlugin"
+        assert configured[DRIVER_OPTIONS] == "-Da=b -Dc=d -Xss8m"
+        words = shlex.split(os.environ["PYSPARK_SUBMIT_ARGS"])
+        assert words[-5:-1] == [
+            *("--jars", f"/a.jar,{pyflow.jar_path()}"),
+            *("--driver-java-options", "-Da=b -Dc=d -Xss8m"),
+        ]
+
+
+def test_configure_adds_jars_of_the_builder_to_pyspark_submit_args(monkeypatch):
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--jars /a.jar pyspark-shell")
+    options_of(SparkSession.builder.config("spark.jars", "/b.jar"))
+
+    words = shlex.split(os.environ["PYSPARK_SUBMIT_ARGS"])
+    assert words[-2] == f"/a.jar,/b.jar,{pyflow.jar_path()}"
+
+
+def test_configure_reads_the_properties_file_of_pyspark_submit_args(monkeypatch, tmp_path):
+    write_defaults(tmp_path, "spark.plugins org.example.Unread")
+    file = tmp_path / "other.conf"
+    file.write_text("spark.plugins org.example.Plugin")
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--properties-file {file} pyspark-shell")
+
+    plugins = options_of(SparkSession.builder)["spark.plugins"]
+
+    assert plugins == "org.example.Plugin,io.pyflow.PyFlowPlugin"
 
 
 def test_configure_adds_to_spark_defaults(tmp_path):

@@ -49,3 +49,23 @@ def test_settings_of_the_defaults_are_kept(tmp_path):
     assert "pyflow.execution-mode: process" in printed
     assert "functions run in: python" in printed
     assert f"jars: {PROGRAM},{pyflow.jar_path()}" in printed
+
+
+def test_settings_of_pyspark_submit_args_are_kept(tmp_path):
+    other = tmp_path / "other.jar"
+    other.write_bytes((SPARK / "jars" / "py4j-0.10.9.9.jar").read_bytes())
+    arguments = (
+        f"--master local[2] --jars {other} --driver-java-options=-Dkey=value "
+        "--conf spark.executor.extraJavaOptions=-Dkey=value pyspark-shell"
+    )
+
+    printed = run([sys.executable, PROGRAM], tmp_path, PYSPARK_SUBMIT_ARGS=arguments)
+    assert "pyflow.execution-mode: thread" in printed
+    assert "functions run in: python" not in printed
+    assert f"jars: {other},{pyflow.jar_path()}" in printed
+    assert "executor.extraJavaOptions: -Dkey=value -Xss8m" in printed
+
+    arguments = f"-c spark.pyflow.execution-mode=process {arguments}"
+    printed = run([sys.executable, PROGRAM], tmp_path, PYSPARK_SUBMIT_ARGS=arguments)
+    assert "pyflow.execution-mode: process" in printed
+    assert "functions run in: python" in printed
