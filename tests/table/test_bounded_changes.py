@@ -56,6 +56,23 @@ def test_what_no_operator_carries_is_computed_at_the_end(orders, query, expected
     assert rows(orders.sql_query(query)) == expected
 
 
+def test_sums_of_decimals_are_exact_up_to_their_last_digit(streaming):
+    """Null while they have too many digits; Flink's start anew with the next value."""
+    great = 10**38 - 10
+    lines = [(1, great), (2, great), (1, 5), (2, -great)]
+    values = ", ".join(f"({key}, '{number}')" for key, number in lines)
+    streaming.execute_sql(
+        "CREATE TEMPORARY VIEW numbers AS SELECT k, CAST(t AS DECIMAL(38, 0)) AS n "
+        f"FROM (VALUES {values}) AS v (k, t)"
+    )
+    last = "SELECT k, LAST_VALUE(n) AS n FROM numbers GROUP BY k"
+
+    found = rows(streaming.sql_query(f"SELECT SUM(n) FROM ({last})"))
+
+    sums = [change[1] for change in found if change[0] in ("+I", "+U")]
+    assert sums == [great, None, great, great + 5, 5, 5 - great]
+
+
 def test_rows_are_those_of_process_mode(orders, spark):
     query = f"""
         SELECT n, COUNT(*), MAX(total) FROM (

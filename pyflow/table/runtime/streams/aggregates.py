@@ -646,6 +646,6 @@ def _rounding(scale: int) -> Callable[[Any], decimal.Decimal | None]:
         if isinstance(value, float):
             value = decimal.Decimal(repr(value))
         rounded = value.quantize(unit, decimal.ROUND_HALF_UP, _EXACT)
-        return rounded if abs(rounded) < greatest else None
+        return rounded if rounded.copy_abs() < greatest else None
 
     return finish
