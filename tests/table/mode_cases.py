@@ -271,40 +271,53 @@ def pandas_aggregate_of_every_type(t_env):
     return table.group_by(col("n")).select(col("n"), *named)
 
 
-class Twice(TableAggregateFunction):
-    """All values, twice."""
+def fields_of_every_type():
+    return [DataTypes.FIELD(name, data_type) for name, (data_type, _) in TYPES.items()]
 
-    def __init__(self, data_type):
-        self.data_type = data_type
+
+class Twice(TableAggregateFunction):
+    """All rows, twice."""
 
     def create_accumulator(self):
         return []
 
-    def accumulate(self, accumulator, value):
-        accumulator.append(value)
+    def accumulate(self, accumulator, *row):
+        accumulator.append(Row(*row))
 
     def emit_value(self, accumulator):
-        for value in accumulator:
-            yield Row(value)
-            yield Row(value)
+        for row in accumulator:
+            yield row
+            yield row
 
     def get_accumulator_type(self):
-        return DataTypes.ARRAY(self.data_type)
+        return DataTypes.ARRAY(self.get_result_type())
 
     def get_result_type(self):
-        return DataTypes.ROW([DataTypes.FIELD("v", self.data_type)])
+        return DataTypes.ROW(fields_of_every_type())
 
 
-def _table_aggregate(name):
-    def run(t_env):
-        call = udtaf(Twice(TYPES[name][0]))(col(name)).alias("v")
-        return values(t_env, (name,)).group_by(col("n")).flat_aggregate(call).select(col("*"))
-
-    return run
+@case()
+def table_aggregate_of_every_type(t_env):
+    call = udtaf(Twice())(*map(col, TYPES)).alias(*(f"{name}_" for name in TYPES))
+    return values(t_env).group_by(col("n")).flat_aggregate(call).select(col("*"))
 
 
-for _name in ("big", "wide", "text", "instant", "row"):
-    CASES[f"table_aggregate_of_{_name}"] = Case(_table_aggregate(_name), BOTH, False)
+@case()
+def table_aggregate_of_all_rows(t_env):
+    call = udtaf(Twice())(*map(col, TYPES)).alias(*(f"{name}_" for name in TYPES))
+    return values(t_env).flat_aggregate(call).select(col("*"))
+
+
+@case()
+def rows_of_every_type(t_env):
+    """`map` and `flat_map`, over whole rows."""
+    fields = [DataTypes.FIELD("n", DataTypes.INT()), *fields_of_every_type()]
+    mapped = values(t_env).map(udf(lambda row: row, result_type=DataTypes.ROW(fields)))
+    told = udtf(
+        lambda row: [Row("; ".join(map(kind_and_value, row)), *row)] * 2,
+        result_types=["STRING", *(field.data_type for field in fields)],
+    )
+    return mapped.flat_map(told)
 
 
 # Functions of all kinds
@@ -609,7 +622,6 @@ def table_aggregates(t_env):
 
 @case()
 def aggregated_rows(t_env):
-    """`aggregate` and `flat_aggregate` without keys."""
     call = udaf(Mean())(col("price"), col("id")).alias("m")
     return orders(t_env).group_by(col("item")).aggregate(call).select(col("item"), col("m"))
 

@@ -25,6 +25,14 @@ _MANY = 60
 Pair = tuple[str, str]
 PAIRS: list[Pair] = list(product(COLUMNS, repeat=2))
 
+_WITH_PARTS = ("ARRAY[{}]", "MAP['k', {}]", "ROW({}, 1)")
+_PARTS = ("i", "l", "f", "d", "n", "m", "s", "v", "y", "q", "ts", "z")
+PAIRS_WITH_PARTS: list[Pair] = [
+    (form.format(one), form.format(other))
+    for form in _WITH_PARTS
+    for one, other in product(_PARTS, repeat=2)
+]
+
 #: Expressions, and types of columns that they are written into.
 SHORTENED: list[Pair] = [
     ("v", "VARCHAR(4)"),
@@ -90,12 +98,23 @@ def _values(pairs: list[Pair]) -> str:
     return f"SELECT * FROM (VALUES {values}) AS v (place, {names})"
 
 
+def _case(pairs: list[Pair]) -> str:
+    columns = ", ".join(
+        f"CASE WHEN b THEN {one} ELSE {other} END AS e{place}"
+        for place, (one, other) in enumerate(pairs)
+    )
+    return f"SELECT place, {columns} FROM operands"
+
+
 #: Queries with a column for each pair, beside the place of the row.
 QUERIES = {
     "UNION ALL": _set_operation("UNION ALL"),
     "EXCEPT": _set_operation("EXCEPT"),
     "VALUES": _values,
 }
+
+#: The same for pairs of arrays, maps and rows.
+QUERIES_OF_PARTS = {"UNION ALL OF PARTS": _set_operation("UNION ALL"), "CASE OF PARTS": _case}
 
 
 def _schema(t_env, query: str, schema_of) -> str:
@@ -166,7 +185,7 @@ def _evaluated(pairs: list[Pair], values) -> dict[Pair, list]:
 
 def of_queries(t_env, name: str, schema_of, pairs: list[Pair] = PAIRS) -> dict[str, list]:
     """Return type and values of the column of each pair, without those that fail."""
-    query = QUERIES[name]
+    query = {**QUERIES, **QUERIES_OF_PARTS}[name]
     types: dict[Pair, str] = {}
     for pair in pairs:
         try:
