@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from itertools import combinations
 
 from pyflow.table.logical_types import (
     MAX_DECIMAL_PRECISION,
@@ -145,25 +144,30 @@ def in_sql(types: Sequence[DataType]) -> list[DataType] | None:
     """Return the types as which SQL looks for one that values of all of them can have.
 
     Other than in the Table API a FLOAT beside a DECIMAL is a DOUBLE, a timestamp beside another one
-    is of the kind of the first, and beside a date or a time of day there is none: None, also where
-    they are inside arrays, maps and rows.
+    is of the kind of the first, and beside a date or a time of day there is none: None. The same
+    holds inside arrays, maps and rows.
     """
-    pairs = (inside for pair in combinations(types, 2) for inside in _parts_of_both(*pair) or ())
-    if any(in_sql(pair) is None for pair in pairs):
-        return None
+    known = [data_type for data_type in types if not isinstance(data_type, NullType)]
+    if known and all(_are_alike(known[0], each) for each in known):
+        merged = [in_sql(parts) for parts in zip(*map(_parts, known))]
+        found = [each for each in merged if each is not None]
+        if len(found) < len(merged):
+            return None
+        made = (with_nulls(_with_parts(*pair), pair[0]) for pair in zip(known, zip(*found)))
+        return [each if isinstance(each, NullType) else next(made) for each in types]
     stamps = [each for each in types if isinstance(each, TIMESTAMPS)]
     if stamps and any(isinstance(each, (DateType, TimeType)) for each in types):
         return None
     has_decimals = any(isinstance(each, DecimalType) for each in types)
-    found: list[DataType] = []
+    read: list[DataType] = []
     for each in types:
         if isinstance(each, FloatType) and has_decimals:
-            found.append(with_nulls(DataTypes.DOUBLE(), each))
+            read.append(with_nulls(DataTypes.DOUBLE(), each))
         elif isinstance(each, TIMESTAMPS) and isinstance(stamps[0], TimestampType):
-            found.append(with_nulls(TimestampType(each.precision), each))
+            read.append(with_nulls(TimestampType(each.precision), each))
         else:
-            found.append(each)
-    return found
+            read.append(each)
+    return read
 
 
 def common_in_sql(types: Sequence[DataType]) -> DataType | None:
@@ -177,9 +181,8 @@ def takes(declared: DataType, given: DataType) -> bool:
 
     Inside of arrays, maps and rows the same rules hold; fields are compared by their places.
     """
-    parts = _parts_of_both(declared, given)
-    if parts is not None:
-        return all(takes(*each) for each in parts)
+    if _are_alike(declared, given):
+        return all(takes(*each) for each in zip(_parts(declared), _parts(given)))
     beyond_common = any(
         isinstance(declared, one) and isinstance(given, other)
         for one, other in (
@@ -192,19 +195,28 @@ def takes(declared: DataType, given: DataType) -> bool:
     return beyond_common or type(common([given, declared])) is type(declared)
 
 
-def _parts_of_both(left: DataType, right: DataType) -> list[tuple[DataType, DataType]] | None:
-    """Return the types inside two types of one kind; None if they have none, or other numbers."""
-    if isinstance(left, ArrayType) and isinstance(right, ArrayType):
-        return [(left.element_type, right.element_type)]
-    if isinstance(left, MultisetType) and isinstance(right, MultisetType):
-        return [(left.element_type, right.element_type)]
-    if isinstance(left, MapType) and isinstance(right, MapType):
-        return [(left.key_type, right.key_type), (left.value_type, right.value_type)]
-    if not (isinstance(left, RowType) and isinstance(right, RowType)):
-        return None
-    if len(left.fields) != len(right.fields):
-        return None
-    return [(a.data_type, b.data_type) for a, b in zip(left.fields, right.fields)]
+def _parts(data_type: DataType) -> list[DataType]:
+    """Return the types inside a type: of elements, of keys and values, or of fields."""
+    if isinstance(data_type, (ArrayType, MultisetType)):
+        return [data_type.element_type]
+    if isinstance(data_type, MapType):
+        return [data_type.key_type, data_type.value_type]
+    return list(data_type.field_types()) if isinstance(data_type, RowType) else []
+
+
+def _with_parts(data_type: DataType, parts: Sequence[DataType]) -> DataType:
+    """Return a type of the same kind with other types inside."""
+    if isinstance(data_type, RowType):
+        return RowType([RowField(field.name, each) for field, each in zip(data_type.fields, parts)])
+    if isinstance(data_type, MapType):
+        return MapType(parts[0], parts[1])
+    return ArrayType(parts[0]) if isinstance(data_type, ArrayType) else MultisetType(parts[0])
+
+
+def _are_alike(left: DataType, right: DataType) -> bool:
+    """Whether two types are of one kind and have as many types inside, some at least."""
+    parts = _parts(left)
+    return bool(parts) and type(left) is type(right) and len(parts) == len(_parts(right))
 
 
 def _common_of_two(left: DataType, right: DataType) -> DataType | None:
@@ -301,17 +313,11 @@ def _of_parts(
     left: DataType, right: DataType, merge: Callable[[DataType, DataType], DataType | None]
 ) -> DataType | None:
     """Return the type of two of one kind that have types inside, which are merged one by one."""
-    parts = _parts_of_both(left, right)
-    if parts is None:
+    if not _are_alike(left, right):
         return None
-    merged = [each for each in (merge(*pair) for pair in parts) if each is not None]
-    if len(merged) < len(parts):
-        return None
-    if isinstance(left, RowType):
-        return RowType([RowField(field.name, each) for field, each in zip(left.fields, merged)])
-    if isinstance(left, MapType):
-        return MapType(merged[0], merged[1])
-    return ArrayType(merged[0]) if isinstance(left, ArrayType) else MultisetType(merged[0])
+    merged = [merge(*pair) for pair in zip(_parts(left), _parts(right))]
+    found = [each for each in merged if each is not None]
+    return _with_parts(left, found) if len(found) == len(merged) else None
 
 
 _MERGED: tuple[tuple[tuple[type, ...], Callable[[DataType, DataType], DataType | None]], ...] = (

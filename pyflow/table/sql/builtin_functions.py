@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from pyspark.sql import Column
@@ -24,7 +24,7 @@ from pyflow.table.planner.functions.definition import (
     require_common,
 )
 from pyflow.table.planner.functions.logic import Comparison, compared, differ
-from pyflow.table.planner.type_rules import STRINGS, comparable, in_sql, with_nulls
+from pyflow.table.planner.type_rules import STRINGS, comparable, in_sql, same, with_nulls
 from pyflow.table.types import (
     BooleanType,
     DataType,
@@ -102,22 +102,23 @@ def _sql_only(
     )
 
 
-def _in_common(arguments: Arguments) -> list[DataType]:
-    """Return the types as which SQL looks for one of all arguments."""
-    types = in_sql(arguments.types)
-    if types is None:
+def _merged(arguments: Arguments, places: Sequence[int] | None = None) -> Arguments:
+    """Return arguments whose types SQL makes one of, which the Table API does otherwise.
+
+    Parameters
+    ----------
+    places
+        Where they are, if not all are among them.
+    """
+    chosen = range(len(arguments)) if places is None else places
+    read = in_sql([arguments.types[place] for place in chosen])
+    if read is None:
         raise arguments.fail("the arguments have no common type; cast them")
-    return types
-
-
-def _merged(arguments: Arguments) -> Arguments:
-    """Return arguments whose types SQL makes one of, which the Table API does otherwise."""
-    types = tuple(_in_common(arguments))
-    columns = tuple(
-        arguments[place] if type(new) is type(old) else arguments.as_type(place, new)
-        for place, (new, old) in enumerate(zip(types, arguments.types))
-    )
-    return replace(arguments, types=types, columns=columns)
+    types, columns = list(arguments.types), list(arguments.columns)
+    for place, new in zip(chosen, read):
+        if not same(new, types[place]):
+            types[place], columns[place] = new, arguments.as_type(place, new)
+    return replace(arguments, types=tuple(types), columns=tuple(columns))
 
 
 def _joined(arguments: Arguments) -> Arguments:
@@ -160,7 +161,8 @@ def _in_sql(function: BuiltIn, given: Callable[[Arguments], Arguments]) -> Built
 #: The functions of operators and of forms of SQL that are other ones than in the Table API.
 OF_SQL = {
     **{name: _in_sql(built_in(name), _joined) for name in ("plus", "minus", "times", "divide")},
-    **{name: _in_sql(built_in(name), _merged) for name in ("ifThenElse", "array")},
+    "ifThenElse": _in_sql(built_in("ifThenElse"), partial(_merged, places=(1, 2))),
+    "array": _in_sql(built_in("array"), _merged),
     **{name: _in_sql(built_in(name), _read) for name in ("between", "notBetween")},
 }
 
@@ -169,12 +171,18 @@ def _type_of_case(arguments: Arguments) -> DataType:
     for data_type in arguments.types[:-1:2]:
         if not isinstance(data_type, (BooleanType, NullType)):
             raise arguments.fail(f"a condition is {data_type}, not BOOLEAN")
-    types = _merged(arguments).types
-    return require_common(arguments, [*types[1:-1:2], types[-1]])
+    places = _values_of_case(arguments)
+    types = _merged(arguments, places).types
+    return require_common(arguments, [types[place] for place in places])
+
+
+def _values_of_case(arguments: Arguments) -> list[int]:
+    last = len(arguments) - 1
+    return [*range(1, last, 2), last]
 
 
 def _build_case(arguments: Arguments) -> Column:
-    merged, last = _merged(arguments), len(arguments) - 1
+    merged, last = _merged(arguments, _values_of_case(arguments)), len(arguments) - 1
     first, *others = (
         (merged.as_type(place, BOOLEAN), merged.as_type(place + 1, arguments.result))
         for place in range(0, last, 2)
@@ -210,7 +218,7 @@ def _rank(name: str, parameters: str, result: DataType, make: Any, summary: str)
 
 def _outermost(name: str, choose: Callable[..., Column], summary: str) -> BuiltIn:
     def type_of(arguments: Arguments) -> DataType:
-        _in_common(arguments)
+        _merged(arguments)
         return require_common(arguments, arguments.types)
 
     def build(arguments: Arguments) -> Column:

@@ -25,9 +25,12 @@ def main():
 
     with tempfile.TemporaryDirectory() as directory:
         sql_operands.make_table(t_env, Path(directory))
+        schema = lambda table: str(table._j_table.getResolvedSchema())  # noqa: E731
         for name in sql_conversions.QUERIES:
-            schema = lambda table: str(table._j_table.getResolvedSchema())  # noqa: E731
             keep(name, sql_conversions.of_queries(t_env, name, schema))
+        for name in sql_conversions.QUERIES_OF_PARTS:
+            pairs = sql_conversions.PAIRS_WITH_PARTS
+            keep(name, sql_conversions.of_queries(t_env, name, schema, pairs))
         pairs = sql_conversions.PAIRS + sql_conversions.SHORTENED
         keep("INSERT", sql_conversions.of_insertions(t_env, pairs))
     write(Path(__file__).with_name("sql_conversions.json"), recorded)
