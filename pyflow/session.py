@@ -8,7 +8,7 @@ import shlex
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyflow import __version__
 
@@ -168,6 +168,27 @@ def driver_has_plugin() -> bool:
     return isinstance(getattr(SparkContext._jvm, PLUGIN), JavaClass)
 
 
+def _jar_for_executors(present: Mapping[str, str]) -> str | None:
+    """Return the jar of the driver's plugin where executors would not get it, else None.
+
+    ``--driver-class-path`` is the driver's alone. Executors that lack the plugin do not start.
+    """
+    from pyspark import SparkContext
+
+    jvm: Any = SparkContext._jvm
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    source = loader.loadClass(PLUGIN).getProtectionDomain().getCodeSource()
+    jar = Path(jvm.java.nio.file.Paths.get(source.getLocation().toURI()).toString())
+    home = spark_home()
+    of_all = {Path(name).name for name in present.get("spark.jars", "").split(",")}
+    is_there = (
+        jar.name in of_all
+        or "spark.executor.extraClassPath" in present
+        or (home is not None and jar.parent == home.resolve() / "jars")
+    )
+    return None if is_there or jar.suffix != ".jar" else str(jar)
+
+
 def settings(present: Mapping[str, str]) -> dict[str, str]:
     """Return the settings that put PyFlow into an application.
 
@@ -255,6 +276,9 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
             return builder
         # It has started the driver's JVM and named the jars.
         del values["spark.jars"], values["spark.driver.extraJavaOptions"]
+        jar = _jar_for_executors(present)
+        if jar is not None:
+            values["spark.jars"] = with_items(present.get("spark.jars", ""), jar)
     else:
         _extend_submit_options(values)
     for key, value in values.items():

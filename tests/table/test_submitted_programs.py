@@ -40,6 +40,16 @@ def test_without_the_jar_functions_run_in_process_mode(tmp_path):
     assert "functions run in: python" in printed
 
 
+def test_executors_get_a_jar_that_the_driver_alone_was_given(tmp_path):
+    command = [SPARK / "bin" / "spark-submit", "--master", "local-cluster[1,1,1024]"]
+
+    printed = run([*command, "--driver-class-path", pyflow.jar_path(), PROGRAM], tmp_path)
+
+    assert "functions run in: " in printed
+    assert "functions run in: python" not in printed
+    assert f"jars: {pyflow.jar_path()}" in printed
+
+
 def test_settings_of_the_defaults_are_kept(tmp_path):
     settings = f"spark.master local[2]\nspark.pyflow.execution-mode process\nspark.jars {PROGRAM}\n"
     (tmp_path / "spark-defaults.conf").write_text(settings)
