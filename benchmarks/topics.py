@@ -38,7 +38,7 @@ class Record:
     offset: int
     timestamp: int
     key: str | None
-    value: str
+    value: str | None
 
 
 class Topic:
@@ -172,11 +172,11 @@ class Topic:
 def _record(message: Message) -> Record:
     if message.error():
         raise RuntimeError(str(message.error()))
-    key = message.key()
+    key, value = message.key(), message.value()
     return Record(
         message.partition(),
         message.offset(),
         message.timestamp()[1],
         key.decode() if key is not None else None,
-        message.value().decode(),
+        value.decode() if value is not None else None,
     )

@@ -76,9 +76,18 @@ class StatementSet:
         overwrite : bool
             Whether rows that are there are replaced.
         """
-        insertion = self._t_env._insertion(target_path_or_descriptor, table, overwrite)
-        self._insertions.append(insertion)
+        self._add(target_path_or_descriptor, table, overwrite)
         return self
+
+    def _add(
+        self,
+        target: str | TableDescriptor,
+        table: Table,
+        overwrite: bool,
+        on_conflict: str | None = None,
+    ) -> None:
+        insertion = self._t_env._insertion(target, table, overwrite, on_conflict)
+        self._insertions.append(insertion)
 
     def explain(self, *extra_details: int) -> str:
         """Return how the rows of all insertions are computed, in Spark's words."""

@@ -747,15 +747,28 @@ class TableEnvironment:
         self._objects.add_view(f"`{name}`", table, temporary=True)
         return name
 
-    def _insertion(self, target: str | TableDescriptor, table: Table, overwrite: bool) -> Insertion:
+    def _insertion(
+        self,
+        target: str | TableDescriptor,
+        table: Table,
+        overwrite: bool,
+        on_conflict: str | None = None,
+    ) -> Insertion:
         if isinstance(target, str):
             entry = self._objects.find(target)
             if entry.descriptor is None:
                 raise TableException(f"{entry.identifier} is a view: it cannot be written.")
             return insertion_of(
-                entry.descriptor, entry.identifier, entry.path, table._rows, overwrite, self
+                entry.descriptor,
+                entry.identifier,
+                entry.path,
+                table._rows,
+                overwrite,
+                self,
+                on_conflict,
             )
-        return insertion_of(target, "of a descriptor", None, table._rows, overwrite, self)
+        name = "of a descriptor"
+        return insertion_of(target, name, None, table._rows, overwrite, self, on_conflict)
 
 
 class StreamTableEnvironment(TableEnvironment):

@@ -122,6 +122,9 @@ WRONG = {
     "CREATE TABLE t (a INT, PRIMARY KEY (a))": (1, 39, "'NOT ENFORCED'"),
     "INSERT t SELECT 1": (1, 8, "'INTO' or 'OVERWRITE' expected"),
     "INSERT INTO t": (1, 14, "a query expected"),
+    "INSERT INTO t SELECT 1 ON CONFLICT DO UPDATE": (
+        (1, 39, "'DEDUPLICATE' or 'ERROR' or 'NOTHING' expected")
+    ),
     "EXECUTE STATEMENT SET BEGIN INSERT INTO a SELECT 1 END": (1, 52, "';' expected"),
     "SHOW TABLE": (1, 6, "what to show"),
     "SET a = 1": (1, 5, "a key in single quotes expected"),

@@ -7,6 +7,7 @@ import random
 from typing import ClassVar
 
 import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import Row
 from pyspark.sql.streaming import TwsTester
 
@@ -168,6 +169,35 @@ def test_rows_that_meet_under_the_key_of_a_sink_give_way_to_each_other(
     query.cancel().result()
     assert found == [{1: "b"}, {1: "a", 2: "b"}]
     assert Kept.rows == {1: "c", 2: "a"}
+
+
+@pytest.mark.parametrize("strategy", ["NOTHING", "ERROR"])
+def test_what_becomes_of_rows_that_meet_can_be_chosen(
+    streaming, spark, tmp_path, monkeypatch, strategy
+):
+    streaming.create_temporary_table("kept", kept_by_count(monkeypatch))
+    source = Source(spark, tmp_path, "word STRING")
+    streaming.create_temporary_view("counted", words_by_count(source.table(streaming)))
+    insert = f"INSERT INTO kept SELECT n, word FROM counted ON CONFLICT DO {strategy}"
+    query = streaming.execute_sql(insert).get_job_client()
+    found = []
+    # Words that meet within a batch alone do not count.
+    for rows in ([("a",)], [("b",), ("b",)], [("a",), ("c",)]):
+        source.add(rows)
+        for each in spark.streams.active:
+            if strategy == "ERROR" and ("c",) in rows:
+                conflict = "Several rows of the query have the key .n=2. of table .*kept"
+                with pytest.raises(StreamingQueryException, match=conflict):
+                    each.processAllAvailable()
+            else:
+                each.processAllAvailable()
+        found.append(dict(Kept.rows))
+    if strategy == "NOTHING":
+        query.cancel().result()
+        # The word that was left out is not looked for again.
+        assert found == [{1: "a"}, {1: "a", 2: "b"}, {1: "c", 2: "b"}]
+    else:
+        assert found[:2] == [{1: "a"}, {1: "a", 2: "b"}]
 
 
 def test_bounded_rows_that_meet_under_the_key_of_a_sink(streaming, monkeypatch):

@@ -36,6 +36,7 @@ from pyflow.table.planner.relation import (
     TimeAttribute,
     column,
 )
+from pyflow.table.runtime.streams.upserts import Conflict
 from pyflow.table.types import MapType, MultisetType
 from pyflow.util.exceptions import TableException
 
@@ -127,12 +128,22 @@ def net_changes(relation: Relation, key: Sequence[str]) -> Relation:
     return replace(changes, frame=frame, key=tuple(key))
 
 
-def rows_by_key(relation: Relation, key: Sequence[str]) -> Relation:
+def rows_by_key(relation: Relation, key: Sequence[str], conflict: Conflict) -> Relation:
     """Return bounded changes as those of a table whose key is another than theirs.
 
-    Of the rows that are left under one key the last one counts; a key without any is deleted.
+    Of the rows that are left under one key one counts, the last where that is not said otherwise;
+    a key without any is deleted.
     """
     left = _last_of_key(relation) if relation.key else _left_of_all(relation)
+    if conflict.strategy != Conflict.LAST:
+        of_key = Window.partitionBy(*map(column, key))
+        first = F.row_number().over(of_key.orderBy(column(SEQUENCE))) == 1
+        if conflict.strategy == Conflict.ERROR:
+            named = (F.concat(F.lit(f"{name}="), column(name).cast("string")) for name in key)
+            before, after = conflict.message
+            message = F.concat(F.lit(before), F.concat_ws(", ", *named), F.lit(after))
+            first = first | F.raise_error(message).cast("boolean")
+        left = left.withColumn(_POSITION, first).filter(column(_POSITION))
     rows = left.select(
         *relation.columns,
         F.lit(UPDATE_AFTER).cast("tinyint").alias(KIND),

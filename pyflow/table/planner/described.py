@@ -14,7 +14,7 @@ from pyflow.table.connectors import connector_of
 from pyflow.table.connectors.connector import Connector, DescribedTable, Metadata
 from pyflow.table.expression import Expression
 from pyflow.table.planner import stream_upserts
-from pyflow.table.planner.changelog import rows_by_key
+from pyflow.table.planner.changelog import numbered, rows_by_key
 from pyflow.table.planner.configuration import value_of
 from pyflow.table.planner.conversion import convert
 from pyflow.table.planner.nodes import Node, Sql
@@ -29,6 +29,7 @@ from pyflow.table.planner.relation import (
     with_watermark,
 )
 from pyflow.table.planner.windows import as_instant
+from pyflow.table.runtime.streams.upserts import Conflict
 from pyflow.table.schema import (
     Schema,
     UnresolvedComputedColumn,
@@ -352,8 +353,16 @@ def insertion_of(
     relation: Relation,
     overwrite: bool,
     environment: TableEnvironment,
+    on_conflict: str | None = None,
 ) -> Insertion:
-    """Return the insertion of a relation into a table, or raise if the table does not take it."""
+    """Return the insertion of a relation into a table, or raise if the table does not take it.
+
+    Parameters
+    ----------
+    on_conflict
+        What becomes of rows that meet under the key of the table: a word of ``Conflict``. Where
+        none is given, the last one counts if the table is written by its key.
+    """
     schema = descriptor.get_schema()
     columns = () if schema is None else _physical(schema)
     described = _described(descriptor, identifier, columns or relation.fields)
@@ -367,10 +376,11 @@ def insertion_of(
         )
     target = described.columns if schema is None else _written_columns(schema)
     rows = _converted(relation, identifier, target or described.columns)
-    if connector.applies_by_key:
+    chosen = on_conflict is not None and described.primary_key and connector.takes_changes
+    if connector.applies_by_key or chosen:
         names = dict(zip(relation.names, rows.names))
         key = None if relation.key is None else tuple(names[name] for name in relation.key)
-        rows = _by_key(rows, key, described, environment)
+        rows = _by_key(rows, key, described, on_conflict, environment)
     name = "Unregistered_Sink" if path is None else ".".join(path)
     return Insertion(connector, rows, overwrite, name, path)
 
@@ -379,11 +389,12 @@ def _by_key(
     rows: Relation,
     key: tuple[str, ...] | None,
     sink: DescribedTable,
+    on_conflict: str | None,
     environment: TableEnvironment,
 ) -> Relation:
     """Return rows for a table that applies them by its key.
 
-    Where changes of several rows may meet under one key, the last of these is kept.
+    Where changes of several rows may meet under one key, one of these is kept.
 
     Parameters
     ----------
@@ -394,12 +405,19 @@ def _by_key(
     """
     setting = "table.exec.sink.upsert-materialize"
     how = value_of(environment.get_config().get_configuration(), setting)
-    needed = rows.updating and (key is None or not set(key) <= set(sink.primary_key))
-    if how == "NONE" or not (needed or (how == "FORCE" and rows.unbounded)):
-        return rows
+    may_meet = key is None or not set(key) <= set(sink.primary_key)
+    if on_conflict in (None, Conflict.LAST):
+        conflict = Conflict(Conflict.LAST, sink.identifier)
+        needed = rows.updating and may_meet
+        if how == "NONE" or not (needed or (how == "FORCE" and rows.unbounded)):
+            return rows
+    else:
+        conflict = Conflict(on_conflict, sink.identifier)
+        if not may_meet:
+            return rows
     if rows.unbounded:
-        return stream_upserts.rows_by_key(rows, sink.primary_key, key, environment)
-    return rows_by_key(replace(rows, key=key), sink.primary_key)
+        return stream_upserts.rows_by_key(rows, sink.primary_key, key, conflict, environment)
+    return rows_by_key(replace(numbered(rows), key=key), sink.primary_key, conflict)
 
 
 def _written_columns(schema: Schema) -> tuple[tuple[str, DataType], ...]:

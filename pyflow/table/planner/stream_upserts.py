@@ -18,7 +18,7 @@ from pyflow.table.planner.relation import (
     Relation,
     column,
 )
-from pyflow.table.runtime.streams.upserts import LatestRow, RowsOfKey
+from pyflow.table.runtime.streams.upserts import Conflict, FirstRowOfKey, LatestRow, RowsOfKey
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -76,11 +76,12 @@ def rows_by_key(
     relation: Relation,
     key: Sequence[str],
     own: Sequence[str] | None,
+    conflict: Conflict,
     environment: TableEnvironment,
 ) -> Relation:
     """Return the changes of a table whose key is another than that of the changes.
 
-    Of the rows under one key the one that was added last counts, as in Flink.
+    Of the rows under one key the one that was added last counts, where that is not said otherwise.
 
     Parameters
     ----------
@@ -101,7 +102,10 @@ def rows_by_key(
     )
     same = None if own is None else [others.index(name) for name in own if name in others]
     names = [*by.names, *values.names, KIND, SEQUENCE]
-    processor = RowsOfKey(same, names, lifetime_of(frame, environment))
+    lifetime = lifetime_of(frame, environment)
+    processor: RowsOfKey = RowsOfKey(same, names, lifetime)
+    if conflict.strategy != Conflict.LAST:
+        processor = FirstRowOfKey(same, names, lifetime, key, conflict)
     emitted = [*by.schema, *values.schema]
     found = changes_of(frame, by.names, processor, emitted, environment)
     restored = found.select(

@@ -500,6 +500,10 @@ class StatementGrammar(QueryGrammar):
         if not self.query_ahead() and self._curr.token_type != TokenType.L_PAREN:
             self.expected("a query")
         insert.set("expression", self.query())
+        if self.take("ON"):
+            self.require("CONFLICT")
+            self.require("DO")
+            insert.set("on_conflict", self.one_of(("DEDUPLICATE", "ERROR", "NOTHING")))
         return insert
 
     def _insert_query_ahead(self) -> bool:

@@ -285,7 +285,12 @@ class _Execution(Alterations):
             self._refuse(hint, "OPTIONS and other hints of a table are not carried")
         table = self._placed(insert, self._table(insert.expression))
         try:
-            statements.add_insert(path_text(insert.this), table, bool(insert.args.get("overwrite")))
+            statements._add(
+                path_text(insert.this),
+                table,
+                bool(insert.args.get("overwrite")),
+                insert.args.get("on_conflict"),
+            )
         except TableException as error:
             if str(error).startswith("SQL statement"):
                 raise

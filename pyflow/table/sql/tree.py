@@ -318,6 +318,7 @@ class Insert(Statement):
         "columns": False,
         "hints": False,
         "expression": True,
+        "on_conflict": False,
     }
 
 

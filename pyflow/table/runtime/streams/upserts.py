@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from pyflow.table.runtime.streams.lifetimes import Lifetime
 from pyflow.table.runtime.streams.operators import ExpiringOperator
@@ -18,7 +19,7 @@ from pyflow.table.runtime.streams.rows import (
 )
 from pyflow.table.runtime.streams.stores import identity_of
 
-__all__ = ["LatestRow", "RowsOfKey"]
+__all__ = ["Conflict", "FirstRowOfKey", "LatestRow", "RowsOfKey"]
 
 _Values = tuple[Any, ...]
 
@@ -66,6 +67,32 @@ class LatestRow(ExpiringOperator):
                 return
             changes.add(UPDATE_BEFORE, before, place)
             changes.add(UPDATE_AFTER, after, place)
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """What becomes of rows that meet under the key of a table: words of ``ON CONFLICT DO``.
+
+    Parameters
+    ----------
+    strategy : str
+        ``LAST``, ``FIRST`` or ``ERROR``.
+    table : str
+        Its name, for the error.
+    """
+
+    LAST: ClassVar[str] = "DEDUPLICATE"
+    FIRST: ClassVar[str] = "NOTHING"
+    ERROR: ClassVar[str] = "ERROR"
+
+    strategy: str
+    table: str
+
+    @property
+    def message(self) -> tuple[str, str]:
+        """The error's text, before and after the key's names and values."""
+        after = f"] of table {self.table}. ON CONFLICT DO NOTHING keeps the first of them."
+        return "Several rows of the query have the key [", after
 
 
 class RowsOfKey(ExpiringOperator):
@@ -138,3 +165,67 @@ class RowsOfKey(ExpiringOperator):
         if self._same is None:
             return identity_of(values)
         return tuple(identity_of(values[place]) for place in self._same)
+
+
+class FirstRowOfKey(RowsOfKey):
+    """As :class:`RowsOfKey`, where the row that a key has stays, and others are left out.
+
+    Rows that meet under a key only within a batch, because one is taken back there, do not count.
+
+    Parameters
+    ----------
+    same, names, lifetime
+        As there.
+    key : sequence of str
+        The names of the table's key.
+    conflict : Conflict
+        Whether a second row under a key is an error.
+    """
+
+    def __init__(
+        self,
+        same: Sequence[int] | None,
+        names: Sequence[str],
+        lifetime: Lifetime,
+        key: Sequence[str],
+        conflict: Conflict,
+    ) -> None:
+        super().__init__(same, names, lifetime)
+        self._key = tuple(key)
+        self._conflict = conflict
+
+    def handleInputRows(  # noqa: N802
+        self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
+    ) -> Iterator[Any]:
+        """The changes that the rows of a key make."""
+        changes = Changes(self._make, key)
+        before = self._state.get()
+        kept = [] if before is None else [before]
+        place = 0
+        for row in in_sequence(rows):
+            place, values = row[-1], row[len(key) : -2]
+            found = self._find(kept, values)
+            if not adds(row):
+                if found is not None:
+                    del kept[found]
+            elif found is not None and self._same is not None:
+                kept[found] = values
+            else:
+                kept.append(values)
+        if len(kept) > 1 and self._conflict.strategy == Conflict.ERROR:
+            named = ", ".join(f"{name}={value}" for name, value in zip(self._key, key))
+            raise ValueError(named.join(self._conflict.message))
+        self._emit(before, kept[0] if kept else None, place, changes)
+        return iter(changes.rows)
+
+    def _emit(
+        self, before: _Values | None, after: _Values | None, place: int, changes: Changes
+    ) -> None:
+        if after is None:
+            self._state.clear()
+            if before is not None:
+                changes.add(DELETE, before, place)
+            return
+        self._state.put(after)
+        if before is None or identity_of(before) != identity_of(after):
+            changes.add(INSERT if before is None else UPDATE_AFTER, after, place)
