@@ -11,6 +11,7 @@ import decimal
 import math
 import re
 import struct
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -131,8 +132,15 @@ def failure(error: BaseException) -> Failure:
     if isinstance(error, PySparkException):
         parameters = error.getMessageParameters() or {}
         detail = parameters.get("traceback") or str(error).split("\n\nJVM stacktrace:")[0]
-        return Failure(name, error.getCondition(), user_traceback(detail))
+        return Failure(name, error.getCondition(), _without_hint(user_traceback(detail)))
     return Failure(name, None, str(error))
+
+
+def _without_hint(text: str) -> str:
+    """Pythons before 3.12 suggest names where exceptiongroup is imported, as pytest has it there."""
+    if sys.version_info >= (3, 12):
+        return text
+    return re.sub(r"\. Did you mean: '\w+'\?", "", text)
 
 
 def executed_plan(frame: DataFrame) -> str:
