@@ -148,15 +148,18 @@ def _extend_submit_options(values: Mapping[str, str]) -> None:
     """Add to the options of ``PYSPARK_SUBMIT_ARGS`` that would replace values in the driver."""
     given = _submit_options()
     words = _submit_words()
+    jars, options = given.get("spark.jars"), given.get("spark.driver.extraJavaOptions")
     extended = []
-    if "spark.jars" in given:
-        jars = with_items(given["spark.jars"], *values["spark.jars"].split(","))
-        extended += ["--jars", jars]
-    if "spark.driver.extraJavaOptions" in given:
-        options = _with_stack_size(given["spark.driver.extraJavaOptions"])
-        extended += ["--driver-java-options", options]
+    if jars is not None:
+        with_all = with_items(jars, *values["spark.jars"].split(","))
+        extended += ["--jars", with_all] if with_all != jars else []
+    if options is not None:
+        with_size = _with_stack_size(options)
+        extended += ["--driver-java-options", with_size] if with_size != options else []
     if extended:
-        at = words.index("pyspark-shell") if "pyspark-shell" in words else len(words)
+        # What follows the application's name is the application's.
+        shells = [place for place, word in enumerate(words) if word == "pyspark-shell"]
+        at = shells[-1] if shells else len(words)
         os.environ["PYSPARK_SUBMIT_ARGS"] = shlex.join([*words[:at], *extended, *words[at:]])
 
 
@@ -180,11 +183,13 @@ def _jar_for_executors(present: Mapping[str, str]) -> str | None:
     source = loader.loadClass(PLUGIN).getProtectionDomain().getCodeSource()
     jar = Path(jvm.java.nio.file.Paths.get(source.getLocation().toURI()).toString())
     home = spark_home()
-    of_all = {Path(name).name for name in present.get("spark.jars", "").split(",")}
+    # On YARN the jars of spark-submit are in a setting of their own.
+    keys = ("spark.jars", "spark.yarn.dist.jars")
+    of_all = {Path(name).name for key in keys for name in present.get(key, "").split(",")}
     is_there = (
         jar.name in of_all
         or "spark.executor.extraClassPath" in present
-        or (home is not None and jar.parent == home.resolve() / "jars")
+        or (home is not None and jar.resolve().parent == (home / "jars").resolve())
     )
     return None if is_there or jar.suffix != ".jar" else str(jar)
 

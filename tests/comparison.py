@@ -137,7 +137,7 @@ def failure(error: BaseException) -> Failure:
 
 
 def _without_hint(text: str) -> str:
-    """Pythons before 3.12 suggest names where exceptiongroup is imported, as pytest has it there."""
+    """Before 3.12 names are suggested where exceptiongroup is imported, as it is by pytest."""
     if sys.version_info >= (3, 12):
         return text
     return re.sub(r"\. Did you mean: '\w+'\?", "", text)

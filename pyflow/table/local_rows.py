@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import uuid
+from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Row as SparkRow
 
 __all__ = ["local_rows"]
+
+# The contexts and tags of iterators that have ended.
+_ended: deque[tuple[SparkContext, str]] = deque()
 
 
 def local_rows(frame: DataFrame) -> Iterator[SparkRow]:
@@ -33,6 +37,7 @@ def local_rows(frame: DataFrame) -> Iterator[SparkRow]:
         return
     from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
+    _drop_jobs()
     context = frame.sparkSession.sparkContext
     tag = f"rows-{uuid.uuid4()}"
     context.addJobTag(tag)
@@ -48,19 +53,26 @@ def local_rows(frame: DataFrame) -> Iterator[SparkRow]:
             raise
         raise known from None
     finally:
-        _drop_jobs(context, tag)
+        # An iterator may end where Python collects garbage: in a call of the JVM, and at its end.
+        _ended.append((context, tag))
+    _drop_jobs()
 
 
-def _drop_jobs(context: SparkContext, tag: str) -> None:
-    """Have the driver drop what ran for the rows; without the plugin's jar it keeps the plans."""
+def _drop_jobs() -> None:
+    """Have the driver drop what ran for rows; without the plugin's jar it keeps the plans."""
     from py4j.protocol import Py4JError
 
-    jvm: Any = context._jvm
-    of_jvm: Any = context._jsc
-    # A JVM that is gone keeps nothing, and the rows have told of it.
-    with contextlib.suppress(Py4JError, OSError):
-        if of_jvm is not None and driver_has_plugin():
-            jvm.org.apache.spark.sql.pyflow.EndedQueries.dropJobs(of_jvm.sc(), tag)
+    while True:
+        try:
+            context, tag = _ended.popleft()
+        except IndexError:
+            return
+        jvm: Any = context._jvm
+        of_jvm: Any = context._jsc
+        # A JVM that is gone keeps nothing.
+        with contextlib.suppress(Py4JError, OSError):
+            if of_jvm is not None and driver_has_plugin():
+                jvm.org.apache.spark.sql.pyflow.EndedQueries.dropJobs(of_jvm.sc(), tag)
 
 
 def _known(exception: Any, spark: Any) -> PySparkException | None:

@@ -12,6 +12,7 @@ import pytest
 from comparison import MODE, settings
 from pyflow.table.expressions import col, lit
 from pyflow.table.window import Session, Tumble
+from pyflow.util.exceptions import TableException
 
 ORDERS = """
     CREATE TEMPORARY VIEW orders AS SELECT * FROM (VALUES
@@ -71,6 +72,17 @@ def test_sums_of_decimals_are_exact_up_to_their_last_digit(streaming):
 
     sums = [change[1] for change in found if change[0] in ("+I", "+U")]
     assert sums == [great, None, great, great + 5, 5, 5 - great]
+
+
+def test_tables_that_are_not_written_by_a_key_refuse_conflicts(streaming):
+    insert = "INSERT INTO t VALUES (1, 'a'), (1, 'b') ON CONFLICT DO ERROR"
+    columns = "(n INT, s STRING, PRIMARY KEY (n) NOT ENFORCED)"
+    streaming.execute_sql(f"CREATE TABLE t {columns} WITH ('connector' = 'print')")
+    with pytest.raises(TableException, match=r"not written by a key.* 'print' writes all changes"):
+        streaming.execute_sql(insert)
+    streaming.execute_sql("DROP TABLE t")
+    streaming.execute_sql(f"CREATE TABLE t {columns} WITH ('connector' = 'blackhole')")
+    streaming.execute_sql(insert).wait()
 
 
 def test_rows_are_those_of_process_mode(orders, spark):

@@ -17,6 +17,7 @@ class Blackhole(Connector):
     identifier = "blackhole"
     options = (Option("sink.parallelism", integer, "an integer"),)
     takes_changes = True
+    forgets_rows = True
 
     def write(self, rows: Relation, overwrite: bool, environment: TableEnvironment) -> None:
         """Compute the rows."""

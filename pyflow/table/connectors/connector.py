@@ -175,6 +175,8 @@ class Connector(ABC):
     takes_changes: bool = False
     #: Whether it applies them by its primary key, whatever order they come in within a batch.
     applies_by_key: bool = False
+    #: Whether nothing is left of what is written.
+    forgets_rows: bool = False
 
     def __init__(self, table: DescribedTable) -> None:
         self.table = table

@@ -134,8 +134,9 @@ def rows_by_key(relation: Relation, key: Sequence[str], conflict: Conflict) -> R
     Of the rows that are left under one key one counts, the last where that is not said otherwise;
     a key without any is deleted.
     """
-    left = _last_of_key(relation) if relation.key else _left_of_all(relation)
-    if conflict.strategy != Conflict.LAST:
+    is_first = conflict.strategy != Conflict.LAST
+    left = _last_of_key(relation) if relation.key else _left_of_all(relation, is_first)
+    if is_first:
         of_key = Window.partitionBy(*map(column, key))
         first = F.row_number().over(of_key.orderBy(column(SEQUENCE))) == 1
         if conflict.strategy == Conflict.ERROR:
@@ -155,14 +156,27 @@ def rows_by_key(relation: Relation, key: Sequence[str], conflict: Conflict) -> R
     return replace(relation, frame=rows.union(gone), key=tuple(key))
 
 
-def _left_of_all(relation: Relation) -> DataFrame:
-    sign = F.when(column(KIND).isin(INSERT, UPDATE_AFTER), 1).otherwise(-1)
+def _left_of_all(relation: Relation, is_first: bool = False) -> DataFrame:
+    """Return the rows that are left of those without a key, with the place of the last addition.
+
+    Of those that are equal the one that was added first is taken back first.
+
+    Parameters
+    ----------
+    is_first
+        Whether it is the place of the first addition that was not taken back.
+    """
+    adds = column(KIND).isin(INSERT, UPDATE_AFTER)
+    added = F.sort_array(F.collect_list(F.when(adds, column(SEQUENCE))))
     counted = relation.frame.groupBy(*relation.columns).agg(
-        F.sum(sign).cast("int").alias(_POSITION), F.max(column(SEQUENCE)).alias(SEQUENCE)
+        added.alias(SEQUENCE), F.count_if(~adds).cast("int").alias(_POSITION)
     )
-    copies = counted.filter(column(_POSITION) > 0)
+    here = F.get if is_first else lambda places, _: F.get(places, F.size(places) - 1)
+    copies = counted.filter(F.size(column(SEQUENCE)) > column(_POSITION))
     return copies.select(
-        *relation.columns, column(SEQUENCE), F.explode(F.sequence(F.lit(1), column(_POSITION)))
+        *relation.columns,
+        here(column(SEQUENCE), column(_POSITION)).alias(SEQUENCE),
+        F.explode(F.sequence(F.lit(1), F.size(column(SEQUENCE)) - column(_POSITION))),
     )
 
 

@@ -376,8 +376,13 @@ def insertion_of(
         )
     target = described.columns if schema is None else _written_columns(schema)
     rows = _converted(relation, identifier, target or described.columns)
-    chosen = on_conflict is not None and described.primary_key and connector.takes_changes
-    if connector.applies_by_key or chosen:
+    if on_conflict is not None and not (connector.applies_by_key or connector.forgets_rows):
+        raise TableException(
+            f"Table sink {identifier} is not written by a key, so that there is no ON CONFLICT for "
+            f"it. The connector {connector.identifier!r} "
+            + ("has no primary key here." if not described.primary_key else "writes all changes.")
+        )
+    if connector.applies_by_key:
         names = dict(zip(relation.names, rows.names))
         key = None if relation.key is None else tuple(names[name] for name in relation.key)
         rows = _by_key(rows, key, described, on_conflict, environment)
@@ -405,16 +410,11 @@ def _by_key(
     """
     setting = "table.exec.sink.upsert-materialize"
     how = value_of(environment.get_config().get_configuration(), setting)
+    conflict = Conflict(on_conflict or Conflict.LAST, sink.identifier)
     may_meet = key is None or not set(key) <= set(sink.primary_key)
-    if on_conflict in (None, Conflict.LAST):
-        conflict = Conflict(Conflict.LAST, sink.identifier)
-        needed = rows.updating and may_meet
-        if how == "NONE" or not (needed or (how == "FORCE" and rows.unbounded)):
-            return rows
-    else:
-        conflict = Conflict(on_conflict, sink.identifier)
-        if not may_meet:
-            return rows
+    needed = may_meet and (rows.updating or conflict.strategy != Conflict.LAST)
+    if how == "NONE" or not (needed or (how == "FORCE" and rows.unbounded)):
+        return rows
     if rows.unbounded:
         return stream_upserts.rows_by_key(rows, sink.primary_key, key, conflict, environment)
     return rows_by_key(replace(numbered(rows), key=key), sink.primary_key, conflict)

@@ -31,6 +31,12 @@ SINKS = {
     ),
     "some_of_last": ("g INT, v INT, s STRING", "g", f"SELECT g, v, s FROM {LAST} WHERE v > 2"),
     "rows": ("g INT, id INT, s STRING", "g", "SELECT g, id, s FROM moves"),
+    "values_of_rows": (
+        "g INT, s STRING",
+        "g",
+        "SELECT g, s FROM moves",
+    ),
+    "values_of_all_last": ("s STRING, v INT", "s", f"SELECT COALESCE(s, '-'), v FROM {LAST}"),
     "keys_of_totals": (
         "total INT, k STRING",
         "total",

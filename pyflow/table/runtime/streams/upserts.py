@@ -199,8 +199,8 @@ class FirstRowOfKey(RowsOfKey):
     ) -> Iterator[Any]:
         """The changes that the rows of a key make."""
         changes = Changes(self._make, key)
-        before = self._state.get()
-        kept = [] if before is None else [before]
+        kept = self._state.get() or []
+        before = kept[0] if kept else None
         place = 0
         for row in in_sequence(rows):
             place, values = row[-1], row[len(key) : -2]
@@ -226,6 +226,6 @@ class FirstRowOfKey(RowsOfKey):
             if before is not None:
                 changes.add(DELETE, before, place)
             return
-        self._state.put(after)
+        self._state.put([after])
         if before is None or identity_of(before) != identity_of(after):
             changes.add(INSERT if before is None else UPDATE_AFTER, after, place)
