@@ -19,7 +19,7 @@ from pyflow.table.planner.changelog import net_changes
 from pyflow.table.planner.relation import DELETE, INSERT, KIND, UPDATE_AFTER, UPDATE_BEFORE, column
 from pyflow.table.runtime.streams import lifetimes
 from pyflow.table.runtime.streams.lifetimes import FOREVER, Lifetime
-from pyflow.table.runtime.streams.upserts import LatestRow, RowsOfKey
+from pyflow.table.runtime.streams.upserts import Conflict, FirstRowOfKey, LatestRow, RowsOfKey
 from streams import Source
 from test_stream_operators import Applied, Clock, fed, generated
 
@@ -116,6 +116,28 @@ def test_a_row_with_a_key_of_its_own_replaces_itself(clock):
         [(INSERT, "b", 1, "x")],
         [(INSERT, "a", 3, "x")],
         [(INSERT, "b", 2, "y")],
+    ]
+
+
+def test_the_row_that_a_key_has_stays_where_it_is_updated(clock):
+    names = ["k", "id", "v", "kind", "place"]
+    found = fed(
+        FirstRowOfKey([0], names, Lifetime(10), ["k"], Conflict(Conflict.FIRST, "t")),
+        clock,
+        [("a", 1, "x", INSERT, 1), ("a", 2, "y", INSERT, 2)],
+        [
+            ("a", 3, "z", INSERT, 3),
+            ("a", 1, "x", UPDATE_BEFORE, 4),
+            ("a", 1, "new", UPDATE_AFTER, 5),
+        ],
+        [("a", 2, "y", DELETE, 6), ("a", 1, "new", DELETE, 7)],
+        [("a", 3, "z", DELETE, 8), ("a", 4, "w", INSERT, 9)],
+    )
+    assert found == [
+        [(INSERT, "a", 1, "x")],
+        [(UPDATE_AFTER, "a", 1, "new")],
+        [(DELETE, "a", 1, "new")],
+        [(INSERT, "a", 4, "w")],
     ]
 
 

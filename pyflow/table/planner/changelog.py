@@ -167,16 +167,17 @@ def _left_of_all(relation: Relation, is_first: bool = False) -> DataFrame:
         Whether it is the place of the first addition that was not taken back.
     """
     adds = column(KIND).isin(INSERT, UPDATE_AFTER)
-    added = F.sort_array(F.collect_list(F.when(adds, column(SEQUENCE))))
+    added = F.when(adds, column(SEQUENCE))
+    place = F.max(added)
+    if is_first:
+        place = F.get(F.sort_array(F.collect_list(added)), F.count_if(~adds).cast("int"))
+    copies = F.sum(F.when(adds, 1).otherwise(-1)).cast("int")
     counted = relation.frame.groupBy(*relation.columns).agg(
-        added.alias(SEQUENCE), F.count_if(~adds).cast("int").alias(_POSITION)
+        copies.alias(_POSITION), place.alias(SEQUENCE)
     )
-    here = F.get if is_first else lambda places, _: F.get(places, F.size(places) - 1)
-    copies = counted.filter(F.size(column(SEQUENCE)) > column(_POSITION))
-    return copies.select(
-        *relation.columns,
-        here(column(SEQUENCE), column(_POSITION)).alias(SEQUENCE),
-        F.explode(F.sequence(F.lit(1), F.size(column(SEQUENCE)) - column(_POSITION))),
+    left = counted.filter(column(_POSITION) > 0)
+    return left.select(
+        *relation.columns, column(SEQUENCE), F.explode(F.sequence(F.lit(1), column(_POSITION)))
     )
 
 

@@ -210,6 +210,8 @@ class FirstRowOfKey(RowsOfKey):
                     del kept[found]
             elif found is not None and self._same is not None:
                 kept[found] = values
+            elif self._is_update(before, values):
+                kept.insert(0, values)
             else:
                 kept.append(values)
         if len(kept) > 1 and self._conflict.strategy == Conflict.ERROR:
@@ -217,6 +219,14 @@ class FirstRowOfKey(RowsOfKey):
             raise ValueError(named.join(self._conflict.message))
         self._emit(before, kept[0] if kept else None, place, changes)
         return iter(changes.rows)
+
+    def _is_update(self, before: _Values | None, values: _Values) -> bool:
+        """Whether this is the row that the key had, with other values: it keeps its place."""
+        return (
+            self._same is not None
+            and before is not None
+            and self._identity(before) == self._identity(values)
+        )
 
     def _emit(
         self, before: _Values | None, after: _Values | None, place: int, changes: Changes
