@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shlex
+import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -232,9 +234,11 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Set jar, plugin and JVM options on a session builder.
 
     The execution mode stays the caller's choice: ``spark.pyflow.execution-mode``. Settings
-    of the builder, of ``spark-submit``, of ``PYSPARK_SUBMIT_ARGS`` and of ``spark-defaults.conf``
-    are kept. In a program of ``spark-submit`` the jar has to be among its ``--jars`` or
-    ``--packages``.
+    of the builder, also those that it is given afterwards, of ``spark-submit``, of
+    ``PYSPARK_SUBMIT_ARGS`` and of ``spark-defaults.conf`` are kept. In a program of
+    ``spark-submit`` the jar has to be among its ``--jars`` or ``--packages``. In any other program
+    functions run in the program's own Python, unless ``PYSPARK_PYTHON`` or
+    ``spark.pyspark.python`` names another.
 
     Parameters
     ----------
@@ -256,8 +260,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     """
     from pyspark import SparkContext
 
-    present = present_settings(builder)
-    if _remote(present).startswith("sc://"):
+    if _is_client(present_settings(builder)):
         warnings.warn(
             "a Spark Connect client cannot put PyFlow into a running server: add the lines that "
             "`pyflow conf` prints to the spark-defaults.conf of the server.",
@@ -270,15 +273,25 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
             "and JVM options. Stop it and restart Python before calling pyflow.configure().",
             stacklevel=2,
         )
+    if _is_submitted() and not driver_has_plugin():
+        warnings.warn(
+            "spark-submit has started the driver without PyFlow's jar, so that functions run "
+            f"in process mode: give it --jars {jar_path()} --conf spark.plugins={PLUGIN}",
+            stacklevel=2,
+        )
+        return builder
+    _put_into(builder)
+    for name in ("getOrCreate", "create"):
+        if name not in vars(builder):
+            setattr(builder, name, _starting(builder, getattr(builder, name)))
+    return builder
+
+
+def _put_into(builder: SparkSession.Builder) -> None:
+    """Set on a builder what its application needs, with what it has been given so far."""
+    present = present_settings(builder)
     values = settings(present)
     if _is_submitted():
-        if not driver_has_plugin():
-            warnings.warn(
-                "spark-submit has started the driver without PyFlow's jar, so that functions run "
-                f"in process mode: give it --jars {jar_path()} --conf spark.plugins={PLUGIN}",
-                stacklevel=2,
-            )
-            return builder
         # It has started the driver's JVM and named the jars.
         del values["spark.jars"], values["spark.driver.extraJavaOptions"]
         jar = _jar_for_executors(present)
@@ -287,8 +300,34 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     else:
         _extend_submit_options(values)
     for key, value in values.items():
-        builder = builder.config(key, value)
-    return builder
+        builder.config(key, value)
+
+
+def _starting(
+    builder: SparkSession.Builder, start: Callable[[], SparkSession]
+) -> Callable[[], SparkSession]:
+    """Return a method of a builder that completes the settings before it starts a session.
+
+    A setting that the builder was given after `configure` has replaced the one made there.
+    """
+
+    @functools.wraps(start)
+    def completed() -> SparkSession:
+        present = present_settings(builder)
+        if not _is_client(present):
+            _put_into(builder)
+            if not _is_submitted():
+                # PySpark looks for the Python of a program that Python starts nowhere else.
+                python = present.get("spark.pyspark.python", sys.executable)
+                os.environ.setdefault("PYSPARK_PYTHON", python)
+        return start()
+
+    return completed
+
+
+def _is_client(present: Mapping[str, str]) -> bool:
+    """Whether the application is a client of a Spark Connect server that runs already."""
+    return _remote(present).startswith("sc://")
 
 
 def _remote(present: Mapping[str, str]) -> str:

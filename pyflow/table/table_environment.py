@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
-import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -897,10 +895,4 @@ def _session(settings: EnvironmentSettings) -> SparkSession:
     builder = configure(builder)
     chosen = {key: value for key, value in _DEFAULTS.items() if key not in present}
     given = start_settings(settings.get_configuration())
-    for key, value in {**chosen, **given}.items():
-        builder = builder.config(key, value)
-    # Functions run in the program's own environment, as in PyFlink. A program that Python starts
-    # tells PySpark so by this variable alone.
-    python = {**present, **given}.get("spark.pyspark.python", sys.executable)
-    os.environ.setdefault("PYSPARK_PYTHON", python)
-    return builder.getOrCreate()
+    return builder.config(map={**chosen, **given}).getOrCreate()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 
 import pytest
 from pyspark.sql import SparkSession
@@ -48,6 +49,64 @@ def test_configure_returns_the_builder():
     builder = SparkSession.builder
 
     assert pyflow.configure(builder) is builder
+
+
+@pytest.fixture
+def options_at_start(monkeypatch):
+    """The options that a builder has when it starts its session, which is not started."""
+
+    def start(builder):
+        return dict(builder._options)
+
+    monkeypatch.setattr(SparkSession.Builder, "getOrCreate", start)
+    monkeypatch.setattr(SparkSession.Builder, "create", start)
+    monkeypatch.setenv("PYSPARK_PYTHON", "")  # so that it is restored
+    monkeypatch.delenv("PYSPARK_PYTHON")
+
+
+@pytest.mark.parametrize("start", ["getOrCreate", "create"])
+def test_configure_keeps_what_the_builder_is_given_afterwards(options_at_start, start):
+    builder = pyflow.configure(SparkSession.builder).config("spark.jars", "/a.jar")
+    builder = builder.config("spark.plugins", "org.example.Plugin")
+    builder = builder.config(map={DRIVER_OPTIONS: "-Da=b", EXECUTOR_OPTIONS: "-Xss16m"})
+
+    options = getattr(pyflow.configure(builder), start)()
+
+    assert options == {
+        "spark.jars": f"/a.jar,{pyflow.jar_path()}",
+        "spark.plugins": "org.example.Plugin,io.pyflow.PyFlowPlugin",
+        DRIVER_OPTIONS: "-Da=b -Xss8m",
+        EXECUTOR_OPTIONS: "-Xss16m",
+    }
+
+
+def test_configure_adds_to_a_server_that_the_builder_is_told_of_afterwards(options_at_start):
+    options = pyflow.configure(SparkSession.builder).remote("local[2]").getOrCreate()
+
+    assert options["spark.plugins.defaultList"] == "io.pyflow.PyFlowPlugin"
+    assert options["spark.pyflow.thread-mode.allowed"] == "true"
+
+
+@pytest.mark.parametrize(
+    ("variable", "setting", "taken"),
+    [
+        (None, None, sys.executable),
+        (None, "/of/setting", "/of/setting"),
+        ("/of/variable", "/of/setting", "/of/variable"),
+    ],
+)
+def test_functions_run_in_the_python_of_the_program(
+    options_at_start, monkeypatch, variable, setting, taken
+):
+    if variable is not None:
+        monkeypatch.setenv("PYSPARK_PYTHON", variable)
+    builder = pyflow.configure(SparkSession.builder)
+    if setting is not None:
+        builder = builder.config("spark.pyspark.python", setting)
+
+    builder.getOrCreate()
+
+    assert os.environ["PYSPARK_PYTHON"] == taken
 
 
 def test_configure_leaves_the_mode_to_the_user():

@@ -67,17 +67,38 @@ def test_installed_command_prints_settings(python, run):
     assert "spark.plugins                    io.pyflow.PyFlowPlugin\n" in result.stdout
 
 
-def test_installed_package_runs_a_function_in_thread_mode(python, run, tmp_path):
+@pytest.fixture
+def path_with_another_python(tmp_path):
+    """A PATH whose `python3` is none for functions."""
+    directory = tmp_path / "bin"
+    directory.mkdir()
+    another = directory / "python3"
+    another.write_text("#!/bin/sh\nexit 3\n")
+    another.chmod(0o755)
+    return f"{directory}{os.pathsep}{os.environ['PATH']}"
+
+
+def test_installed_package_runs_a_function_in_thread_mode(
+    python, run, tmp_path, path_with_another_python
+):
+    """Settings come after `configure`, and nobody says which Python runs functions."""
+    other_jar = tmp_path / "other.jar"
+    with zipfile.ZipFile(other_jar, "w") as jar:
+        jar.writestr("other.properties", "")
     program = tmp_path / "program.py"
     program.write_text(
         """
+import sys
+
 import pyflow
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import udf
 
-builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+builder = pyflow.configure(SparkSession.builder.master("local[1]"))
+builder = builder.config("spark.ui.enabled", "false").config("spark.jars", sys.argv[1])
+builder = builder.config("spark.driver.extraJavaOptions", "-Dchosen=true")
 builder = builder.config("spark.pyflow.execution-mode", "thread")
-spark = pyflow.configure(builder).getOrCreate()
+spark = builder.getOrCreate()
 double = udf(lambda x: 2 * x, "long")
 result = spark.range(3).select(double("id").alias("double"))
 print("RESULT", [row.double for row in result.collect()])
@@ -85,11 +106,18 @@ print("RESULT", [row.double for row in result.collect()])
 jar = spark.range(1).select(udf(lambda _: __import__("pyflow").jar_path())("id")).first()[0]
 print("JAR", jar == pyflow.jar_path())
 print("PLAN", "ThreadEvalPython" in result._jdf.queryExecution().executedPlan().toString())
+options = spark._jvm.java.lang.System.getProperty("chosen")
+print("OPTIONS", options, spark.conf.get("spark.driver.extraJavaOptions")[-21:])
+print("JARS", spark._jvm.java.lang.Thread.currentThread().getContextClassLoader()
+      .getResource("other.properties") is not None)
 """
     )
 
-    result = run(python, "-I", program, PYSPARK_PYTHON=str(python))
+    path = path_with_another_python
+    result = run(python, "-I", program, other_jar, PATH=path, PYSPARK_PYTHON=None)
 
     assert "RESULT [0, 2, 4]" in result.stdout, result.stderr
+    assert "OPTIONS true -Dchosen=true -Xss8m\n" in result.stdout
+    assert "JARS True" in result.stdout
     assert "PLAN True" in result.stdout
     assert "JAR True" in result.stdout
