@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import re
 import shlex
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PLUGIN = "io.pyflow.PyFlowPlugin"
+INSTALL_STATE = "pip install 'pyflow[table]'"
 ALLOWED = "spark.pyflow.thread-mode.allowed"
 
 # Python's recursion limit is counted in calls, not bytes: on the JVM's default of 1 MiB a deep
@@ -163,6 +165,24 @@ def _extend_submit_options(values: Mapping[str, str]) -> None:
         shells = [place for place, word in enumerate(words) if word == "pyspark-shell"]
         at = shells[-1] if shells else len(words)
         os.environ["PYSPARK_SUBMIT_ARGS"] = shlex.join([*words[:at], *extended, *words[at:]])
+
+
+def import_state_messages() -> None:
+    """Import the messages by which PySpark asks a processor for its state, when a query starts.
+
+    Spark tells of a failure there only that a worker has ended.
+
+    Raises
+    ------
+    ImportError
+        If protobuf is not installed, or too old for them.
+    """
+    try:
+        importlib.import_module("pyspark.sql.streaming.proto.StateMessage_pb2")
+    except ImportError:
+        raise
+    except Exception as error:  # protobuf's, about versions
+        raise ImportError(str(error)) from error
 
 
 def driver_has_plugin() -> bool:

@@ -44,16 +44,19 @@ AT_START = (
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """What one check found; advice makes it a fault."""
+    """What one check found; advice makes it a fault, or a warning where most programs work."""
 
     check: str
     found: str
     advice: str | None = None
+    concerns_all: bool = True
 
     @property
     def status(self) -> str:
-        """``OK`` or ``FAULT``."""
-        return "FAULT" if self.advice else "OK"
+        """``OK``, ``WARNING`` or ``FAULT``."""
+        if self.advice is None:
+            return "OK"
+        return "FAULT" if self.concerns_all else "WARNING"
 
 
 def add_to(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -73,7 +76,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the findings; the exit code is 1 when one of them is a fault."""
     findings = list(examine())
     print(_as_json(findings) if arguments.json else _as_table(findings))
-    return int(any(finding.advice for finding in findings))
+    return int(_has_fault(findings))
+
+
+def _has_fault(findings: list[Finding]) -> bool:
+    return any(finding.status == "FAULT" for finding in findings)
 
 
 def examine() -> Iterator[Finding]:
@@ -94,7 +101,7 @@ def examine() -> Iterator[Finding]:
         check_state(),
     ]
     yield from findings
-    if any(finding.advice for finding in findings):
+    if _has_fault(findings):
         yield Finding("start", "not tried before the faults above are repaired")
     else:
         yield check_start(java, python, defaults)
@@ -313,11 +320,15 @@ def check_state() -> Finding:
     """PySpark asks processors that keep state for their variables with protobuf, in every mode."""
     check = "state"
     try:
-        version = importlib.metadata.version("protobuf")
-    except importlib.metadata.PackageNotFoundError:
+        session.import_state_messages()
+    except ImportError as error:
         return Finding(
-            check, "transformWithState needs the package protobuf, which is not installed here"
+            check,
+            f"no transformWithState, no unbounded tables: {error}",
+            session.INSTALL_STATE,
+            concerns_all=False,
         )
+    version = importlib.metadata.version("protobuf")
     return Finding(check, f"protobuf {version} for transformWithState")
 
 
@@ -464,7 +475,7 @@ def _as_table(findings: list[Finding]) -> str:
     width = max(len(finding.check) for finding in findings)
     lines = [f"PyFlow {pyflow.__version__}"]
     for finding in findings:
-        lines.append(f"{finding.check:<{width}}  {finding.status:<5}  {finding.found}")
+        lines.append(f"{finding.check:<{width}}  {finding.status:<7}  {finding.found}")
         if finding.advice:
-            lines.append(f"{'':<{width}}  {'':<5}  -> {finding.advice}")
+            lines.append(f"{'':<{width}}  {'':<7}  -> {finding.advice}")
     return "\n".join(lines)

@@ -114,6 +114,20 @@ def test_no_spark(doctor, tmp_path):
     assert findings["Spark"]["found"] == "not found"
 
 
+def test_environment_without_protobuf(doctor, package):
+    """Everything but state works there."""
+    (package / "google").mkdir()
+    (package / "google" / "__init__.py").write_text("")
+
+    findings = doctor(package)
+
+    assert findings["state"]["status"] == "WARNING"
+    assert findings["state"]["found"].endswith("No module named 'google.protobuf'")
+    assert findings["state"]["advice"] == "pip install 'pyflow[table]'"
+    assert findings["start"]["status"] == "OK"
+    assert faults(findings) == []
+
+
 def test_python_without_shared_library(doctor, python_with):
     python = python_with(
         "sysconfig.get_config_vars().update(INSTSONAME='libpython.a', LDLIBRARY='libpython.a')"

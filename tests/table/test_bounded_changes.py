@@ -6,6 +6,7 @@ What they give is compared with PyFlink in `test_sql_queries` and `test_table_pr
 from __future__ import annotations
 
 import datetime
+import sys
 
 import pytest
 
@@ -55,6 +56,16 @@ def test_a_mini_batch_gives_each_key_once(orders):
 )  # fmt: skip
 def test_what_no_operator_carries_is_computed_at_the_end(orders, query, expected):
     assert rows(orders.sql_query(query)) == expected
+
+
+def test_operators_with_state_say_which_package_they_lack(orders, monkeypatch):
+    for name in list(sys.modules):
+        if name.startswith("pyspark.sql.streaming.proto.State"):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "google.protobuf", None)
+
+    with pytest.raises(TableException, match=r"google\.protobuf.*pip install 'pyflow\[table\]'"):
+        orders.sql_query(f"SELECT MAX(total) FROM {TOTALS}").execute()
 
 
 def test_sums_of_decimals_are_exact_up_to_their_last_digit(streaming):

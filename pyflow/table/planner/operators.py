@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from pyflow.session import INSTALL_STATE, import_state_messages
 from pyflow.table.logical_types import BooleanType, DataType
 from pyflow.table.planner.clocks import clocks_of
 from pyflow.table.planner.executors import provide
@@ -158,7 +159,16 @@ def applied(
         All columns that it emits.
     time_mode
         Which timers it has.
+
+    Raises
+    ------
+    TableException
+        If PySpark lacks what operators with state need.
     """
+    try:
+        import_state_messages()
+    except ImportError as error:
+        raise TableException(f"operators with state: {error}; {INSTALL_STATE}") from error
     provide(environment._spark)
     if environment._spark.conf.get(_PROVIDER, None) != _ROCKSDB:
         environment._spark.conf.set(_PROVIDER, _ROCKSDB)
