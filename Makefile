@@ -181,7 +181,7 @@ docs: build
 	$(python) scripts/write_settings.py docs/configuration.md
 
 doctor: build
-	@PATH="$(CURDIR)/.venv/bin:$$PATH" $(python) -m pyflow.cli doctor
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" $(python) -m pyflow doctor
 
 clean:
 	rm -rf build dist .gradle .venv .venvs pyflow/jars

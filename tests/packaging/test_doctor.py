@@ -37,7 +37,7 @@ def doctor(run, tmp_path):
         environment.setdefault("SPARK_CONF_DIR", str(tmp_path))
         if package is not None:
             environment["PYTHONPATH"] = str(package)
-        command = [sys.executable, "-m", "pyflow.cli", "doctor", "--json"]
+        command = [sys.executable, "-m", "pyflow", "doctor", "--json"]
         result = run(*command, cwd=tmp_path, **environment)
         findings = {finding["check"]: finding for finding in json.loads(result.stdout)}
         faults = [check for check in findings if findings[check]["status"] == "FAULT"]
@@ -67,13 +67,13 @@ def test_sound_environment(doctor):
 
 
 def test_table_shows_every_check(run):
-    result = run(sys.executable, "-m", "pyflow.cli", "doctor", PYSPARK_PYTHON=sys.executable)
+    result = run(sys.executable, "-m", "pyflow", "doctor", PYSPARK_PYTHON=sys.executable)
 
     assert [line.split("  ")[0] for line in result.stdout.splitlines()[1:]] == CHECKS
 
 
 def test_table_says_what_to_do_below_a_fault(run):
-    result = run(sys.executable, "-m", "pyflow.cli", "doctor", JAVA_HOME="/nowhere")
+    result = run(sys.executable, "-m", "pyflow", "doctor", JAVA_HOME="/nowhere")
 
     assert result.returncode == 1
     line = result.stdout.splitlines()[2]
@@ -182,7 +182,7 @@ def test_stack_size_of_the_configured_driver(doctor, tmp_path, options, status):
 
 
 def test_stack_size_limit_of_the_shell(run):
-    command = f"ulimit -Ss 4096; {sys.executable} -m pyflow.cli doctor --json"
+    command = f"ulimit -Ss 4096; {sys.executable} -m pyflow doctor --json"
 
     result = run("sh", "-c", command)
 

@@ -1,7 +1,0 @@
-"""``python -m pyflow.cli``: the command, for environments whose scripts are not on PATH."""
-
-import sys
-
-from pyflow.cli import main
-
-sys.exit(main())
