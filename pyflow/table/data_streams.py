@@ -49,7 +49,7 @@ def relation_of_stream(
         if len(fields_or_schema) > 1:
             raise ValueError("a data stream becomes a table by one schema, or by expressions")
         return _with_schema(relation, fields_or_schema[0], environment)
-    return _with_fields(relation, nodes_of(fields_or_schema), environment)
+    return _with_fields(relation, nodes_of(fields_or_schema, environment), environment)
 
 
 def _relation(stream: DataStream, environment: TableEnvironment) -> Relation:

@@ -186,9 +186,9 @@ def _interval_of(
     if is_number and not isinstance(cast(nodes.Literal, node).value, bool):
         value = cast(nodes.Literal, node).value
         if data_type is SECONDS:
-            length: Any = datetime.timedelta(milliseconds=int(value * multiple))
+            length: Any = datetime.timedelta(milliseconds=int(value) * multiple)
         else:
-            length = int(value * multiple)
+            length = int(value) * multiple
         return Expression(nodes.Literal(length, data_type.not_null()))
     return call_built_in("times", expression, nodes.Literal(one, data_type.not_null()))
 
@@ -389,9 +389,9 @@ class Expression(Generic[T]):
 
     cardinality = _Property[int]("cardinality")
     element = _Property[Any]("element")
-    map_keys = _Property[Any]("mapKeys")
-    map_values = _Property[Any]("mapValues")
-    map_entries = _Property[Any]("mapEntries")
+    map_keys = _Property[Any]("MAP_KEYS")
+    map_values = _Property[Any]("MAP_VALUES")
+    map_entries = _Property[Any]("MAP_ENTRIES")
 
     # Intervals
 
@@ -469,7 +469,7 @@ class Expression(Generic[T]):
         alias : Expression or str
             The window's name, as in ``col("w")``.
         """
-        return Expression(nodes.Over(self._node, alias if isinstance(alias, str) else str(alias)))
+        return Expression(nodes.Over(self._node, str(alias), as_text=isinstance(alias, str)))
 
     @property
     def flatten(self) -> Expression[Any]:
@@ -567,10 +567,10 @@ class Expression(Generic[T]):
         return call_built_in("listAgg", self, "," if separator is None else separator)
 
     def starts_with(self, start_expr: Any) -> Expression[bool]:
-        return call_built_in("startsWith", self, start_expr)
+        return call_built_in("STARTSWITH", self, start_expr)
 
     def ends_with(self, end_expr: Any) -> Expression[bool]:
-        return call_built_in("endsWith", self, end_expr)
+        return call_built_in("ENDSWITH", self, end_expr)
 
     def substring(self, begin_index: Any, length: Any = None) -> Expression[str]:
         return call_built_in("substring", self, begin_index, *given(length))
@@ -579,22 +579,22 @@ class Expression(Generic[T]):
         return call_built_in("substr", self, begin_index, *given(length))
 
     def trim_leading(self, character: Any = None) -> Expression[str]:
-        return call_built_in("trimLeading", self, *given(character))
+        return call_built_in("trim", True, False, _trimmed(character), self)
 
     def trim_trailing(self, character: Any = None) -> Expression[str]:
-        return call_built_in("trimTrailing", self, *given(character))
+        return call_built_in("trim", False, True, _trimmed(character), self)
 
     def trim(self, character: Any = None) -> Expression[str]:
-        return call_built_in("trim", self, *given(character))
+        return call_built_in("trim", True, True, _trimmed(character), self)
 
     def replace(self, search: Any = None, replacement: Any = None) -> Expression[str]:
         return call_built_in("replace", self, search, replacement)
 
     def translate(self, from_str: Any, to_str: Any) -> Expression[str]:
-        return call_built_in("TRANSLATE", self, from_str, to_str)
+        return call_built_in("TRANSLATE3", self, from_str, to_str)
 
     def like(self, pattern: Any = None, escape: Any = None) -> Expression[bool]:
-        return call_built_in("like", self, pattern, *given(escape))
+        return call_built_in("LIKE", self, pattern, *given(escape))
 
     def similar(self, pattern: Any = None) -> Expression[bool]:
         return call_built_in("similar", self, pattern)
@@ -701,7 +701,7 @@ class Expression(Generic[T]):
     # --- Times --------------------------------------------------------------------------------
 
     def extract(self, time_interval_unit: TimeIntervalUnit) -> Expression[int]:
-        return call_built_in("extract", self, nodes.Symbol(time_interval_unit))
+        return call_built_in("extract", nodes.Symbol(time_interval_unit), self)
 
     def floor(self, time_interval_unit: TimeIntervalUnit | None = None) -> Expression[Any]:
         return call_built_in("floor", self, *_symbols(time_interval_unit))
@@ -712,7 +712,7 @@ class Expression(Generic[T]):
     # --- Collections --------------------------------------------------------------------------
 
     def get(self, name_or_index: str | int) -> Expression[Any]:
-        return call_built_in("get", self, nodes.Symbol(name_or_index))
+        return call_built_in("get", self, name_or_index)
 
     def at(self, index: Any) -> Expression[Any]:
         return call_built_in("at", self, index)
@@ -831,7 +831,10 @@ class Expression(Generic[T]):
             What there is where the path is empty, or where there is an error.
         """
         return call_built_in(
-            "JSON_QUERY", self, path, *_symbols(wrapping_behavior, on_empty, on_error)
+            "JSON_QUERY",
+            self,
+            path,
+            *_symbols(DataTypes.STRING(), wrapping_behavior, on_empty, on_error),
         )
 
     def json_quote(self) -> Expression[str]:
@@ -904,8 +907,13 @@ class Expression(Generic[T]):
         raise AssertionError
 
 
-def _symbols(*values: Enum | None) -> tuple[Node, ...]:
+def _symbols(*values: Enum | DataType | None) -> tuple[Node, ...]:
     return tuple(map(nodes.Symbol, given(*values)))
+
+
+def _trimmed(character: Any) -> Any:
+    """Return the characters that are trimmed: a blank where none are given."""
+    return " " if character is None else character
 
 
 def _array_of(value: Any) -> Any:
@@ -923,8 +931,11 @@ _NAMES = {
     "if_null": "IFNULL",
     "then": "ifThenElse",
     "list_agg": "listAgg",
-    "json_array_agg": "JSON_ARRAYAGG",
-    "json_object_agg": "JSON_OBJECTAGG",
+    "json_array_agg": "JSON_ARRAYAGG_NULL_ON_NULL",
+    "json_object_agg": "JSON_OBJECTAGG_NULL_ON_NULL",
+    "translate": "TRANSLATE3",
+    "trim_leading": "trim",
+    "trim_trailing": "trim",
     "negative": "minusPrefix",
 }
 
@@ -936,7 +947,7 @@ def name_of_built_in(member: str) -> str | None:
     name = member.rstrip("_")
     first, *others = name.split("_")
     camel = first + "".join(part.capitalize() for part in others)
-    candidates = (_NAMES.get(member), camel, name, name.upper())
+    candidates = (_NAMES.get(member), camel, camel.upper(), name, name.upper())
     return next((each for each in candidates if each in table()), None)
 
 

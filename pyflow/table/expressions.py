@@ -189,11 +189,11 @@ def local_timestamp() -> Expression[Any]:
 
 
 def to_date(date_str: Any, format: Any = None) -> Expression[Any]:
-    return call_built_in("TO_DATE", date_str, *given(format))
+    return call_built_in("toDate", date_str, *given(format))
 
 
 def to_timestamp(timestamp_str: Any, format: Any = None) -> Expression[Any]:
-    return call_built_in("TO_TIMESTAMP", timestamp_str, *given(format))
+    return call_built_in("toTimestamp", timestamp_str, *given(format))
 
 
 def to_timestamp_ltz(*args: Any) -> Expression[Any]:
@@ -246,7 +246,7 @@ def map_(key: Any, value: Any, *tail: Any) -> Expression[Any]:
 
 
 def map_from_arrays(key: Any, value: Any) -> Expression[Any]:
-    return call_built_in("mapFromArrays", key, value)
+    return call_built_in("MAP_FROM_ARRAYS", key, value)
 
 
 def descriptor(*column_names: str) -> Expression[Any]:
@@ -326,7 +326,7 @@ def json_object(on_null: JsonOnNull = JsonOnNull.NULL, *args: Any) -> Expression
 
 
 def json_object_agg(on_null: JsonOnNull, key_expr: Any, value_expr: Any) -> Expression[str]:
-    return call_built_in("JSON_OBJECTAGG", nodes.Symbol(on_null), key_expr, value_expr)
+    return call_built_in(f"JSON_OBJECTAGG_{on_null.name}_ON_NULL", key_expr, value_expr)
 
 
 def json_array(on_null: JsonOnNull = JsonOnNull.ABSENT, *args: Any) -> Expression[str]:
@@ -334,18 +334,18 @@ def json_array(on_null: JsonOnNull = JsonOnNull.ABSENT, *args: Any) -> Expressio
 
 
 def json_array_agg(on_null: JsonOnNull, item_expr: Any) -> Expression[str]:
-    return call_built_in("JSON_ARRAYAGG", nodes.Symbol(on_null), item_expr)
+    return call_built_in(f"JSON_ARRAYAGG_{on_null.name}_ON_NULL", item_expr)
 
 
 # --- Windows and calls ------------------------------------------------------------------------
 
 
 def lag(expr: Any, offset: Any = 1, default: Any = None) -> Expression[Any]:
-    return call_built_in("LAG", expr, offset, *given(default))
+    return call_built_in("lag", expr, offset, *given(default))
 
 
 def lead(expr: Any, offset: Any = 1, default: Any = None) -> Expression[Any]:
-    return call_built_in("LEAD", expr, offset, *given(default))
+    return call_built_in("lead", expr, offset, *given(default))
 
 
 def call(f: Any, *args: Any) -> Expression[Any]:

@@ -499,17 +499,21 @@ class Objects:
             catalog.drop_function(place, ignore)
         return found
 
+    def system_function(self, name: str) -> RegisteredFunction | None:
+        """Return the temporary function that a name means everywhere; None if it means none."""
+        return self._system_functions.get(name.lower())
+
     def function(self, path: str) -> RegisteredFunction | None:
         """Return the registered function that a name means; None if it means none.
 
         A built-in function is meant before one of a catalog, unless a database is named.
         """
-        from pyflow.table.planner.functions import built_in_of_sql
+        from pyflow.table.planner.named_functions import is_built_in
 
-        system = self._system_functions.get(path.lower())
+        system = self.system_function(path)
         if system is not None:
             return system
-        if built_in_of_sql(path) is not None:
+        if is_built_in(path):
             return None
         key = self._function_path(path)
         if key in self._functions:

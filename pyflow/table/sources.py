@@ -138,7 +138,7 @@ def _of_expressions(
     """Return the relation of the values of expressions, each of them a row."""
     nothing = Relation(environment._spark.range(1).select(), ())
     scope = scope_of(nothing, environment)
-    resolved = [scope.resolve(node_of(element)) for element in elements]
+    resolved = [scope.resolve(node_of(element, environment)) for element in elements]
     first = resolved[0].data_type
     if isinstance(schema, RowType):
         row_type = schema

@@ -100,7 +100,7 @@ class Table:
         Table
             The selection. A column without a name of its own is named by its place: ``_c0``.
         """
-        nodes = nodes_of(fields)
+        nodes = nodes_of(fields, self._t_env)
         relation = self._rows
         scope = scope_of(relation, self._t_env)
         parts = split(scope.expand(nodes), scope)
@@ -131,7 +131,9 @@ class Table:
         predicate : Expression
             A BOOLEAN; rows for which it is null are left out.
         """
-        return self._of(projection.filter_rows(self._rows, node_of(predicate), self._t_env))
+        return self._of(
+            projection.filter_rows(self._rows, node_of(predicate, self._t_env), self._t_env)
+        )
 
     def where(self, predicate: Expression[bool]) -> Table:
         """Return the rows for which a predicate is true, as :meth:`filter`."""
@@ -145,7 +147,7 @@ class Table:
         *fields : Expression
             The grouping expressions; one that is not a column needs an alias to be selected.
         """
-        return GroupedTable(self, nodes_of(fields))
+        return GroupedTable(self, nodes_of(fields, self._t_env))
 
     def distinct(self) -> Table:
         """Return each different row once."""
@@ -181,7 +183,7 @@ class Table:
         self, right: Table, predicate: Expression[bool] | None, kind: joins.JoinType
     ) -> Table:
         self._check_environment(right)
-        node = None if predicate is None else node_of(predicate)
+        node = None if predicate is None else node_of(predicate, self._t_env)
         return self._of(joins.join(self._rows, right._rows, node, kind, self._t_env))
 
     def _check_environment(self, right: Table) -> None:
@@ -224,7 +226,7 @@ class Table:
                 'e.g. table_function.alias("a", "b")'
             )
         relation, node = self._called(call)
-        condition = None if predicate is None else node_of(predicate)
+        condition = None if predicate is None else node_of(predicate, self._t_env)
         return self._of(
             without_row(joins.join_lateral(relation, node, condition, outer, self._t_env))
         )
@@ -236,7 +238,7 @@ class Table:
         """
         relation = self._rows
         if isinstance(function, Expression):
-            return relation, function._node
+            return relation, node_of(function, self._t_env)
         self._t_env._check_wrapper(function)
         relation, row = with_row(relation, without)
         call: Node = FunctionCall(function, (row,))
@@ -280,7 +282,7 @@ class Table:
             What to order by: ascending with nulls last, or ``.desc`` with nulls first. In
             streaming mode :meth:`fetch` must follow, unless the first is a time attribute.
         """
-        return self._of(sorting.sort(self._rows, nodes_of(fields), self._t_env))
+        return self._of(sorting.sort(self._rows, nodes_of(fields, self._t_env), self._t_env))
 
     def offset(self, offset: int) -> Table:
         """Return the rows without the first ones.
@@ -342,7 +344,9 @@ class Table:
         *fields : Expression
             The new columns, without aggregates, under names that are not there yet.
         """
-        return self._of(projection.add_columns(self._rows, nodes_of(fields), self._t_env))
+        return self._of(
+            projection.add_columns(self._rows, nodes_of(fields, self._t_env), self._t_env)
+        )
 
     def add_or_replace_columns(self, *fields: Expression[Any]) -> Table:
         """Return the table with more columns, which replace those of the same name.
@@ -353,7 +357,9 @@ class Table:
             The new columns, without aggregates; of several with one name the last counts.
         """
         return self._of(
-            projection.add_or_replace_columns(self._rows, nodes_of(fields), self._t_env)
+            projection.add_or_replace_columns(
+                self._rows, nodes_of(fields, self._t_env), self._t_env
+            )
         )
 
     def rename_columns(self, *fields: Expression[Any]) -> Table:
@@ -364,7 +370,9 @@ class Table:
         *fields : Expression
             Columns with an alias: ``col("a").alias("b")``.
         """
-        return self._of(projection.rename_columns(self._rows, nodes_of(fields), self._t_env))
+        return self._of(
+            projection.rename_columns(self._rows, nodes_of(fields, self._t_env), self._t_env)
+        )
 
     def drop_columns(self, *fields: Expression[Any]) -> Table:
         """Return the table without some columns.
@@ -374,7 +382,9 @@ class Table:
         *fields : Expression
             The columns.
         """
-        return self._of(projection.drop_columns(self._rows, nodes_of(fields), self._t_env))
+        return self._of(
+            projection.drop_columns(self._rows, nodes_of(fields, self._t_env), self._t_env)
+        )
 
     def map(self, func: Any) -> Table:
         """Return a table of what a scalar function returns for each row.
@@ -529,7 +539,7 @@ class Table:
             stands for INSERT, UPDATE_BEFORE, UPDATE_AFTER and DELETE, or several of them separated
             by commas; changes of other kinds are left out. By default their names do.
         """
-        operations = Operations.of(nodes_of(arguments))
+        operations = Operations.of(nodes_of(arguments, self._t_env))
         return self._of(to_changelog(self._rows, operations, self._t_env))
 
     def from_changelog(self, *arguments: Expression[Any]) -> Table:
@@ -542,7 +552,7 @@ class Table:
             ``op`` by default. ``map_(code, kind, ...).as_argument("op_mapping")`` says which kind a
             code, or several separated by commas, stands for; another code fails the query.
         """
-        operations = Operations.of(nodes_of(arguments))
+        operations = Operations.of(nodes_of(arguments, self._t_env))
         return self._of(from_changelog(self._rows, operations, self._t_env))
 
 
@@ -564,7 +574,9 @@ class GroupedTable:
         """
         table = self._table
         return table._of(
-            select_grouped(table._rows, self._groupings, nodes_of(fields), table._t_env)
+            select_grouped(
+                table._rows, self._groupings, nodes_of(fields, table._t_env), table._t_env
+            )
         )
 
     def aggregate(self, func: Any) -> AggregatedTable:
@@ -604,7 +616,7 @@ class GroupWindowedTable:
         *fields : Expression
             The window by its alias, and any grouping expressions.
         """
-        nodes = nodes_of(fields)
+        nodes = nodes_of(fields, self._table._t_env)
         groupings = [node for node in nodes if node != Field(self._window.name)]
         if len(groupings) != len(nodes) - 1:
             raise TableException("GroupBy must contain exactly one window alias.")
@@ -630,7 +642,11 @@ class WindowGroupedTable:
         table = self._table
         return table._of(
             select_windowed(
-                table._rows, self._groupings, self._window, nodes_of(fields), table._t_env
+                table._rows,
+                self._groupings,
+                self._window,
+                nodes_of(fields, table._t_env),
+                table._t_env,
             )
         )
 
@@ -662,7 +678,9 @@ class OverWindowedTable:
             Expressions, with aggregates over the window: ``col("a").sum.over(col("w"))``.
         """
         table = self._table
-        return table._of(select_over(table._rows, self._windows, nodes_of(fields), table._t_env))
+        return table._of(
+            select_over(table._rows, self._windows, nodes_of(fields, table._t_env), table._t_env)
+        )
 
 
 class AggregatedTable:
@@ -689,7 +707,7 @@ class AggregatedTable:
             Grouping columns and columns of the function's result, without aggregates.
         """
         table = self._table
-        hidden = () if self._window is None else [_name_of(self._window.time)]
+        hidden = () if self._window is None else [_name_of(self._window.time, table._t_env)]
         relation, call = table._called(self._func, hidden)
         grouped = aggregate_rows(relation, self._groupings, call, table._t_env, self._window)
         return table._of(_selected(grouped, fields, table._t_env))
@@ -717,15 +735,15 @@ class FlatAggregateTable:
         return table._of(_selected(grouped, fields, table._t_env))
 
 
-def _name_of(time: Expression[Any]) -> str:
-    node = node_of(time)
+def _name_of(time: Expression[Any], environment: TableEnvironment) -> str:
+    node = node_of(time, environment)
     return node.name if isinstance(node, Field) else ""
 
 
 def _selected(
     relation: Relation, fields: Sequence[Expression[Any]], environment: TableEnvironment
 ) -> Relation:
-    nodes = nodes_of(fields)
+    nodes = nodes_of(fields, environment)
     scope = scope_of(relation, environment)
     if any(scope.has_aggregates(node) for node in nodes):
         raise TableException(

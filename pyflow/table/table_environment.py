@@ -650,6 +650,11 @@ class TableEnvironment:
         assert found.described is not None
         return self._instantiated(found.described)
 
+    def _system_function(self, name: str) -> Any:
+        """Return the temporary system function of a name; None if there is none."""
+        found = self._objects.system_function(name)
+        return None if found is None else found.function or self._function(name)
+
     @staticmethod
     def _built_in_names() -> set[str]:
         """Return the names of the built-in functions in SQL."""
@@ -688,11 +693,6 @@ class TableEnvironment:
         if not isinstance(call, FunctionCall):
             raise TableException(f"expected a call of a {' or '.join(kinds)} function, got: {call}")
         function = call.function
-        if isinstance(function, str):
-            found = self._function(function)
-            if found is None:
-                raise TableException(f"there is no function {function!r} here")
-            function = found
         if kinds and function.kind not in kinds:
             raise TableException(
                 f"expected a {' or '.join(kinds)} function, "

@@ -7,6 +7,7 @@ from pyflow.table import expressions
 from pyflow.table.expression import Expression, name_of_built_in
 from pyflow.table.planner import functions
 from pyflow.table.planner.functions.definition import BuiltIn, table
+from pyflow.table.planner.named_functions import UNSUPPORTED
 
 HEAD = """# Built-in functions of the Table API
 
@@ -22,11 +23,20 @@ argument that may be missing, `...` one that may be there any number of times, a
 or a clause, as `TimeIntervalUnit.DAY`. Whole numbers wrap around when they are too great, DECIMALs
 become null, and a cast that is impossible fails the query; `try_cast` gives null.
 
-Not carried, with an error that says so: structured objects (`object_of`, `object_update`),
-`descriptor`, and named arguments.
+`call()` knows built-in functions by the names in the second column, as Flink does, in any case; their
+names in SQL are for SQL and `call_sql()`. A temporary system function that is registered under a name
+of the second column is called in the place of the built-in one, by `call()`, and where that is
+written as an operator or a method. Other functions of the program are not. In SQL it is called where
+a call has its name, but not for an operator. Units, clauses and types (`symbol`) cannot be given to
+it, and `cast`, `try_cast`, `as`, `asc`, `desc`, `flatten` and `range_` stay what they are.
 
-| method or function | SQL | arguments | result | difference to Flink |
-| --- | --- | --- | --- | --- |
+Unsupported, with an error that says so: structured objects (`object_of`, `object_update`), named
+arguments, and by `call()`:
+
+{unsupported}
+
+| method or function | name | SQL | arguments | result | difference to Flink |
+| --- | --- | --- | --- | --- | --- |
 """
 
 TAIL = """
@@ -50,7 +60,19 @@ def functions_page() -> str:
         if getattr(getattr(expressions, name), "__module__", "") == expressions.__name__:
             _add(callers, name, f"`{name}()`")
     rows = "".join(_row(entry, callers.get(name, [])) for name, entry in table().items())
-    return HEAD + rows + TAIL + "".join(map(_difference, dict.fromkeys(DIFFERENCES.values())))
+    return (
+        HEAD.format(unsupported=_unsupported())
+        + rows
+        + TAIL
+        + "".join(map(_difference, dict.fromkeys(DIFFERENCES.values())))
+    )
+
+
+def _unsupported() -> str:
+    names: dict[str, list[str]] = {}
+    for name, reason in UNSUPPORTED.items():
+        names.setdefault(reason, []).append(f"`{name}`")
+    return "\n".join(f"- {', '.join(each)}: {reason}." for reason, each in names.items())
 
 
 def _difference(reason: str) -> str:
@@ -66,7 +88,8 @@ def _add(callers: dict[str, list[str]], member: str, shown: str) -> None:
 
 def _row(entry: BuiltIn, callers: list[str]) -> str:
     cells = [
-        ", ".join(callers) or f"`{entry.name}`",
+        ", ".join(callers),
+        f"`{entry.name}`",
         ", ".join(f"`{name}`" for name in entry.sql_names),
         ", ".join(map(str, entry.parameters)),
         entry.summary,

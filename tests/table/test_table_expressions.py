@@ -21,7 +21,6 @@ from pyflow.table.types import DataTypes
 from pyflow.util.exceptions import TableException
 
 RECORDED = ["flags", "numbers", "bitmaps"]
-# Of these the values and types are compared: texts of expressions differ in the names of functions.
 VALUES = [*RECORDED, "groups", "texts", "json", "times", "dates_in_texts", "bitmap_groups"]
 # Cases of which one in so many is compared unless all are.
 ONE_IN = 5
@@ -119,7 +118,6 @@ def _scope(spark: SparkSession) -> Scope:
         ("i + null_of(DataTypes.DATE())", "there is no such operation of these types"),
         ("m.cast(DataTypes.DATE())", "Unsupported cast from 'DECIMAL(10, 2)' to 'DATE'."),
         ("array(1, 2).at(0)", "index starting at 1 but was 0"),
-        ("call('nothing', i)", "there is no function named 'nothing'"),
         ("call_sql('i + nothing')", "line 1, column 12: Column 'nothing' not found"),
         ("lit('{}').json_value('$.a[?(@.b)]')", "is no path that is supported"),
         ("i.round(i)", "argument 2 of round must be a literal"),

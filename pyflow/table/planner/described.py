@@ -161,7 +161,7 @@ def columns_of(
                 columns.append(F.current_timestamp().alias(entry.name))
                 times[entry.name] = TimeAttribute("proctime")
                 continue
-            resolved = scope.resolve(_node_of(entry.expression))
+            resolved = scope.resolve(_node_of(entry.expression, environment))
             found.append((entry.name, resolved.data_type))
             columns.append(resolved.column.alias(entry.name))
     return tuple(found), columns, times
@@ -266,9 +266,9 @@ def _described(
     )
 
 
-def _node_of(expression: Any) -> Node:
+def _node_of(expression: Any, environment: TableEnvironment) -> Node:
     if isinstance(expression, Expression):
-        return node_of(expression)
+        return node_of(expression, environment)
     return Sql(str(expression))
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import Window
 from pyspark.sql import functions as F
@@ -27,6 +27,7 @@ from pyflow.table.planner.nodes import (
     FunctionCall,
     Node,
     WindowProperty,
+    transformed,
 )
 from pyflow.table.planner.operators import NotIncremental, per_record
 from pyflow.table.planner.projection import project, scope_of
@@ -91,23 +92,6 @@ def _parts(node: Node, scope: Scope) -> list[Node]:
 def _is_aggregate(node: Node, scope: Scope) -> bool:
     """Return whether a node is the call of an aggregate itself."""
     return scope.aggregates_of(node) == [node]
-
-
-def transformed(node: Node, change: Callable[[Node], Node | None]) -> Node:
-    """Return the node with parts of it replaced: where ``change`` gives one, its result."""
-    changed = change(node)
-    if changed is not None:
-        return changed
-    values: dict[str, Any] = {}
-    for part in fields(node):
-        value = getattr(node, part.name)
-        if isinstance(value, Node):
-            values[part.name] = transformed(value, change)
-        elif isinstance(value, tuple) and any(isinstance(inner, Node) for inner in value):
-            values[part.name] = tuple(
-                transformed(inner, change) if isinstance(inner, Node) else inner for inner in value
-            )
-    return replace(node, **values) if values and is_dataclass(node) else node
 
 
 def _reference(found: Sequence[tuple[str, Node]], node: Node) -> Node | None:

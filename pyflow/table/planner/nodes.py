@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+import datetime
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -50,11 +51,15 @@ class Literal(Node):
     data_type: DataType
 
     def __str__(self) -> str:
+        from pyflow.table.value_text import java_text
+
         if isinstance(self.value, str):
             return "'" + self.value.replace("'", "''") + "'"
-        if isinstance(self.value, bool):
-            return str(self.value).lower()
-        return "null" if self.value is None else str(self.value)
+        if isinstance(self.value, datetime.timedelta):
+            return str(self.value // datetime.timedelta(milliseconds=1))
+        if isinstance(self.value, int) and not isinstance(self.value, bool):
+            return str(self.value)
+        return java_text(self.value, self.data_type, datetime.timezone.utc)
 
     # 1, 1.0 and True are equal in Python, and are different literals.
     def __eq__(self, other: object) -> bool:
@@ -149,13 +154,25 @@ class Distinct(Node):
 
 @dataclass(frozen=True)
 class Over(Node):
-    """An aggregate over the rows of an OVER window."""
+    """An aggregate over the rows of an OVER window.
+
+    Parameters
+    ----------
+    aggregate
+        The aggregate.
+    alias
+        The window's name.
+    as_text
+        Whether the program gives the name as a text, not as a column.
+    """
 
     aggregate: Node
     alias: str
+    as_text: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
-        return f"over({self.aggregate}, {self.alias})"
+        alias = f"'{self.alias}'" if self.as_text else self.alias
+        return f"over({self.aggregate}, {alias})"
 
 
 @dataclass(frozen=True)
@@ -174,8 +191,7 @@ class WindowProperty(Node):
     alias: str
 
     def __str__(self) -> str:
-        name = {"start": "windowStart", "end": "windowEnd"}.get(self.kind, self.kind)
-        return f"{name}({self.alias})"
+        return f"{self.kind}({self.alias})"
 
 
 @dataclass(frozen=True)
@@ -278,7 +294,7 @@ class NamedArgument(Node):
     child: Node
 
     def __str__(self) -> str:
-        return f"{self.name} => {self.child}"
+        return f"ASSIGNMENT('{self.name}', {self.child})"
 
 
 @dataclass(frozen=True)
@@ -293,3 +309,20 @@ class Descriptor(Node):
 
 def _joined(parts: tuple[Any, ...]) -> str:
     return ", ".join(map(str, parts))
+
+
+def transformed(node: Node, change: Callable[[Node], Node | None]) -> Node:
+    """Return the node with parts of it replaced: where ``change`` gives one, its result."""
+    changed = change(node)
+    if changed is not None:
+        return changed
+    values: dict[str, Any] = {}
+    for part in fields(node):
+        value = getattr(node, part.name)
+        if isinstance(value, Node):
+            values[part.name] = transformed(value, change)
+        elif isinstance(value, tuple) and any(isinstance(inner, Node) for inner in value):
+            values[part.name] = tuple(
+                transformed(inner, change) if isinstance(inner, Node) else inner for inner in value
+            )
+    return replace(node, **values) if values else node

@@ -10,8 +10,7 @@ from pyspark.sql import Window
 
 from pyflow.table.planner import stream_over
 from pyflow.table.planner.changelog import numbered, settled
-from pyflow.table.planner.grouping import transformed
-from pyflow.table.planner.nodes import Alias, Bound, Field, Node, Over, RowInterval
+from pyflow.table.planner.nodes import Alias, Bound, Field, Node, Over, RowInterval, transformed
 from pyflow.table.planner.projection import node_of, nodes_of, project, scope_of
 from pyflow.table.planner.relation import SEQUENCE, Relation, column
 from pyflow.table.planner.resolution import interval_ms
@@ -74,15 +73,15 @@ def _select_streams(
         for place, node in enumerate(expanded)
     ]
     order = _order_of(relation, window, environment)
-    partitions = tuple(nodes_of(window.partition_by))
-    described = stream_over.StreamWindow(partitions, order, _frame(window))
+    partitions = tuple(nodes_of(window.partition_by, environment))
+    described = stream_over.StreamWindow(partitions, order, _frame(window, environment))
     return project(stream_over.over(relation, described, found, environment), nodes, environment)
 
 
-def _frame(window: OverWindow) -> Frame:
+def _frame(window: OverWindow, environment: TableEnvironment) -> Frame:
     """Return which rows belong to a row of an unbounded table."""
-    before = None if window.preceding is None else node_of(window.preceding)
-    after = None if window.following is None else node_of(window.following)
+    before = None if window.preceding is None else node_of(window.preceding, environment)
+    after = None if window.following is None else node_of(window.following, environment)
     by_rows = isinstance(before, RowInterval) or (isinstance(before, Bound) and before.is_row)
     kind = "ROWS" if by_rows else "RANGE"
     if after is not None and not (isinstance(after, Bound) and after.kind.startswith("CURRENT")):
@@ -99,7 +98,7 @@ def _frame(window: OverWindow) -> Frame:
 
 
 def _order_of(relation: Relation, window: OverWindow, environment: TableEnvironment) -> str:
-    node = node_of(window.order_by)
+    node = node_of(window.order_by, environment)
     if not isinstance(node, Field):
         raise TableException("Over window order by expects a time attribute, or a column in batch.")
     scope_of(relation, environment).resolve(node)
@@ -116,10 +115,10 @@ def _spec(relation: Relation, window: OverWindow, environment: TableEnvironment)
     """Return Spark's form of an OVER window."""
     scope = scope_of(relation, environment)
     order = _order_of(relation, window, environment)
-    keys = [scope.resolve(node).column for node in nodes_of(window.partition_by)]
+    keys = [scope.resolve(node).column for node in nodes_of(window.partition_by, environment)]
     spec = Window.partitionBy(*keys)
-    before = None if window.preceding is None else node_of(window.preceding)
-    after = None if window.following is None else node_of(window.following)
+    before = None if window.preceding is None else node_of(window.preceding, environment)
+    after = None if window.following is None else node_of(window.following, environment)
     if isinstance(before, RowInterval) or (isinstance(before, Bound) and before.is_row):
         ordered = spec.orderBy(column(order), column(SEQUENCE))
         return ordered.rowsBetween(_rows(before, -1), _rows(after, 1))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyflow.table.expression import Expression
+from pyflow.table.planner.named_functions import with_functions
 from pyflow.table.planner.nodes import Alias, Call, Field, Node
 from pyflow.table.planner.relation import Relation, TimeAttribute, check_unique
 from pyflow.table.planner.resolution import Scope
@@ -24,10 +25,10 @@ def scope_of(relation: Relation, environment: TableEnvironment) -> Scope:
     return Scope(frame=relation.frame, fields=dict(relation.fields), environment=environment)
 
 
-def node_of(expression: Any) -> Node:
-    """Return what an expression of a program wraps."""
+def node_of(expression: Any, environment: TableEnvironment) -> Node:
+    """Return the node of an expression of a program, with the functions that its names mean."""
     if isinstance(expression, Expression):
-        return expression._node
+        return with_functions(expression._node, environment)
     if isinstance(expression, str):
         raise TableException(
             f"an expression as text is no longer part of the Table API: {expression!r}. "
@@ -36,9 +37,9 @@ def node_of(expression: Any) -> Node:
     raise TypeError(f"expected an Expression, got {type(expression).__name__}: {expression!r}")
 
 
-def nodes_of(expressions: Iterable[Any]) -> list[Node]:
-    """Return what expressions of a program wrap."""
-    return [node_of(expression) for expression in expressions]
+def nodes_of(expressions: Iterable[Any], environment: TableEnvironment) -> list[Node]:
+    """Return the nodes of expressions of a program; see :func:`node_of`."""
+    return [node_of(expression, environment) for expression in expressions]
 
 
 def project(

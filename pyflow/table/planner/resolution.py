@@ -13,7 +13,6 @@ from pyspark.sql import functions as F
 from pyflow.table.java_functions import JavaFunction
 from pyflow.table.planner import nodes
 from pyflow.table.planner.conversion import convert
-from pyflow.table.planner.functions import built_in_of_sql
 from pyflow.table.planner.functions.definition import Aggregated, Arguments, checked
 from pyflow.table.planner.literals import literal
 from pyflow.table.planner.nodes import Node
@@ -185,7 +184,10 @@ class Scope:
             return [node.child]
         return [
             nodes.Alias(
-                nodes.Call(built_in("get"), (node.child, nodes.Symbol(each.name))),
+                nodes.Call(
+                    built_in("get"),
+                    (node.child, nodes.Literal(each.name, DataTypes.STRING().not_null())),
+                ),
                 (f"{self.name_of(node.child, 0)}${each.name}",),
             )
             for each in data_type.fields
@@ -214,18 +216,8 @@ class Scope:
         if isinstance(node, nodes.Call):
             return node.function.aggregate
         if isinstance(node, nodes.FunctionCall):
-            if isinstance(node.function, str):
-                found = self.function(node.function)
-                if found is None:
-                    built_in = built_in_of_sql(node.function)
-                    return built_in is not None and built_in.aggregate
-                return found.kind in _AGGREGATES
             return bool(node.function.kind in _AGGREGATES)
         return False
-
-    def function(self, name: str) -> Any:
-        """Return the wrapper of the function that is registered by a name; None if none is."""
-        return None if self.environment is None else self.environment._function(name)
 
     def name_of(self, node: Node, position: int) -> str:
         """Return the name that an expression has as a column.
@@ -249,7 +241,9 @@ class Scope:
             return None if node.try_cast else f"{node.child.name}-{node.data_type}"
         if isinstance(node, nodes.Call) and node.function.name == "get":
             inner = self._own_name(node.arguments[0])
-            return None if inner is None else f"{inner}${node.arguments[1]}"
+            field_name = node.arguments[1]
+            assert isinstance(field_name, nodes.Literal)
+            return None if inner is None else f"{inner}${field_name.value}"
         return None
 
 
@@ -275,16 +269,6 @@ def _call(scope: Scope, node: nodes.Call, distinct: bool = False) -> Resolved:
 
 def _function_call(scope: Scope, node: nodes.FunctionCall, distinct: bool = False) -> Resolved:
     wrapper = node.function
-    if isinstance(wrapper, str):
-        wrapper = scope.function(node.function)
-        if wrapper is None:
-            built_in = built_in_of_sql(node.function)
-            if built_in is None:
-                raise TableException(
-                    f"there is no function named {node.function!r}; "
-                    "create_temporary_system_function registers one"
-                )
-            return _call(scope, nodes.Call(built_in, node.arguments), distinct)
     arguments = scope.arguments_of_function(wrapper, node.arguments)
     columns, types = [value for value, _ in arguments], [each for _, each in arguments]
     if isinstance(wrapper, JavaFunction):
@@ -392,6 +376,10 @@ def _descriptor(scope: Scope, node: nodes.Descriptor) -> Resolved:
     raise TableException(f"{node} can only be an argument of to_changelog and from_changelog")
 
 
+def _symbol(scope: Scope, node: nodes.Symbol) -> Resolved:
+    raise TableException(f"{node} is no value: a function of the program cannot take it")
+
+
 _RESOLVERS: dict[type[Node], Callable[[Scope, Any], Resolved]] = {
     nodes.Field: _field,
     nodes.Literal: _literal,
@@ -406,6 +394,7 @@ _RESOLVERS: dict[type[Node], Callable[[Scope, Any], Resolved]] = {
     nodes.Sql: _sql,
     nodes.NamedArgument: _named_argument,
     nodes.Descriptor: _descriptor,
+    nodes.Symbol: _symbol,
 }
 
 

@@ -25,8 +25,7 @@ from pyflow.table.logical_types import (
     RowType,
 )
 from pyflow.table.planner.changelog import numbered
-from pyflow.table.planner.functions import built_in_of_sql
-from pyflow.table.planner.functions.json import element_of_array, member_of_object
+from pyflow.table.planner.functions.json import element_of_array, member_of_object, on_null
 from pyflow.table.planner.nodes import Call, Distinct, FunctionCall, Node
 from pyflow.table.planner.nodes import Literal as LiteralNode
 from pyflow.table.planner.operators import (
@@ -67,7 +66,7 @@ __all__ = [
     "planned_in_window",
 ]
 
-_NOT_CARRIED = ("PERCENTILE", "LAG", "LEAD")
+_NOT_CARRIED = ("PERCENTILE", "lag", "lead")
 _SPREADS = ("stddevPop", "stddevSamp", "varPop", "varSamp")
 # What an accumulator has where its type declares one of these.
 _VIEWS: dict[type, type] = {ListViewType: ListView, MapViewType: MapView}
@@ -243,15 +242,7 @@ def called(node: Node, scope: Scope) -> tuple[Any, Call | FunctionCall]:
     """Return the function of the program that a call is of, None for a built-in, and the call."""
     call = node.child if isinstance(node, Distinct) else node
     if isinstance(call, FunctionCall):
-        wrapper: Any = call.function
-        if not isinstance(wrapper, str):
-            return wrapper, call
-        function = built_in_of_sql(wrapper)
-        wrapper = scope.function(wrapper)
-        if wrapper is not None:
-            return wrapper, call
-        assert function is not None
-        call = Call(function, call.arguments)
+        return call.function, call
     assert isinstance(call, Call)
     return None, call
 
@@ -338,7 +329,7 @@ def _about(kind: str, arguments: Arguments) -> list[Any]:
     """Return what an aggregate has to know beside what it takes of each row."""
     if kind == "listAgg":
         return [arguments.constant(1) if len(arguments) > 1 else ","]
-    return [arguments.symbol(0).name] if kind == "JSON_OBJECTAGG" else []
+    return [on_null(arguments)] if kind.startswith("JSON_OBJECTAGG") else []
 
 
 def _argument(kind: str, arguments: Arguments) -> tuple[tuple[Column, DataType], ...]:
@@ -354,9 +345,9 @@ def _argument(kind: str, arguments: Arguments) -> tuple[tuple[Column, DataType],
             return ((value, row_type),)
     if kind in _SPREADS:
         return ((columns[0].cast("double"), DoubleType()),)
-    if kind == "JSON_ARRAYAGG":
+    if kind.startswith("JSON_ARRAYAGG"):
         return ((element_of_array(arguments), DataTypes.STRING()),)
-    if kind == "JSON_OBJECTAGG":
+    if kind.startswith("JSON_OBJECTAGG"):
         return (_row_of([(each, DataTypes.STRING()) for each in member_of_object(arguments)]),)
     return ((columns[0], types[0]),)
 

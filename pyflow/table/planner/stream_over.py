@@ -47,7 +47,7 @@ __all__ = ["FOLLOWING", "StreamWindow", "added", "over"]
 FOLLOWING = "OVER {} FOLLOWING windows are not supported yet."
 
 _MOMENT = "moment"
-_NOT_IN_STREAMS = ("RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LEAD")
+_NOT_IN_STREAMS = ("RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "lead")
 
 
 @dataclass(frozen=True)
@@ -162,10 +162,10 @@ def _planned(node: Node, scope: Scope, bounded: bool) -> PlannedAggregate:
     if wrapper is None:
         assert isinstance(call, Call)
         name = call.function.name
-        if name == "LAG":
+        if name == "lag":
             return _lag(call, scope)
         if name in _NOT_IN_STREAMS:
-            raise TableException(f"{name} Function is not supported in stream mode.")
+            raise TableException(f"{name.upper()} Function is not supported in stream mode.")
         if name == "ROW_NUMBER":
             return PlannedAggregate(
                 built_in.make("count", False, ("BIGINT",), ""), (), DataTypes.BIGINT().not_null()

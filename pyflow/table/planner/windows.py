@@ -127,13 +127,13 @@ def assigned(
     name = _time_field(relation, window, environment)
     data_type = dict(relation.fields)[name]
     by_clock = is_processing_time(relation, name)
-    size = node_of(window.size)
+    size = node_of(window.size, environment)
     if window.slide is not None and isinstance(size, RowInterval) != isinstance(
-        node_of(window.slide), RowInterval
+        node_of(window.slide, environment), RowInterval
     ):
         raise TableException("A sliding window expects the same type of size and slide.")
     if isinstance(size, RowInterval):
-        return _by_rows(relation, keys, name, size.rows, _slide_by_rows(window, size))
+        return _by_rows(relation, keys, name, size.rows, _slide_by_rows(window, size, environment))
     if window.kind == "session":
         gap = interval_ms(size)
         if by_clock and relation.unbounded:
@@ -145,7 +145,7 @@ def assigned(
         frame = relation.frame.withColumn(_TIME, wall_clock_of(name, data_type))
         frame = sessions(frame.filter(column(_TIME).isNotNull()), keys, gap)
     else:
-        slide = interval_ms(size if window.slide is None else node_of(window.slide))
+        slide = interval_ms(size if window.slide is None else node_of(window.slide, environment))
         frame, start, end = fixed_windows(
             relation, name, interval_ms(size), slide, 0, environment._time_zone()
         )
@@ -273,12 +273,12 @@ def _text(milliseconds: int) -> str:
 
 
 def _time_field(relation: Relation, window: GroupWindow, environment: TableEnvironment) -> str:
-    node = node_of(window.time)
+    node = node_of(window.time, environment)
     if not isinstance(node, Field):
         raise TableException("A group window expects a time attribute for grouping.")
     scope_of(relation, environment).resolve(node)
     attribute = relation.time_attributes.get(node.name)
-    if isinstance(node_of(window.size), RowInterval):
+    if isinstance(node_of(window.size, environment), RowInterval):
         if relation.unbounded and not is_by_clock(relation, node.name):
             raise TableException(
                 "Event-time grouping windows on row intervals in a stream environment are "
@@ -323,9 +323,9 @@ def sessions(frame: DataFrame, keys: Sequence[str], gap: int) -> DataFrame:
     return frame.withColumn(_START, F.min(column(_TIME)).over(session))
 
 
-def _slide_by_rows(window: GroupWindow, size: RowInterval) -> int:
+def _slide_by_rows(window: GroupWindow, size: RowInterval, environment: TableEnvironment) -> int:
     """Return how many rows after one window of so many rows the next begins."""
-    slide = size if window.slide is None else node_of(window.slide)
+    slide = size if window.slide is None else node_of(window.slide, environment)
     assert isinstance(slide, RowInterval)
     for each in (size, slide):
         if each.rows <= 0:

@@ -24,6 +24,7 @@ from pyflow.table.planner.functions.definition import (
     require_common,
 )
 from pyflow.table.planner.functions.logic import Comparison, compared, differ
+from pyflow.table.planner.time_values import of_precision
 from pyflow.table.planner.type_rules import STRINGS, comparable, in_sql, same, with_nulls
 from pyflow.table.types import (
     BooleanType,
@@ -57,7 +58,7 @@ OPERATORS = {
     "Or": "or",
     "Not": "not",
     "DPipe": "concat",
-    "Like": "like",
+    "Like": "LIKE",
     "SimilarTo": "similar",
     "Array": "array",
     "MapValue": "map",
@@ -162,7 +163,7 @@ def _in_sql(function: BuiltIn, given: Callable[[Arguments], Arguments]) -> Built
 OF_SQL = {
     **{name: _in_sql(built_in(name), _joined) for name in ("plus", "minus", "times", "divide")},
     "ifThenElse": _in_sql(built_in("ifThenElse"), partial(_merged, places=(1, 2))),
-    "array": _in_sql(built_in("array"), _merged),
+    **{name: _in_sql(built_in(name), _merged) for name in ("array", "GREATEST", "LEAST")},
     **{name: _in_sql(built_in(name), _read) for name in ("between", "notBetween")},
 }
 
@@ -216,20 +217,6 @@ def _rank(name: str, parameters: str, result: DataType, make: Any, summary: str)
     return _sql_only(name, parameters, result, build, summary)
 
 
-def _outermost(name: str, choose: Callable[..., Column], summary: str) -> BuiltIn:
-    def type_of(arguments: Arguments) -> DataType:
-        _merged(arguments)
-        return require_common(arguments, arguments.types)
-
-    def build(arguments: Arguments) -> Column:
-        count = range(len(arguments))
-        values = [arguments.as_type(place, arguments.result) for place in count]
-        missing = reduce(operator.or_, (value.isNull() for value in values))
-        return F.when(~missing, choose(*values))
-
-    return _sql_only(name, "any, any...", type_of, build, summary, "arguments", aggregate=False)
-
-
 # The standard deviation of APPROX_COUNT_DISTINCT, as in Flink.
 _ERROR = 0.01
 
@@ -271,8 +258,14 @@ def _approximate_count(arguments: Arguments) -> Column:
 _SQL_ONLY = {
     function.name: function
     for function in (
-        _outermost("GREATEST", F.greatest, "The greatest value; null if one is null."),
-        _outermost("LEAST", F.least, "The least value; null if one is null."),
+        _sql_only(
+            "PROCTIME",
+            "",
+            DataTypes.TIMESTAMP_LTZ(3),
+            lambda _: of_precision(F.current_timestamp(), DataTypes.TIMESTAMP_LTZ(3)),
+            "The time of processing; a column of it is a time attribute.",
+            aggregate=False,
+        ),
         _test_of_text("IS_ALPHA", _LETTERS, (), "Whether a text has letters only."),
         _test_of_text("IS_DIGIT", _DIGITS, (IntegralType,), "Whether a text has digits only."),
         _test_of_text("IS_DECIMAL", _DECIMAL, _NUMBERS, "Whether a text is a number."),

@@ -15,8 +15,14 @@ from pyflow.table.logical_types import MAX_DECIMAL_PRECISION
 from pyflow.table.planner import projection, stream_over, stream_windows
 from pyflow.table.planner.arithmetic import is_floating
 from pyflow.table.planner.changelog import numbered, settled
-from pyflow.table.planner.grouping import transformed
-from pyflow.table.planner.nodes import Distinct, Field, FunctionCall, Node, Over
+from pyflow.table.planner.nodes import (
+    Distinct,
+    Field,
+    FunctionCall,
+    Node,
+    Over,
+    transformed,
+)
 from pyflow.table.planner.relation import SEQUENCE, Relation, SortKey, column
 from pyflow.table.planner.resolution import interval_ms
 from pyflow.table.planner.stream_over import StreamWindow

@@ -32,6 +32,7 @@ from pyflow.table.planner.nodes import (
     Ordering,
     Over,
     WindowProperty,
+    transformed,
 )
 from pyflow.table.planner.relation import Relation, unused
 from pyflow.table.planner.type_rules import common_in_sql
@@ -821,7 +822,7 @@ class _Select:
         values: dict[Node, Node] = {}
 
         def with_values(node: Node) -> Node:
-            return grouping.transformed(node, values.get)
+            return transformed(node, values.get)
 
         def node_of(value: exp.Expr) -> Node:
             return with_values(parts.replaced(self.translator.node(value)))
@@ -953,7 +954,7 @@ class _Aggregates:
 
     def replaced(self, node: Node) -> Node:
         """Return a node with columns of the groups in place of keys and aggregates."""
-        return grouping.transformed(node, self._group_column)
+        return transformed(node, self._group_column)
 
     def _group_column(self, node: Node) -> Node | None:
         known = self._keys.get(node)

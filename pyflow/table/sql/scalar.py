@@ -191,7 +191,7 @@ class Translator:
             if expression.expression.is_star:
                 self.refuse(expression, "'.*' is not carried here")
             inner = self.node(expression.this)
-            return self._call("get", inner, Symbol(expression.expression.name))
+            return self._call("get", inner, _literal(expression.expression.name))
         found, used = self.rows.resolve(parts)
         if not found:
             error = tree.error_at(self.text, tree.start_of(expression), self.rows.missing(parts))
@@ -200,7 +200,7 @@ class Translator:
             self.refuse(expression, f"Column '{'.'.join(parts[:used])}' is ambiguous")
         node: Node = Field(found[0])
         for part in parts[used:]:
-            node = self._call("get", node, Symbol(part))
+            node = self._call("get", node, _literal(part))
         return node
 
     def fields_of(self, expression: exp.Dot) -> list[tuple[str, Node]]:
@@ -213,7 +213,7 @@ class Translator:
         if not isinstance(data_type, RowType):
             self.refuse(expression, f"'.*' takes a row, but this is {data_type}")
         names = [each.name for each in data_type.fields]
-        return [(name, self._call("get", row, Symbol(name))) for name in names]
+        return [(name, self._call("get", row, _literal(name))) for name in names]
 
     def _bracket(self, expression: exp.Bracket) -> Node:
         return self._call("at", self.node(expression.this), self.node(expression.expressions[0]))
@@ -323,7 +323,7 @@ class Translator:
 
     def _escape(self, expression: exp.Escape) -> Node:
         like = expression.this
-        name = "like" if isinstance(like, exp.Like) else "similar"
+        name = "LIKE" if isinstance(like, exp.Like) else "similar"
         return self._call(
             name, self.node(like.this), self.node(like.expression), self.node(expression.expression)
         )
@@ -481,8 +481,8 @@ class Translator:
 
     def _trim(self, expression: exp.Anonymous) -> Node:
         side, characters, value = expression.expressions
-        name = {"LEADING": "trimLeading", "TRAILING": "trimTrailing"}.get(side.name, "trim")
-        return self._call(name, self.node(value), self.node(characters))
+        leading, trailing = (_literal(side.name != other) for other in ("TRAILING", "LEADING"))
+        return self._call("trim", leading, trailing, self.node(characters), self.node(value))
 
     def _temporal_unit(self, expression: exp.Var, kind: str) -> Node:
         try:
@@ -494,7 +494,7 @@ class Translator:
 
     def _extract(self, expression: exp.Anonymous) -> Node:
         unit, value = expression.expressions
-        return self._call("extract", self.node(value), self._temporal_unit(unit, "interval"))
+        return self._call("extract", self._temporal_unit(unit, "interval"), self.node(value))
 
     def _grouping(self, expression: exp.Anonymous) -> Node:
         name = expression.name.upper()
@@ -507,7 +507,7 @@ class Translator:
         if len(expression.expressions) != 1:
             self.refuse(expression, f"{expression.name.upper()} takes one argument")
         unit = _unit(_PARTS[expression.name.upper()])
-        return self._call("extract", self.node(expression.expressions[0]), unit)
+        return self._call("extract", unit, self.node(expression.expressions[0]))
 
     def _rounding(self, expression: exp.Anonymous) -> Node:
         name = "floor" if expression.name.upper() == "FLOOR" else "ceil"
@@ -559,6 +559,7 @@ class Translator:
             "JSON_QUERY",
             self.node(value),
             self.node(path),
+            Symbol(DataTypes.STRING()),
             Symbol(JsonQueryWrapper[wrapper.name]),
             Symbol(JsonQueryOnEmptyOrError[on_empty.name]),
             Symbol(JsonQueryOnEmptyOrError[on_error.name]),
@@ -573,6 +574,11 @@ class Translator:
         on_null, *arguments = expression.expressions
         behaviour = Symbol(JsonOnNull[on_null.name])
         return self._call(expression.name.upper(), behaviour, *map(self.node, arguments))
+
+    def _json_aggregated(self, expression: exp.Anonymous) -> Node:
+        on_null, *arguments = expression.expressions
+        name = f"{expression.name.upper()}_{on_null.name}_ON_NULL"
+        return self._call(name, *map(self.node, arguments))
 
     def _conditional(self, expression: exp.Anonymous) -> Node:
         if len(expression.expressions) != 3:
@@ -613,8 +619,8 @@ _SPECIAL: dict[str, Any] = {
     "JSON_EXISTS": Translator._json_exists,
     "JSON_OBJECT": Translator._json_made,
     "JSON_ARRAY": Translator._json_made,
-    "JSON_OBJECTAGG": Translator._json_made,
-    "JSON_ARRAYAGG": Translator._json_made,
+    "JSON_OBJECTAGG": Translator._json_aggregated,
+    "JSON_ARRAYAGG": Translator._json_aggregated,
 }
 
 

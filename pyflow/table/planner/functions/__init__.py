@@ -28,12 +28,18 @@ from pyflow.table.planner.functions import (
 )
 from pyflow.table.planner.functions.definition import BuiltIn, table
 
+_BY_NAME = {name.upper(): built_in for name, built_in in table().items()}
 _BY_SQL_NAME = {name: built_in for built_in in table().values() for name in built_in.sql_names}
 
 
 def built_in(name: str) -> BuiltIn:
     """Return a built-in function by Flink's name of its definition."""
     return table()[name]
+
+
+def built_in_named(name: str) -> BuiltIn | None:
+    """Return a built-in function by Flink's name of its definition, in any case; None if none."""
+    return _BY_NAME.get(name.upper())
 
 
 def built_in_of_sql(name: str) -> BuiltIn | None:

@@ -255,6 +255,8 @@ def _shifted_type(a: Arguments) -> DataType:
 
 def _shifted(function: Callable[..., Column]) -> Callable[[Arguments, Aggregated], Column]:
     def build(a: Arguments, over: Aggregated) -> Column:
+        if over.window is None:
+            raise a.fail("it needs an OVER window")
         distance = int(a.constant(1)) if len(a) > 1 else 1
         shifted = over(function(F.struct(a[0].alias("value")), distance))
         value = shifted.getField("value")
@@ -266,10 +268,10 @@ def _shifted(function: Callable[..., Column]) -> Callable[[Arguments, Aggregated
 
 
 _define(
-    "LAG LAG", "any, int?, any?", _shifted_type, _shifted(F.lag),
+    "lag LAG", "any, int?, any?", _shifted_type, _shifted(F.lag),
     "The value of the row so many rows (1) before, or a third argument where there is none.",
 )  # fmt: skip
 _define(
-    "LEAD LEAD", "any, int?, any?", _shifted_type, _shifted(F.lead),
+    "lead LEAD", "any, int?, any?", _shifted_type, _shifted(F.lead),
     "The value of the row so many rows (1) behind, or a third argument where there is none.",
 )  # fmt: skip

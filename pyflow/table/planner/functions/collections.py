@@ -94,7 +94,7 @@ def _map_of_arrays(a: Arguments) -> Column:
 
 
 define(
-    "mapFromArrays MAP_FROM_ARRAYS", "array, array", _type_of_map_of_arrays, _map_of_arrays,
+    "MAP_FROM_ARRAYS MAP_FROM_ARRAYS", "array, array", _type_of_map_of_arrays, _map_of_arrays,
     "The map of an array of keys and one of their values.",
 )  # fmt: skip
 
@@ -136,7 +136,7 @@ define(
 
 
 def _field(a: Arguments) -> RowField:
-    row, key = a.types[0], a.symbol(1)
+    row, key = a.types[0], a.constant(1)
     assert isinstance(row, RowType)
     if isinstance(key, int) and 0 <= key < len(row.fields):
         return row.fields[key]
@@ -148,7 +148,7 @@ def _field(a: Arguments) -> RowField:
 
 
 define(
-    "get", "row, symbol",
+    "get", "row, string|int",
     lambda a: with_nulls(_field(a).data_type, a.types[0], _field(a).data_type),
     lambda a: a[0].getField(_field(a).name),
     "The field of a row by its name or its position from 0.", nulls="own",
@@ -354,11 +354,11 @@ def _entry_types(data_type: DataType) -> tuple[DataType, DataType]:
 
 
 define(
-    "mapKeys MAP_KEYS", "map", lambda a: DataTypes.ARRAY(_entry_types(a.types[0])[0]),
+    "MAP_KEYS MAP_KEYS", "map", lambda a: DataTypes.ARRAY(_entry_types(a.types[0])[0]),
     lambda a: F.map_keys(a[0]), "The keys.",
 )  # fmt: skip
 define(
-    "mapValues MAP_VALUES", "map", lambda a: DataTypes.ARRAY(_entry_types(a.types[0])[1]),
+    "MAP_VALUES MAP_VALUES", "map", lambda a: DataTypes.ARRAY(_entry_types(a.types[0])[1]),
     lambda a: F.map_values(a[0]), "The values.",
 )  # fmt: skip
 
@@ -369,7 +369,7 @@ def _entries_type(a: Arguments) -> DataType:
 
 
 define(
-    "mapEntries MAP_ENTRIES", "map", _entries_type, lambda a: F.map_entries(a[0]),
+    "MAP_ENTRIES MAP_ENTRIES", "map", _entries_type, lambda a: F.map_entries(a[0]),
     "The entries, as rows of key and value.",
 )  # fmt: skip
 

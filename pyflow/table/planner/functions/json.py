@@ -123,7 +123,7 @@ def _query(a: Arguments) -> Column:
     names = [
         symbol.name if symbol else default
         for symbol, default in zip(
-            (a.symbol(2), a.symbol(3), a.symbol(4)), ("WITHOUT_ARRAY", "NULL", "NULL")
+            (a.symbol(3), a.symbol(4), a.symbol(5)), ("WITHOUT_ARRAY", "NULL", "NULL")
         )
     ]
     function = partial(
@@ -133,7 +133,7 @@ def _query(a: Arguments) -> Column:
 
 
 define(
-    "JSON_QUERY JSON_QUERY", "string, string, symbol?, symbol?, symbol?", STRING, _query,
+    "JSON_QUERY JSON_QUERY", "string, string, symbol, symbol?, symbol?, symbol?", STRING, _query,
     "The JSON at a path, as a text.", difference=_PATH, nulls="always",
 )  # fmt: skip
 
@@ -231,12 +231,15 @@ def _or_null(text: Column) -> Column:
     return F.coalesce(text, F.lit("null"))
 
 
-_JSON = ("JSON", "JSON_OBJECT", "JSON_ARRAY", "JSON_OBJECTAGG", "JSON_ARRAYAGG")
+_JSON = ("JSON", "JSON_OBJECT", "JSON_ARRAY")
 
 
 def _is_made(node: Node) -> bool:
     """Return whether a value is JSON that is inserted as it is."""
-    return isinstance(node, Call) and node.function.name in _JSON
+    return isinstance(node, Call) and (
+        node.function.name in _JSON
+        or node.function.name.startswith(("JSON_OBJECTAGG", "JSON_ARRAYAGG"))
+    )
 
 
 def _inserted(a: Arguments, position: int) -> Column:
@@ -263,8 +266,16 @@ define(
 )  # fmt: skip
 
 
+def on_null(a: Arguments) -> str:
+    """Return what becomes of nulls in JSON that is made: NULL or ABSENT."""
+    symbol = a.symbol(0)
+    if symbol is not None:
+        return str(symbol.name)
+    return "NULL" if a.function.name.endswith("_NULL_ON_NULL") else "ABSENT"
+
+
 def _keeps_nulls(a: Arguments) -> bool:
-    return bool(a.symbol(0).name == "NULL")
+    return on_null(a) == "NULL"
 
 
 def _joined(a: Arguments, members: list[Column], brackets: str) -> Column:
@@ -315,17 +326,17 @@ def _collected(column: Column, over: Aggregated) -> Column:
 
 def member_of_object(a: Arguments) -> tuple[Column, Column]:
     """Return what JSON_OBJECTAGG takes of a row: a key, and the JSON of a value or null."""
-    return a[1], _inserted(a, 2)
+    return a[0], _inserted(a, 1)
 
 
 def element_of_array(a: Arguments) -> Column:
     """Return the JSON that JSON_ARRAYAGG takes of a row; null for none."""
-    text = _inserted(a, 1)
+    text = _inserted(a, 0)
     return _or_null(text) if _keeps_nulls(a) else text
 
 
 def _object_of_rows(a: Arguments, over: Aggregated) -> Column:
-    function = partial(json_values.joined_object, on_null=a.symbol(0).name)
+    function = partial(json_values.joined_object, on_null=on_null(a))
     keys, values = (_collected(each, over) for each in member_of_object(a))
     return in_python(function, STRING)(keys, values)
 
@@ -336,13 +347,15 @@ def _array_of_rows(a: Arguments, over: Aggregated) -> Column:
 
 
 _ROWS = "Values are in no fixed order, unless the rows are."
-define(
-    "JSON_OBJECTAGG JSON_OBJECTAGG", "symbol, string, any", STRING,
-    _aggregated(_object_of_rows), "The JSON of an object with the keys and values of all rows.",
-    nulls="never", difference=_ROWS, aggregate=True,
-)  # fmt: skip
-define(
-    "JSON_ARRAYAGG JSON_ARRAYAGG", "symbol, any", STRING, _aggregated(_array_of_rows),
-    "The JSON of an array of the values of all rows.", nulls="never", difference=_ROWS,
-    aggregate=True,
-)  # fmt: skip
+for _clause, _nulls in (("NULL_ON_NULL", "null in JSON"), ("ABSENT_ON_NULL", "left out")):
+    define(
+        f"JSON_OBJECTAGG_{_clause} JSON_OBJECTAGG", "string, any", STRING,
+        _aggregated(_object_of_rows),
+        f"The JSON of an object with the keys and values of all rows; nulls are {_nulls}.",
+        nulls="never", difference=_ROWS, aggregate=True,
+    )  # fmt: skip
+    define(
+        f"JSON_ARRAYAGG_{_clause} JSON_ARRAYAGG", "any", STRING, _aggregated(_array_of_rows),
+        f"The JSON of an array of the values of all rows; nulls are {_nulls}.", nulls="never",
+        difference=_ROWS, aggregate=True,
+    )  # fmt: skip

@@ -11,7 +11,9 @@ from pyspark.sql import functions as F
 
 from pyflow.table.planner.functions.definition import (
     BOOLEAN,
+    STRING,
     Arguments,
+    common_of,
     define,
     require_common,
 )
@@ -189,6 +191,36 @@ def _type_of_first_present(a: Arguments) -> DataType:
     return data_type.not_null() if certain else data_type.nullable()
 
 
+def _outermost(choose: Callable[..., Column]) -> Callable[[Arguments], Column]:
+    def build(a: Arguments) -> Column:
+        values = [a.as_type(position, a.result) for position in range(len(a))]
+        missing = reduce(operator.or_, (value.isNull() for value in values))
+        return F.when(~missing, choose(*values))
+
+    return build
+
+
+for _names, _choose, _which in (
+    ("GREATEST GREATEST", F.greatest, "greatest"),
+    ("LEAST LEAST", F.least, "least"),
+):
+    define(
+        _names, "any, any...", common_of(), _outermost(_choose),
+        f"The {_which} value; null if one is null.",
+    )  # fmt: skip
+
+
+def _type_of(a: Arguments) -> Column:
+    if len(a) > 1 and not isinstance(a.nodes[1], Literal):
+        raise a.fail("whether the type is one that a program can read must be a literal")
+    return F.lit(str(a.types[0]))
+
+
+define(
+    "TYPEOF TYPEOF", "any, boolean?", STRING, _type_of,
+    "The type of a value, as a text; with a second argument in a form that can be read again, "
+    "which it is here in any case.", nulls="always",
+)  # fmt: skip
 define(
     "COALESCE COALESCE", "any, any...", _type_of_first_present, _first_present,
     "The first value that is not null; null if there is none.", nulls="own",

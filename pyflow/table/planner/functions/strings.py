@@ -37,8 +37,10 @@ def _simple(names: str, build: Callable[[Column], Column], summary: str) -> None
     define(names, "string", varying(0), lambda a: build(a[0]), summary)
 
 
-_simple("upper UPPER", F.upper, "The text in upper case.")
-_simple("lower LOWER", F.lower, "The text in lower case.")
+for _names in ("upper UPPER", "upperCase"):
+    _simple(_names, F.upper, "The text in upper case.")
+for _names in ("lower LOWER", "lowerCase"):
+    _simple(_names, F.lower, "The text in lower case.")
 define("reverse REVERSE", "string", STRING, lambda a: F.reverse(a[0]), "The text backwards.")
 define(
     "charLength CHAR_LENGTH CHARACTER_LENGTH", "string", INT, lambda a: F.char_length(a[0]),
@@ -111,17 +113,32 @@ define(
 )  # fmt: skip
 
 
-def _trimming(function: Callable[..., Column], summary: str, *names: str) -> None:
-    for name in names:
-        define(
-            name, "string, string?", varying(0), lambda a: function(*a.columns),
-            f"The text without the characters of another, or blanks, {summary}.",
-        )  # fmt: skip
+def _trimming(function: Callable[..., Column], summary: str, names: str) -> None:
+    define(
+        names, "string, string?", varying(0), lambda a: function(*a.columns),
+        f"The text without the characters of another, or blanks, {summary}.",
+    )  # fmt: skip
 
 
-_trimming(F.trim, "at both ends", "trim TRIM", "BTRIM BTRIM")
-_trimming(F.ltrim, "at its beginning", "trimLeading", "ltrim LTRIM")
-_trimming(F.rtrim, "at its end", "trimTrailing", "rtrim RTRIM")
+_trimming(F.trim, "at both ends", "BTRIM BTRIM")
+_trimming(F.ltrim, "at its beginning", "ltrim LTRIM")
+_trimming(F.rtrim, "at its end", "rtrim RTRIM")
+
+
+def _trimmed(a: Arguments) -> Column:
+    leading, trailing = a.constant(0), a.constant(1)
+    if leading and trailing:
+        return F.trim(a[3], a[2])
+    if leading:
+        return F.ltrim(a[3], a[2])
+    return F.rtrim(a[3], a[2]) if trailing else a[3]
+
+
+define(
+    "trim TRIM", "boolean, boolean, string, string", varying(3), _trimmed,
+    "A text without some characters at its beginning, if the first argument is true, and at its "
+    "end, if the second is.",
+)  # fmt: skip
 
 
 def _padded(function: str) -> Callable[[Arguments], Column]:
@@ -181,7 +198,7 @@ define(
     "The text with a third in the place of each occurrence of a second.",
 )  # fmt: skip
 define(
-    "TRANSLATE TRANSLATE", "string, string, string", STRING,
+    "TRANSLATE3 TRANSLATE", "string, string, string", STRING,
     lambda a: F.when(a[1].isNull(), a[0]).otherwise(F.call_function("translate", *a.columns)),
     "The text with each character of a second, which may be null, replaced by that of a third at "
     "the same place, or left out where there is none.",
@@ -190,11 +207,11 @@ define(
 # --- Searching --------------------------------------------------------------------------------
 
 define(
-    "startsWith STARTSWITH", "string|bytes, string|bytes", BOOLEAN,
+    "STARTSWITH STARTSWITH", "string|bytes, string|bytes", BOOLEAN,
     lambda a: F.startswith(a[0], a[1]), "Whether it begins so.",
 )  # fmt: skip
 define(
-    "endsWith ENDSWITH", "string|bytes, string|bytes", BOOLEAN,
+    "ENDSWITH ENDSWITH", "string|bytes, string|bytes", BOOLEAN,
     lambda a: F.endswith(a[0], a[1]), "Whether it ends so.",
 )  # fmt: skip
 
@@ -242,7 +259,7 @@ def _like(a: Arguments) -> Column:
 
 
 define(
-    "like LIKE", "string, string, string?", BOOLEAN, _like,
+    "LIKE LIKE", "string, string, string?", BOOLEAN, _like,
     "Whether a text has a form, in which % stands for any characters and _ for one.",
 )  # fmt: skip
 define(

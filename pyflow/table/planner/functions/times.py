@@ -68,14 +68,12 @@ def _define_now(names: str, data_type: DataType, build: Callable[[], Column], su
 _define_now("currentDate CURRENT_DATE", DataTypes.DATE(), F.current_date, "The date.")
 _define_now("currentTime CURRENT_TIME", DataTypes.TIME(0), F.current_time, "The time of day.")
 _define_now("localTime LOCALTIME", DataTypes.TIME(0), F.current_time, "The time of day.")
-_define_now(
-    "currentTimestamp CURRENT_TIMESTAMP NOW", DataTypes.TIMESTAMP_LTZ(3), F.current_timestamp,
-    "The time.",
-)  # fmt: skip
-_define_now(
-    "PROCTIME PROCTIME", DataTypes.TIMESTAMP_LTZ(3), F.current_timestamp,
-    "The time of processing; a column of it is a time attribute.",
-)  # fmt: skip
+for _names in (
+    "currentTimestamp CURRENT_TIMESTAMP",
+    "now NOW",
+    "currentRowTimestamp CURRENT_ROW_TIMESTAMP",
+):
+    _define_now(_names, DataTypes.TIMESTAMP_LTZ(3), F.current_timestamp, "The time.")
 _define_now(
     "localTimestamp LOCALTIMESTAMP", DataTypes.TIMESTAMP(3), F.localtimestamp,
     "The date and time in the session's time zone.",
@@ -108,21 +106,21 @@ _SMALL_PARTS = {"MICROSECOND": 1, "NANOSECOND": 1000}
 
 
 def _extracted(a: Arguments) -> Column:
-    data_type, unit = a.types[0], a.symbol(1).name
+    data_type, unit = a.types[1], a.symbol(0).name
     is_time, is_date = isinstance(data_type, TimeType), isinstance(data_type, DateType)
     if isinstance(data_type, INTERVALS):
         return _part_of_interval(a, unit)
     if unit in _DATE_PARTS and not is_time:
-        return _DATE_PARTS[unit](date_of(a[0], data_type)).cast("bigint")
+        return _DATE_PARTS[unit](date_of(a[1], data_type)).cast("bigint")
     if unit in _CLOCK_PARTS:
-        return F.lit(0).cast("bigint") if is_date else clock_part(a[0], data_type, unit)
+        return F.lit(0).cast("bigint") if is_date else clock_part(a[1], data_type, unit)
     if unit == "EPOCH" and not is_time:
         # Of what clocks show, also for an instant.
-        local = a[0] if is_date else a[0].cast("timestamp_ntz")
+        local = a[1] if is_date else a[1].cast("timestamp_ntz")
         local_type = data_type if is_date else DataTypes.TIMESTAMP(6)
         return F.call_function("div", millis_of(local, local_type), F.lit(1000))
     if unit in _SMALL_PARTS and not (is_date or is_time):
-        return micros_of_second(a[0]) * _SMALL_PARTS[unit]
+        return micros_of_second(a[1]) * _SMALL_PARTS[unit]
     raise a.fail(f"a {data_type} has no {unit}")
 
 
@@ -144,11 +142,11 @@ _PARTS_OF_MILLIS = {
 
 
 def _part_of_interval(a: Arguments, unit: str) -> Column:
-    if a.types[0] == DataTypes.INTERVAL(DataTypes.MONTH()) or "MONTH" in str(a.types[0]):
-        count = convert(a[0], a.types[0], INT)
+    if a.types[1] == DataTypes.INTERVAL(DataTypes.MONTH()) or "MONTH" in str(a.types[1]):
+        count = convert(a[1], a.types[1], INT)
         parts = _PARTS_OF_MONTHS
     else:
-        count = F.call_function("div", micros_of_interval(a[0]), F.lit(1000))
+        count = F.call_function("div", micros_of_interval(a[1]), F.lit(1000))
         parts = _PARTS_OF_MILLIS
     if unit not in parts:
         raise a.fail(f"an interval of this type has no {unit}")
@@ -158,7 +156,7 @@ def _part_of_interval(a: Arguments, unit: str) -> Column:
 
 
 define(
-    "extract EXTRACT", "date|time|timestamp|timestamp_ltz|interval, symbol", BIGINT, _extracted,
+    "extract EXTRACT", "symbol, date|time|timestamp|timestamp_ltz|interval", BIGINT, _extracted,
     "A part of a time or an interval: YEAR, QUARTER, MONTH, WEEK (of ISO 8601), DAY, HOUR, MINUTE "
     "or SECOND; in SQL also MILLENNIUM, CENTURY, DECADE, ISOYEAR, DOY, DOW (1 on Sunday), ISODOW "
     "(1 on Monday), MILLISECOND, MICROSECOND, NANOSECOND, EPOCH. The time of a timestamp before "
@@ -334,7 +332,7 @@ def _to_date(a: Arguments) -> Column:
 
 
 define(
-    "TO_DATE TO_DATE", "string, string?", DataTypes.DATE(), _to_date,
+    "toDate TO_DATE", "string, string?", DataTypes.DATE(), _to_date,
     "The date of a text in a form, yyyy-MM-dd if none is given; null where it has another.",
     difference=_PATTERNS, nulls="always",
 )  # fmt: skip
@@ -355,7 +353,7 @@ def _to_timestamp(a: Arguments) -> Column:
 
 
 define(
-    "TO_TIMESTAMP TO_TIMESTAMP", "string, string?", DataTypes.TIMESTAMP(3), _to_timestamp,
+    "toTimestamp TO_TIMESTAMP", "string, string?", DataTypes.TIMESTAMP(3), _to_timestamp,
     "The timestamp of a text in a form, yyyy-MM-dd HH:mm:ss if none is given; null where it has "
     "another.", difference=_PATTERNS, nulls="always",
 )  # fmt: skip

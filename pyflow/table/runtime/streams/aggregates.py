@@ -583,6 +583,10 @@ def make(kind: str, changes: bool, number: Number, schema: str, *about: Any) -> 
     if kind.startswith("BITMAP_"):
         combined, counted = kind.split("_")[1], "CARDINALITY" in kind
         return _BitmapOfValues(counted) if combined == "BUILD" else _Bitmap(combined, counted)
+    if kind.startswith("JSON_ARRAYAGG"):
+        return _JsonArray()
+    if kind.startswith("JSON_OBJECTAGG"):
+        return _JsonObject(*about)
     plain: dict[str, Callable[[], Aggregate]] = {
         "count": _Count,
         "sum": lambda: _Sum(number),
@@ -593,8 +597,6 @@ def make(kind: str, changes: bool, number: Number, schema: str, *about: Any) -> 
         "varSamp": lambda: spread(number, sample=True, root=False),
         "listAgg": lambda: _Texts(*about),
         "ARRAY_AGG": _Array,
-        "JSON_ARRAYAGG": _JsonArray,
-        "JSON_OBJECTAGG": lambda: _JsonObject(*about),
         "collect": lambda: _Multiset(schema),
     }
     return plain[kind]()

@@ -1,0 +1,159 @@
+"""Which function a call means where its expression comes into a table.
+
+As in Flink, a temporary system function is meant before the built-in one that is defined under its
+name, also where that is written as an operator or a method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pyflow.table.planner.functions import built_in_named, built_in_of_sql
+from pyflow.table.planner.nodes import (
+    Alias,
+    Call,
+    Columns,
+    Distinct,
+    Field,
+    Flatten,
+    FunctionCall,
+    Literal,
+    Node,
+    Ordering,
+    Over,
+    WindowProperty,
+    transformed,
+)
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyflow.table.table_environment import TableEnvironment
+
+
+def with_functions(node: Node, environment: TableEnvironment) -> Node:
+    """Return an expression in which every call has the function that is meant.
+
+    Raises
+    ------
+    TableException
+        If a name means none.
+    """
+
+    def change(part: Node) -> Node | None:
+        if isinstance(part, Call):
+            own = environment._system_function(part.function.name)
+            return None if own is None else FunctionCall(own, arguments_of(part))
+        if isinstance(part, FunctionCall) and isinstance(part.function, str):
+            return _named(part.function, arguments_of(part), environment)
+        return None
+
+    def arguments_of(call: Call | FunctionCall) -> tuple[Node, ...]:
+        return tuple(transformed(argument, change) for argument in call.arguments)
+
+    return transformed(node, change)
+
+
+def _named(name: str, arguments: tuple[Node, ...], environment: TableEnvironment) -> Node:
+    own = environment._function(name)
+    if own is not None:
+        return FunctionCall(own, arguments)
+    built_in = built_in_named(name)
+    if built_in is not None:
+        return Call(built_in, arguments)
+    key = name.upper()
+    if key in _FORMS:
+        try:
+            return _FORMS[key](*arguments)
+        except (TypeError, ValueError):
+            given = ", ".join(map(str, arguments))
+            raise TableException(f"{name}({given}): it takes other arguments") from None
+    if key in UNSUPPORTED:
+        raise TableException(f"call({name!r}) is not supported: {UNSUPPORTED[key]}")
+    in_sql = built_in_of_sql(name)
+    hint = (
+        "create_temporary_system_function registers one"
+        if in_sql is None
+        else f"that is its name in SQL, in the Table API it is {in_sql.name!r}"
+    )
+    raise TableException(f"there is no function named {name!r}; {hint}")
+
+
+def is_built_in(name: str) -> bool:
+    """Return whether Flink has a built-in function that is defined under a name."""
+    key = name.upper()
+    return built_in_named(name) is not None or key in _FORMS or key in UNSUPPORTED
+
+
+def _text(node: Node) -> str:
+    if isinstance(node, Literal) and isinstance(node.value, str):
+        return node.value
+    raise ValueError(node)
+
+
+def _of_window(kind: str) -> Callable[[Node], Node]:
+    def form(window: Node) -> Node:
+        if not isinstance(window, Field):
+            raise ValueError(window)
+        return WindowProperty(kind, window.name)
+
+    return form
+
+
+def _columns(without: bool) -> Callable[..., Node]:
+    return lambda head, *tails: Columns((head, *tails), without)
+
+
+def _over(aggregate: Node, window: Node) -> Node:
+    return Over(aggregate, window.name if isinstance(window, Field) else _text(window))
+
+
+# Functions that are nodes of their own.
+_FORMS: dict[str, Callable[..., Node]] = {
+    "AS": lambda child, name, *names: Alias(child, tuple(map(_text, (name, *names)))),
+    "ASC": lambda child: Ordering(child, True),
+    "DESC": lambda child: Ordering(child, False),
+    "DISTINCT": Distinct,
+    "FLATTEN": Flatten,
+    "OVER": _over,
+    "WITHCOLUMNS": _columns(without=False),
+    "WITHOUTCOLUMNS": _columns(without=True),
+    **{kind.upper(): _of_window(kind) for kind in ("start", "end", "rowtime", "proctime")},
+}
+
+_INTERNAL = "it is for Flink's planner, not for programs"
+_OF_TABLES = "it takes a table"
+_OF_TYPES = "a program cannot give it a type; take the method"
+_STRUCTURED = "there are no structured types here, only rows; make one with row(...)"
+_VARIANT = "there is no type VARIANT here; take json_value() or json_query()"
+
+#: The names of Flink's other built-in functions, in upper case, and why they are not supported.
+UNSUPPORTED: dict[str, str] = {
+    **dict.fromkeys(
+        [
+            "$HASHCODE$1",
+            "$REPLICATE_ROWS$1",
+            "$UNNEST_ROWS$1",
+            "$UNNEST_ROWS_WITH_ORDINALITY$1",
+            "$WELFORD_M2$1",
+            "AGG_DECIMAL_MINUS",
+            "AGG_DECIMAL_PLUS",
+            "HIVE_AGG_DECIMAL_PLUS",
+            "REINTERPRETCAST",
+            "STREAMRECORDTIMESTAMP",
+        ],
+        _INTERNAL,
+    ),
+    "ML_PREDICT": _OF_TABLES,
+    "TO_CHANGELOG": f"{_OF_TABLES}; see Table.to_changelog()",
+    "FROM_CHANGELOG": f"{_OF_TABLES}; see Table.from_changelog()",
+    "CAST": f"{_OF_TYPES} cast()",
+    "TRY_CAST": f"{_OF_TYPES} try_cast()",
+    "OBJECT_OF": _STRUCTURED,
+    "OBJECT_UPDATE": _STRUCTURED,
+    "PARSE_JSON": _VARIANT,
+    "TRY_PARSE_JSON": _VARIANT,
+    "ASSIGNMENT": "functions here have no named arguments; give them by position",
+    "DEFAULT": "functions here have no arguments that may be left out",
+    "RANGETO": "take range_() in with_columns() or without_columns()",
+}
