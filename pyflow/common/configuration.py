@@ -6,9 +6,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from pyflow.common.java_numbers import java_float
+from pyflow.common.yaml_lists import list_of
+
 T = TypeVar("T")
 
-_LIST_ELEMENT = re.compile(r"""\s*(?:'((?:[^']|'')*)'|"([^"]*)"|([^,'"]*?))\s*(?:,|$)""")
+_INTEGER = re.compile(r"[-+]?[0-9]+")
 
 
 class Configuration:
@@ -42,19 +45,18 @@ class Configuration:
         return self._set(key, value, str)
 
     @staticmethod
-    def parse_list_value(value: str) -> list[str]:
-        """Return the elements of a setting of several: ``a;b``, or ``[a, 'b']`` as in YAML."""
+    def parse_list_value(value: str) -> list[Any]:
+        """Return the elements of a setting of several: ``a;b``, or a list of plain values in YAML.
+
+        Raises
+        ------
+        ValueError
+            If it begins as a list of YAML and is none, or is one of lists or maps.
+        """
         if not value:
             return []
-        text = value.strip()
-        if not (text.startswith("[") and text.endswith("]")):
-            return value.split(";")
-        found = _LIST_ELEMENT.finditer(text[1:-1])
-        elements = (
-            single.replace("''", "'") or double or bare
-            for single, double, bare in (match.groups(default="") for match in found)
-        )
-        return [element for element in elements if element]
+        found = list_of(value)
+        return value.split(";") if found is None else found
 
     def get_integer(self, key: str, default_value: int) -> int:
         """Return the setting of this name as a whole number, or the default value.
@@ -64,7 +66,7 @@ class Configuration:
         ValueError
             If it is no whole number.
         """
-        return self._get(key, default_value, int)
+        return self._get(key, default_value, _integer)
 
     def set_integer(self, key: str, value: int) -> Configuration:
         """Set a whole number, and return this configuration."""
@@ -119,9 +121,9 @@ class Configuration:
         """Return the names of all settings."""
         return set(self._values)
 
-    def add_all_to_dict(self, target_dict: dict[str, str]) -> None:
-        """Put all settings, as texts, into a dict."""
-        target_dict.update(self.to_dict())
+    def add_all_to_dict(self, target_dict: dict[str, Any]) -> None:
+        """Put all settings, each of the type that it was set as, into a dict."""
+        target_dict.update(self._values)
 
     def add_all(self, other: Configuration, prefix: str | None = None) -> Configuration:
         """Take all settings of another configuration, and return this one.
@@ -156,7 +158,7 @@ class Configuration:
         try:
             return convert(text_of(value))
         except ValueError:
-            kind = "true or false" if convert is _boolean else f"of type {convert.__name__}"
+            kind = _KINDS[convert]
             raise ValueError(f"the setting {key!r} is {value!r}, which is not {kind}") from None
 
     def _set(self, key: str, value: Any, kind: type) -> Configuration:
@@ -214,6 +216,8 @@ def text_of(value: Any) -> str:
     """Return a setting's value as text, as Flink writes it."""
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, float):
+        return java_float(value, single=False)
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     return str(value)
@@ -223,3 +227,16 @@ def _boolean(text: str) -> bool:
     if text.lower() not in ("true", "false"):
         raise ValueError(text)
     return text.lower() == "true"
+
+
+def _integer(text: str) -> int:
+    if not _INTEGER.fullmatch(text):
+        raise ValueError(text)
+    return int(text)
+
+
+_KINDS: dict[Callable[[str], Any], str] = {
+    _boolean: "true or false",
+    _integer: "of type int",
+    float: "of type float",
+}

@@ -23,12 +23,12 @@ argument that may be missing, `...` one that may be there any number of times, a
 or a clause, as `TimeIntervalUnit.DAY`. Whole numbers wrap around when they are too great, DECIMALs
 become null, and a cast that is impossible fails the query; `try_cast` gives null.
 
-`call()` knows built-in functions by the names in the second column, as Flink does, in any case; their
-names in SQL are for SQL and `call_sql()`. A temporary system function that is registered under a name
-of the second column is called in the place of the built-in one, by `call()`, and where that is
-written as an operator or a method. Other functions of the program are not. In SQL it is called where
-a call has its name, but not for an operator. Units, clauses and types (`symbol`) cannot be given to
-it, and `cast`, `try_cast`, `as`, `asc`, `desc`, `flatten` and `range_` stay what they are.
+`call()` knows built-in functions by the names in the second column, as Flink does, in any case;
+their names in SQL are for SQL and `call_sql()`. A temporary system function that is registered by
+a name of the second column is called in the place of the built-in one, by `call()`, and where that
+is written as an operator or a method. Other functions of the program are not. In SQL it is called
+where a call has its name, but not for an operator. Units, clauses and types (`symbol`) cannot be
+given to it, and `cast`, `try_cast`, `as`, `asc`, `desc`, `flatten` and `range_` stay what they are.
 
 Unsupported, with an error that says so: structured objects (`object_of`, `object_update`), named
 arguments, and by `call()`:

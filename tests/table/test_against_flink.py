@@ -11,9 +11,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import configurations
 import pytest
 
 import settings_cases as cases
+from pyflow.common import Configuration
 from pyflow.table.planner.configuration import Effect, find
 from pyflow.table.types import infer, infer_rows, parse, verifier
 from pyflow.util.exceptions import TableException
@@ -103,3 +105,26 @@ def test_settings_of_flink_are_known(key):
 
     if setting.effect is Effect.DEFAULT or setting.default is not None:
         assert setting.default == REFERENCE["settings"][key]
+
+
+# What is not PyFlink's: bytes are no texts there, and values of another type are taken here.
+_OTHER_LISTS = ("[[a, b], c]", "[{a: b}]", "'a;b';c", '"a;b";c')
+
+
+def _differs(program, expected):
+    return (
+        any(mark in expected for mark in ("[B@", "!!binary", ".inf"))
+        or program in [f"Configuration.parse_list_value({text!r})" for text in _OTHER_LISTS]
+        or program.startswith(("c.set_integer('k', 'a')", "c.set_integer('k', 1.5)"))
+        or program.startswith(("c.set_integer('k', '3')", "c.set_boolean('k', 1)"))
+        or program == "c.set_boolean('k', 'true')"
+    )
+
+
+def test_configurations_answer_as_those_of_flink():
+    recorded = json.loads((HERE / "reference" / "configurations.json").read_text())
+    assert list(recorded) == configurations.PROGRAMS
+    compared = {each: known for each, known in recorded.items() if not _differs(each, known)}
+    assert len(compared) > 0.85 * len(recorded)
+    found = {program: configurations.answer(program, Configuration) for program in compared}
+    assert found == compared

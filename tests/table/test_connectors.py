@@ -290,3 +290,12 @@ def test_a_data_source_in_python_is_read_and_written(batch, tmp_path):
 def test_a_data_source_that_is_none(batch, name):
     with pytest.raises(TableException, match=f"'class' is '{name}', expected the name of"):
         batch.from_descriptor(described("python", ID_DATA, **{"class": name}))
+
+
+def test_legacy_options_are_refused_with_those_to_write(batch):
+    batch.execute_sql(
+        "CREATE TABLE legacy (a INT) WITH ('connector.type' = 'filesystem', "
+        "'connector.path' = '/tmp/x', 'format.type' = 'csv')"
+    )
+    with pytest.raises(TableException, match=r"legacy options .* Write 'connector' = 'files"):
+        batch.sql_query("SELECT * FROM legacy")

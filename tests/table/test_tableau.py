@@ -8,9 +8,10 @@ from decimal import Decimal
 import pytest
 
 from pyflow.common import Row, RowKind
+from pyflow.common.java_numbers import java_float
 from pyflow.table import DataTypes
 from pyflow.table.tableau import display_width, lines_of, widths_of_types
-from pyflow.table.value_text import cast_text, java_float, java_text, row_text
+from pyflow.table.value_text import cast_text, java_text, row_text
 
 UTC = datetime.timezone.utc
 INNER = DataTypes.ROW(

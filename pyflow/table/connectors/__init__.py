@@ -29,6 +29,14 @@ def connector_of(table: DescribedTable) -> Connector:
         If there is no connector of that name, or an option is missing, unknown or wrong.
     """
     name = table.options.get("connector")
+    legacy = table.options.get("connector.type")
+    if name is None and legacy is not None:
+        raise TableException(
+            f"Table {table.identifier}: the legacy options 'connector.type', 'format.type', "
+            "'schema.…' and 'update-mode' are not supported. Write "
+            f"'connector' = '{legacy}', and 'path' and 'format' for 'connector.path' and "
+            "'format.type'. Types and names are those of the table's columns."
+        )
     if name is None:
         raise TableException(
             f"Table {table.identifier} has no option 'connector'. "

@@ -19,6 +19,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pyflow.common.configuration import Configuration, map_of, text_of
 from pyflow.common.time import Duration
+from pyflow.common.yaml_lists import list_of
+from pyflow.table.dependencies import add_archive, add_file
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -112,8 +114,10 @@ def _zone(text: str) -> str:
 
 
 def _listing(text: str) -> list[str]:
-    elements = Configuration.parse_list_value(text)
-    return elements if len(elements) > 1 else [part for part in text.split(",") if part]
+    found = list_of(text)
+    if found is not None:
+        return [str(element) for element in found]
+    return [part for part in text.split(";" if ";" in text else ",") if part]
 
 
 def _millis(value: Duration) -> str:
@@ -725,10 +729,16 @@ class SessionConfiguration(Configuration):
 
     def _add_files(self, key: str, files: list[str]) -> None:
         paths = [path.removeprefix("file://") for path in files]
-        if paths:
-            self._session.addArtifacts(
-                *paths, pyfile=key == "python.files", archive=key == "python.archives"
-            )
+        if key == "python.archives":
+            for path in paths:
+                archive, _, target = path.partition("#")
+                add_archive(self._session, archive, target or None)
+        elif key == "python.files":
+            # The first of several has precedence, the last added as well.
+            for path in reversed(paths):
+                add_file(self._session, path)
+        elif paths:
+            self._session.addArtifacts(*paths)
 
 
 def _was_started_with(session: SparkSession, key: str, value: str) -> bool:
