@@ -448,6 +448,9 @@ class TableEnvironment:
     def add_python_file(self, file_path: str) -> None:
         """Let functions import from a Python file, a package's archive or a directory.
 
+        Where several have a module of one name, the last added counts, for functions that have not
+        imported it before.
+
         Parameters
         ----------
         file_path : str
@@ -460,12 +463,21 @@ class TableEnvironment:
     def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
         """Unpack an archive into the working directory of functions.
 
+        The functions of a local master have that of the program: a link there leads to the files
+        as long as Spark's JVM runs.
+
         Parameters
         ----------
         archive_path : str
             Path of a zip file on the driver.
         target_dir : str, optional
             Name of the directory; that of the file by default.
+
+        Raises
+        ------
+        TableException
+            If there is no such file, another archive has that name, or, with a local master,
+            something of that name is in the working directory.
         """
         from pyflow.table.dependencies import add_archive
 
