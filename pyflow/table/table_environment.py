@@ -21,6 +21,7 @@ from pyflow.table.objects import Entry, Objects
 from pyflow.table.planner.configuration import start_jars, start_settings
 from pyflow.table.planner.described import insertion_of, relation_of
 from pyflow.table.planner.function_settings import FunctionMetrics, FunctionSettings
+from pyflow.table.planner.named_functions import built_in_names
 from pyflow.table.planner.nodes import FunctionCall, Node
 from pyflow.table.runtime.values import time_zone
 from pyflow.table.statement_set import StatementSet
@@ -391,7 +392,7 @@ class TableEnvironment:
 
     def list_functions(self) -> list[str]:
         """Return the names of all functions, built-in ones among them."""
-        return sorted({*self._built_in_names(), *self._objects.function_names()})
+        return sorted({*built_in_names(), *self._objects.function_names()})
 
     def list_modules(self) -> list[str]:
         """Return the names of the modules: ``core``, the built-in functions."""
@@ -666,13 +667,6 @@ class TableEnvironment:
         """Return the temporary system function of a name; None if there is none."""
         found = self._objects.system_function(name)
         return None if found is None else found.function or self._function(name)
-
-    @staticmethod
-    def _built_in_names() -> set[str]:
-        """Return the names of the built-in functions in SQL."""
-        from pyflow.table.planner.functions.definition import table
-
-        return {name.lower() for each in table().values() for name in each.sql_names}
 
     def _instantiated(self, described: CatalogFunction) -> Any:
         """Return the function that a catalog describes.

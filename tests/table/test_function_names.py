@@ -92,10 +92,12 @@ def test_call_knows_the_names_that_flink_knows(planned):
     assert "in the Table API it is 'charLength'" in type_of("call('CHAR_LENGTH', s)")
 
 
-def test_built_in_functions_are_known_by_their_names_alone():
-    from pyflow.table.planner.functions.definition import table
-
-    assert sorted(set(table()) - set(RECORDED["names"])) == []
+def test_all_functions_are_listed_by_their_names_or_refused(batch):
+    refused = [name for name in RECORDED["names"] if name.upper() in UNSUPPORTED]
+    assert set(RECORDED["internal"]) < set(refused)
+    assert batch.list_functions() == sorted(set(RECORDED["names"]) - set(refused))
+    with batch.execute_sql("SHOW FUNCTIONS").collect() as rows:
+        assert [name for (name,) in rows] == batch.list_functions()
 
 
 def test_calls_by_name_have_the_types_of_flink(planned, pytestconfig):

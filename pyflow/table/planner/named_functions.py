@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pyflow.table.planner.functions import built_in_named, built_in_of_sql
+from pyflow.table.planner.functions.definition import table
 from pyflow.table.planner.nodes import (
     Alias,
     Call,
@@ -62,9 +63,9 @@ def _named(name: str, arguments: tuple[Node, ...], environment: TableEnvironment
     if built_in is not None:
         return Call(built_in, arguments)
     key = name.upper()
-    if key in _FORMS:
+    if key in _FORMS_IN_ANY_CASE:
         try:
-            return _FORMS[key](*arguments)
+            return _FORMS_IN_ANY_CASE[key](*arguments)
         except (TypeError, ValueError):
             given = ", ".join(map(str, arguments))
             raise TableException(f"{name}({given}): it takes other arguments") from None
@@ -79,10 +80,15 @@ def _named(name: str, arguments: tuple[Node, ...], environment: TableEnvironment
     raise TableException(f"there is no function named {name!r}; {hint}")
 
 
+def built_in_names() -> set[str]:
+    """Return the names of the built-in functions that can be called."""
+    return {*table(), *_FORMS}
+
+
 def is_built_in(name: str) -> bool:
     """Return whether Flink has a built-in function that is defined under a name."""
     key = name.upper()
-    return built_in_named(name) is not None or key in _FORMS or key in UNSUPPORTED
+    return built_in_named(name) is not None or key in _FORMS_IN_ANY_CASE or key in UNSUPPORTED
 
 
 def _text(node: Node) -> str:
@@ -110,16 +116,17 @@ def _over(aggregate: Node, window: Node) -> Node:
 
 # Functions that are nodes of their own.
 _FORMS: dict[str, Callable[..., Node]] = {
-    "AS": lambda child, name, *names: Alias(child, tuple(map(_text, (name, *names)))),
-    "ASC": lambda child: Ordering(child, True),
-    "DESC": lambda child: Ordering(child, False),
-    "DISTINCT": Distinct,
-    "FLATTEN": Flatten,
-    "OVER": _over,
-    "WITHCOLUMNS": _columns(without=False),
-    "WITHOUTCOLUMNS": _columns(without=True),
-    **{kind.upper(): _of_window(kind) for kind in ("start", "end", "rowtime", "proctime")},
+    "as": lambda child, name, *names: Alias(child, tuple(map(_text, (name, *names)))),
+    "asc": lambda child: Ordering(child, True),
+    "desc": lambda child: Ordering(child, False),
+    "distinct": Distinct,
+    "flatten": Flatten,
+    "over": _over,
+    "withColumns": _columns(without=False),
+    "withoutColumns": _columns(without=True),
+    **{kind: _of_window(kind) for kind in ("start", "end", "rowtime", "proctime")},
 }
+_FORMS_IN_ANY_CASE = {name.upper(): form for name, form in _FORMS.items()}
 
 _INTERNAL = "it is for Flink's planner, not for programs"
 _OF_TABLES = "it takes a table"

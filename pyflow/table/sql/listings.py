@@ -13,7 +13,7 @@ from pyflow.table.catalog_objects import TableView
 from pyflow.table.identifiers import literal, quoted, quoted_list
 from pyflow.table.java_functions import JavaFunction
 from pyflow.table.planner.described import declared_fields
-from pyflow.table.planner.functions import built_in_of_sql
+from pyflow.table.planner.named_functions import built_in_names, is_built_in
 from pyflow.table.schema import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
@@ -96,7 +96,7 @@ class Listings(CatalogStatements):
         return self._objects.function_names(self._place(statement))
 
     def _functions(self, statement: tree.Show) -> Sequence[str]:
-        return sorted({*self._environment._built_in_names(), *self._user_functions(statement)})
+        return sorted({*built_in_names(), *self._user_functions(statement)})
 
     def _show_full_modules(self, statement: tree.Show) -> TableResult:
         rows = [[each.name(), each.used()] for each in self._environment.list_full_modules()]
@@ -260,7 +260,7 @@ class Listings(CatalogStatements):
         extended = bool(statement.args.get("extended"))
         if found is not None:
             return self._rows(_INFO, self._function_rows(path, found, extended))
-        if built_in_of_sql(parts[0]) is None or len(parts) > 1:
+        if not is_built_in(parts[0]) or len(parts) > 1:
             name = path_text(statement.this)
             self._refuse(statement.this, f"Function with the identifier '{name}' doesn't exist.")
         if extended:
