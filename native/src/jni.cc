@@ -303,16 +303,16 @@ JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_start(JNIEnv* env, jcl
     values.push_back(from_bytes(env, bytes));
     env->DeleteLocalRef(bytes);
   }
+  const auto variables = values.begin() + 7;
+  const auto search_paths = variables + std::stoi(values[6]);
   pyflow::StartOptions start{values[0],
                              values[1],
                              values[2],
                              values[3],
                              values[4],
                              values[5],
-                             values[6],
-                             values[7],
-                             values[8],
-                             {values.begin() + 9, values.end()},
+                             {variables, search_paths},
+                             {search_paths, values.end()},
                              {log_to_java, session_log_to_java}};
   const std::string error = pyflow::start_python(start);
   if (!error.empty()) throw_with_text(env, kUnavailable, error);

@@ -24,12 +24,17 @@ def begin_task(spec: dict[str, Any]) -> Iterator[current_task.CurrentTask]:
     spec : dict
         What the JVM describes: ``functions`` (each with a ``name``), ``application`` (its id),
         ``task``, ``broadcasts`` (ids and files), ``files_dir``, ``files_of_session`` (whether only
-        one of the application's sessions has them), ``python_includes`` and ``environment``.
+        one of the application's sessions has them), ``python_includes`` and ``environment``
+        (variables, None for those that the process has and the task has not).
     """
     task = current_task.CurrentTask(_label(spec), task_globals.new_context())
     current_task.enter(task)
     try:
-        os.environ.update(spec["environment"])
+        for name, value in spec["environment"].items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
         of_task = application.current(spec["application"])
         if not spec["files_of_session"]:
             of_task.add_files(spec["files_dir"], spec["python_includes"])

@@ -92,14 +92,6 @@ constexpr bool kFindsPrefix = true;
 constexpr bool kFindsPrefix = false;
 #endif
 
-// Whether the GIL of a free-threaded build is on: "0", "1", or empty for what the environment
-// variable PYTHON_GIL and the imported modules say. Nothing to choose in other builds.
-inline void set_gil([[maybe_unused]] PyConfig& config, [[maybe_unused]] const std::string& gil) {
-#if PYFLOW_FREE_THREADED
-  if (gil == "0" || gil == "1") config.enable_gil = gil == "1";
-#endif
-}
-
 // Whether a thread that holds the GIL keeps others out. Needs the GIL.
 inline bool gil_is_exclusive() {
 #if PYFLOW_FREE_THREADED

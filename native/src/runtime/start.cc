@@ -7,10 +7,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
+#include <ctime>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "runtime/attached.h"
@@ -32,13 +35,6 @@ PyStatus configure(PyConfig& config, const StartOptions& options) {
   config.faulthandler = 0;
   config.parse_argv = 0;
   config.buffered_stdio = 1;
-  if (options.hash_seed == "random") {
-    config.use_hash_seed = 0;
-  } else if (!options.hash_seed.empty()) {
-    config.use_hash_seed = 1;
-    config.hash_seed = std::strtoul(options.hash_seed.c_str(), nullptr, 10);
-  }
-  set_gil(config, options.gil);
   const std::pair<wchar_t**, const std::string*> fields[] = {
       {&config.program_name, &options.executable},
       {&config.executable, &options.executable},
@@ -65,22 +61,30 @@ PyStatus configure(PyConfig& config, const StartOptions& options) {
   return PyStatus_Ok();
 }
 
-// For C code that functions load, such as OpenMP's. Not with setenv: threads of the JVM that look
-// at the old variables at this moment go on doing so, and so these are never freed.
-void set_environment_variable(const std::string& name, const std::string& value) {
-  const std::string start = name + "=";
-  auto* variables = new std::vector<char*>{strdup((start + value).c_str())};
+// Whether both are of one variable, "NAME=...".
+bool is_same_variable(std::string_view one, std::string_view other) {
+  const size_t end = one.find('=');
+  return end != std::string_view::npos && one.substr(0, end + 1) == other.substr(0, end + 1);
+}
+
+// For CPython and C code that functions load, such as OpenMP's. Not with setenv: threads of the JVM
+// that look at the old variables at this moment go on doing so, and so these are never freed.
+void set_environment(const std::vector<std::string>& changed) {
+  auto* variables = new std::vector<char*>();
   for (char** each = environ; *each != nullptr; ++each) {
-    if (std::strncmp(*each, start.c_str(), start.size()) != 0) variables->push_back(*each);
+    const bool replaced =
+        std::any_of(changed.begin(), changed.end(),
+                    [&](const std::string& other) { return is_same_variable(other, *each); });
+    if (!replaced) variables->push_back(*each);
   }
+  for (const std::string& each : changed) variables->push_back(strdup(each.c_str()));
   variables->push_back(nullptr);
   __atomic_store_n(&environ, variables->data(), __ATOMIC_RELEASE);
+  tzset();
 }
 
 std::string initialise(const StartOptions& options) {
-  if (!options.omp_threads.empty()) {
-    set_environment_variable("OMP_NUM_THREADS", options.omp_threads);
-  }
+  set_environment(options.environment);
   count_python_memory();
   PyPreConfig preconfig;
   PyPreConfig_InitPythonConfig(&preconfig);

@@ -21,9 +21,7 @@ struct StartOptions {
   std::string base_prefix;
   std::string base_exec_prefix;
   std::string stdlib_dir;
-  std::string hash_seed;                  // PYTHONHASHSEED: a number, "random" or empty
-  std::string gil;                        // PYTHON_GIL: "0", "1" or empty
-  std::string omp_threads;                // OMP_NUM_THREADS: a number or empty
+  std::vector<std::string> environment;   // NAME=VALUE, for all C code of the process
   std::vector<std::string> search_paths;  // sys.path
   JvmLogs logs;
 };

@@ -16,7 +16,8 @@ public final class PythonRuntime {
    * Starts the CPython behind an executable in this JVM; returns at once if it runs already.
    *
    * @param pythonExec the Python executable, a path or a name on the PATH
-   * @param environment variables that Spark sets for its Python workers
+   * @param environment variables that Spark sets for its Python workers; C code of this process has
+   *     them from now on, too
    * @throws PythonUnavailableException if it cannot be embedded, or another executable's CPython
    *     runs
    */
@@ -47,9 +48,8 @@ public final class PythonRuntime {
     load(contents.bridge());
 
     List<String> options = new ArrayList<>(installation.startOptions());
-    options.add(environment.getOrDefault("PYTHONHASHSEED", "0"));
-    options.add(environment.getOrDefault("PYTHON_GIL", ""));
-    options.add(environment.getOrDefault("OMP_NUM_THREADS", ""));
+    options.add(Integer.toString(environment.size()));
+    environment.forEach((name, value) -> options.add(name + "=" + value));
     options.add(contents.pythonPath().toString());
     options.addAll(installation.searchPath());
     NativeBridge.start(

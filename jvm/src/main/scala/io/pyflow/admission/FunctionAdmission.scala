@@ -9,7 +9,7 @@ import org.apache.spark.sql.pyflow.RunningTask
 
 import io.pyflow.bridge.CrashNote
 import io.pyflow.config.ThreadModeSettings
-import io.pyflow.spec.FunctionsSpec
+import io.pyflow.spec.{FunctionEnvironment, FunctionsSpec}
 
 /**
  * Decides whether the functions of a task run in this JVM, and announces those that do to the driver:
@@ -70,6 +70,7 @@ object FunctionAdmission {
       .reasonAgainst(settings.auto, identities)
       .orElse(PythonStart
         .failure(settings.python, spec.environment, GilWatch.isShared(spec, settings)))
+      .orElse(FunctionEnvironment.reasonAgainst(spec.environment, task))
       .orElse(GilWatch.reasonAgainst(spec, settings, task))
       .orElse(announce(task, identities, settings.auto))
 

@@ -4,14 +4,13 @@ import java.util.concurrent.{CompletableFuture, ExecutionException}
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
-import scala.math.BigDecimal.RoundingMode
 import scala.util.Using
 
-import org.apache.spark.SparkEnv
 import org.slf4j.LoggerFactory
 
 import io.pyflow.bridge.{CrashNote, InterpreterKind, PythonRuntime, PythonUnavailableException}
 import io.pyflow.config.InterpreterChoice
+import io.pyflow.spec.FunctionEnvironment
 
 /**
  * Starts the embedded Python of this JVM, once, on a thread of its own: a task that waits for it can
@@ -87,7 +86,7 @@ object PythonStart {
     starts.getOrElseUpdate(
       (executable, interpreter), {
         val outcome = new CompletableFuture[Outcome]
-        val variables = threadsOfLibraries ++ environment
+        val variables = FunctionEnvironment.startedWith(environment)
         val work: Runnable =
           () => noted(start(executable, variables, outcome, mayRunBeside, isolated))
         val thread = new Thread(work, "pyflow-start")
@@ -152,12 +151,6 @@ object PythonStart {
       case e: Throwable =>
         log.warn("Interpreters could not be made ahead of the tasks that need them", e)
     }
-
-  /** How many threads Spark lets OpenMP start in a worker, unless its environment says so. */
-  private def threadsOfLibraries: Map[String, String] = {
-    val cpus = BigDecimal(SparkEnv.get.conf.get("spark.task.cpus", "1"))
-    Map("OMP_NUM_THREADS" -> cpus.setScale(0, RoundingMode.CEILING).toInt.toString)
-  }
 
   private def describe(failure: Throwable): String = {
     val text = failure match {

@@ -75,7 +75,7 @@ object ThreadModeSetup {
     if (PyFlowConf.EXECUTION_MODE.in(conf) != PyFlowConf.ProcessMode) {
       PythonStart.inBackground(
         fromDriver.get(PythonKey),
-        conf.getExecutorEnv.toMap + (HashSeedKey -> fromDriver.get(HashSeedKey)),
+        Map(HashSeedKey -> fromDriver.get(HashSeedKey)),
         PyFlowConf.INTERPRETER.in(conf),
         taskSlots(conf))
     }

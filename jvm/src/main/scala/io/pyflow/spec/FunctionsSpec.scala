@@ -55,8 +55,8 @@ abstract class FunctionsSpec extends Serializable {
 
   /** @param sessionLog the number of the log for [[loggingSession]] */
   def toJson(context: TaskContext, sessionLog: Option[Long]): Array[Byte] = {
-    val variables = environment ++ RunningTask.environment(context) ++
-      loggingSession.map("PYSPARK_SPARK_SESSION_UUID" -> _)
+    val variables = FunctionEnvironment.of(environment, context) ++
+      loggingSession.map(session => "PYSPARK_SPARK_SESSION_UUID" -> Some(session))
     val surroundings = List[JField](
       "eval_type" -> JInt(evalType),
       "runner_conf" -> FunctionsSpec.toJson(settings.runnerConf),
@@ -70,7 +70,9 @@ abstract class FunctionsSpec extends Serializable {
       "files_dir" -> JString(filesDirectory),
       "files_of_session" -> JBool(settings.jobArtifactUUID.isDefined),
       "python_includes" -> JArray(functions.flatMap(_.includes).distinct.map(JString(_)).toList),
-      "environment" -> FunctionsSpec.toJson(variables),
+      "environment" -> JObject(variables.toList.map { case (name, value) =>
+        name -> value.fold[JValue](JNull)(JString(_))
+      }),
       "session_log" -> sessionLog.fold[JValue](JNull)(JInt(_)))
     compact(render(JObject(kindJson ++ surroundings))).getBytes(UTF_8)
   }

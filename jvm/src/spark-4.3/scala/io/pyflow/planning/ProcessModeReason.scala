@@ -9,6 +9,7 @@ import org.apache.spark.sql.types._
 import io.pyflow.admission.{ContendedFunctions, ExecutorStarts, FunctionIdentity, GilWatch, HeldGils, Permission, PythonStart, Quarantine}
 import io.pyflow.bridge.InterpreterKind
 import io.pyflow.config.{EmbeddedPython, InterpreterChoice, PyFlowConf}
+import io.pyflow.spec.FunctionEnvironment
 
 /** Why functions have to stay in process mode. */
 object ProcessModeReason {
@@ -179,7 +180,7 @@ object ProcessModeReason {
     } else if (PythonFunctions.hasSessionArtifacts(udf)) {
       Some("it uses Python files or archives of this session only (Spark Connect artifacts)")
     } else {
-      None
+      FunctionEnvironment.reasonAgainst(PythonFunctions.environment(udf), sparkConf)
     }
 
   private def first[A, B](candidates: Seq[A])(reason: A => Option[B]): Option[B] =

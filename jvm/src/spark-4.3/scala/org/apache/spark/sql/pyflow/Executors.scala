@@ -1,12 +1,16 @@
 package org.apache.spark.sql.pyflow
 
-import org.apache.spark.SparkContext
+import org.apache.spark.{SparkConf, SparkContext}
+import org.apache.spark.util.Utils
 
 /** Facts about the executors of an application that Spark keeps to its own packages. */
 object Executors {
 
   /** In local mode the driver is the only executor. */
   def isDriver(executorId: String): Boolean = SparkContext.isDriver(executorId)
+
+  /** Whether the driver's JVM is the only executor of an application. */
+  def isLocal(conf: SparkConf): Boolean = Utils.isLocalMaster(conf)
 
   /**
    * Whether an executor has registered and has not been removed since. The scheduler removes an

@@ -74,6 +74,10 @@ object PythonFunctions {
   def versions(udf: PythonFuncExpression): Seq[String] =
     unchain(udf)._1.map(_.pythonVersion).distinct
 
+  /** Variables that the driver's Python wants in the environment of the functions. */
+  def environment(udf: PythonFuncExpression): Map[String, String] =
+    unchain(udf)._1.head.environment
+
   def executables(udf: PythonFuncExpression): Seq[String] =
     unchain(udf)._1.map(_.pythonExecutable).distinct
 

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.math.BigDecimal.RoundingMode
 
-import org.apache.spark.{BarrierTaskContext, SparkEnv, TaskContext}
+import org.apache.spark.{BarrierTaskContext, SparkConf, SparkEnv, TaskContext}
 import org.apache.spark.api.python.PythonWorkerUtils
 import org.apache.spark.internal.config.TASK_MAX_FAILURES
 import org.apache.spark.sql.execution.streaming.continuous.ContinuousExecution
@@ -54,10 +54,16 @@ object RunningTask {
     if (env.conf.contains("spark.executorEnv.OMP_NUM_THREADS")) {
       always
     } else {
-      val cpus = context.cpuAmount().setScale(0, RoundingMode.CEILING)
-      always + ("OMP_NUM_THREADS" -> cpus.toInt.toString)
+      always + ("OMP_NUM_THREADS" -> threads(context.cpuAmount()))
     }
   }
+
+  /** How many threads Spark lets OpenMP start in a worker, unless the application's environment says so. */
+  def threadsOfLibraries(conf: SparkConf): String =
+    threads(BigDecimal(conf.get("spark.task.cpus", "1")))
+
+  private def threads(cpus: BigDecimal): String =
+    cpus.setScale(0, RoundingMode.CEILING).toInt.toString
 
   /** Runs something that belongs to a task on whatever thread this is. */
   def in[T](context: TaskContext)(work: => T): T = {
