@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import locale
+import shutil
 import time
 
 import pytest
 from pyspark.sql.functions import udf
 
 from comparison import settings, thread_modes
+from sessions import INTERPRETER
 
 pytestmark = pytest.mark.core
 
@@ -255,6 +257,58 @@ def test_what_only_looks_is_allowed(spark, make_udf):
         with settings(spark, mode):
             rows = spark.range(1).select(make_udf(looks)("id")).collect()
             assert rows == [("(True, True, True, True, False)",)]
+
+
+def test_modules_tune_the_process_while_they_are_imported(spark, in_every_mode, make_udf):
+    """Nothing of it is done in thread mode, and nothing fails."""
+
+    def use(_):
+        import tunes_process
+
+        return repr(tunes_process.VALUES)
+
+    rows = in_every_mode(lambda: spark.range(1).select(make_udf(use)("id")).collect())
+    assert rows == [("['signal', 'locale', 'zone', 'limit', 'priority', 'debug', 'trace']",)]
+
+
+def test_a_refused_import_is_undone(spark, make_udf, tmp_path):
+    """Also where an extension module of the package stays, since a process has it once."""
+    import _heapq
+
+    package = tmp_path / f"refused_{tmp_path.name[-1:]}_{id(tmp_path)}"
+    package.mkdir()
+    (package / "pure.py").write_text("import time\nMADE = time.monotonic_ns()\n")
+    shutil.copy(_heapq.__file__, package)
+    (package / "__init__.py").write_text(
+        "import os\n"
+        f"import {package.name}._heapq, {package.name}.pure\n"
+        "if 'REFUSED' in os.environ:\n"
+        "    os.chdir(os.getcwd())\n"
+        f"MADE = {package.name}._heapq.heappop([{package.name}.pure.MADE])\n"
+    )
+
+    def use(n):
+        import importlib
+        import os
+        import sys
+
+        sys.path.insert(0, str(tmp_path))
+        try:
+            os.environ["REFUSED"] = "1"
+            try:
+                importlib.import_module(package.name)
+            except OSError as error:
+                refusal = str(error)
+            left = f"{package.name}.pure" in sys.modules
+            del os.environ["REFUSED"]
+            package_now = importlib.import_module(package.name)
+            return repr((refusal[:10], left, package_now.MADE == package_now.pure.MADE))
+        finally:
+            sys.path.remove(str(tmp_path))
+
+    with settings(spark, {"spark.pyflow.execution-mode": "thread", INTERPRETER: "shared"}):
+        rows = spark.range(1).select(make_udf(use)("id")).collect()
+    assert rows == [("('os.chdir()', False, True)",)]
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pyflow
-from pyflow.thread_mode import containment, slices, waiting
+from pyflow.thread_mode import containment, module_imports, slices, waiting
 
 __all__ = ["is_isolated", "is_refused", "prepare", "refused_imports"]
 
@@ -71,6 +71,7 @@ def prepare(
 
     current_task.install()
     thread_pools.install()
+    module_imports.install()
     task_globals.install()
     session_log.install(write_session_log)
     output.install(log)
@@ -108,6 +109,7 @@ def _refuse_unsafe_extensions() -> None:
     def create_safe_module(self: Any, spec: importlib.machinery.ModuleSpec) -> Any:
         if is_refused(spec):
             refused_imports.append(spec.name)
+            module_imports.note_refusal()
             raise ImportError(
                 f"module {spec.name} does not support loading in subinterpreters",
                 name=spec.name,
@@ -125,6 +127,7 @@ def _refuse_unsafe_extensions() -> None:
             return create_builtin(spec)
         except ImportError:
             refused_imports.append(spec.name)
+            module_imports.note_refusal()
             raise
 
     builtin.create_module = note_refusal

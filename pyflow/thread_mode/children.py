@@ -13,6 +13,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from pyflow.thread_mode.module_imports import note_refusal
+
 __all__ = ["install"]
 
 # Places of arguments of `_posixsubprocess.fork_exec`.
@@ -43,6 +45,7 @@ def install(mask: Callable[[], int]) -> None:
     def fork_exec_for_task(*args: Any) -> Any:
         arguments = list(args)
         if arguments[_PREEXEC_FN] is not None:
+            note_refusal()
             raise OSError(
                 "preexec_fn would run Python in a copy of the executor's JVM; use "
                 "start_new_session, process_group, user, group or umask of subprocess.Popen, or "

@@ -2,6 +2,10 @@
 
 A worker process runs one task; the executor's JVM runs many. A call that would change the JVM for
 all tasks, or end it, is refused with an error that says what to do instead.
+
+Modules make such calls while they are imported, too, for the process that they expect to have for
+themselves. What only tunes that process is then not done, without an error; other calls are refused
+as ever, and the import is undone.
 """
 
 from __future__ import annotations
@@ -21,13 +25,18 @@ from collections.abc import Callable
 from locale import Error as LocaleError
 from typing import Any
 
-__all__ = ["install", "refuse"]
+from pyflow.thread_mode.module_imports import importing, note_refusal
+
+__all__ = ["do_nothing", "install", "refuse"]
 
 _INSTEAD = "or run the function in process mode (spark.pyflow.execution-mode=process)"
 
 #: The deepest recursion that a stack of 7 MiB holds: a level of ``sorted(key=...)``, the costliest
 #: way found, takes 5 KiB of it (CPython 3.13.0).
 _MAX_RECURSION_LIMIT = 1400
+
+#: What `signal.set_wakeup_fd` returns where none was set.
+_NO_DESCRIPTOR = -1
 
 
 #: Functions that would change or end the executor, by module and reason; the reason says what to do
@@ -67,24 +76,51 @@ _REFUSED: dict[tuple[str, str], list[str]] = {
 }
 
 
+def do_nothing(*args: Any, **kwargs: Any) -> None:
+    """Stands for a function that returns None."""
+
+
+#: What of these is not done, without an error, for a module that is being imported.
+_LEFT_OUT_FOR_MODULES = {"set_debug", "setrlimit", "siginterrupt"}
+
+
 def install() -> None:
     """Replace the functions of the standard library that must not reach the executor."""
     sys.modules["faulthandler"] = _faulthandler_stand_in()
     for (module, reason), names in _REFUSED.items():
         for name in names:
-            refuse(importlib.import_module(module), name, reason)
+            to_modules = do_nothing if name in _LEFT_OUT_FOR_MODULES else None
+            refuse(importlib.import_module(module), name, reason, to_modules=to_modules)
     _refuse_where_it_is_the_executor()
     _refuse_setting_locale()
     _refuse_setting_zone()
+    _leave_signals_alone()
     _limit_recursion()
     _keep_environment()
     _lock_files_by_opening()
 
 
 def refuse(
-    module: types.ModuleType, name: str, reason: str, is_harmless: Callable[..., bool] | None = None
+    module: types.ModuleType,
+    name: str,
+    reason: str,
+    is_harmless: Callable[..., bool] | None = None,
+    to_modules: Callable[..., Any] | None = None,
 ) -> None:
-    """Have a function, if this Python has it, raise an error for all but harmless arguments."""
+    """Have a function, if this Python has it, raise an error for all but harmless arguments.
+
+    Parameters
+    ----------
+    module : module
+    name : str
+        The function's.
+    reason : str
+        What it would do, and what to do instead.
+    is_harmless : callable, optional
+        Whether arguments are let through.
+    to_modules : callable, optional
+        Takes the place of the function while a module is imported.
+    """
     original = getattr(module, name, None)
     if original is None:
         return
@@ -93,6 +129,9 @@ def refuse(
     def refused(*args: Any, **kwargs: Any) -> Any:
         if is_harmless is not None and is_harmless(*args, **kwargs):
             return original(*args, **kwargs)
+        if to_modules is not None and importing():
+            return to_modules(*args, **kwargs)
+        note_refusal()
         raise OSError(f"{module.__name__}.{name}() {reason}, {_INSTEAD}")
 
     setattr(module, name, refused)
@@ -120,17 +159,26 @@ def _refuse_where_it_is_the_executor() -> None:
     session = "would move the executor's JVM to another session; use a subprocess"
     refuse(os, "setpgid", session, is_other)
     priority = "would change the priority of the executor's threads; use a subprocess"
-    refuse(os, "nice", priority, lambda increment: increment == 0)
+    get_priority = functools.partial(os.getpriority, os.PRIO_PROCESS, 0)
+    refuse(os, "nice", priority, lambda increment: increment == 0, lambda _: get_priority())
     refuse(
         os,
         "setpriority",
         priority,
         lambda which, who, *_, **__: which == os.PRIO_PROCESS and is_other(who),
+        do_nothing,
     )
     for name in ("sched_setaffinity", "sched_setscheduler", "sched_setparam"):
-        refuse(os, name, priority, is_other)
+        refuse(os, name, priority, is_other, do_nothing)
     limits = "would limit the whole executor; set limits in its container"
-    refuse(resource, "prlimit", limits, lambda pid, kind, *new: not new or is_other(pid))
+    get_limits: Any = resource.prlimit
+    refuse(
+        resource,
+        "prlimit",
+        limits,
+        lambda pid, kind, *new: not new or is_other(pid),
+        lambda pid, kind, *_: get_limits(pid, kind),
+    )
     files = "would replace a standard stream of the whole executor; redirect sys.stdout, or use "
     refuse(os, "dup2", files + "subprocess", lambda fd, fd2, *_, **__: fd2 > standard_error)
     refuse(os, "close", files + "subprocess", lambda fd: fd > standard_error)
@@ -147,7 +195,7 @@ def _refuse_setting_locale() -> None:
     @functools.wraps(setlocale)
     def only_query(category: int, locale: Any = None) -> Any:
         now = setlocale(category)
-        if locale is None or locale == now:
+        if locale is None or locale == now or importing():
             return now
         raise LocaleError(
             "locale.setlocale() would change the locale of the whole executor; "
@@ -168,7 +216,21 @@ def _refuse_setting_zone() -> None:
         "tzset",
         "would change the time zone of the whole executor; use zoneinfo.ZoneInfo",
         is_unchanged,
+        do_nothing,  # as `_strptime` calls it, for zones that a program has set before
     )
+
+
+def _leave_signals_alone() -> None:
+    """Let modules be imported that handle signals, which only the main thread of a process may."""
+
+    def is_refused_by_python(*_: Any, **__: Any) -> bool:
+        return not importing()
+
+    for name, answer in (
+        ("signal", lambda number, handler: signal.getsignal(number)),
+        ("set_wakeup_fd", lambda fd, **_: _NO_DESCRIPTOR),
+    ):
+        refuse(signal, name, "takes signals from the JVM", is_refused_by_python, answer)
 
 
 def _lock_files_by_opening() -> None:

@@ -20,8 +20,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from pyflow.thread_mode import children, current_task, task_globals
-from pyflow.thread_mode.containment import refuse
-from pyflow.thread_mode.task_globals import TaskValue, after_import
+from pyflow.thread_mode.containment import do_nothing, refuse
+from pyflow.thread_mode.module_imports import after_import, importing, note_refusal
+from pyflow.thread_mode.task_globals import TaskValue
 
 __all__ = ["install"]
 
@@ -311,6 +312,7 @@ def _own_file_mask() -> Callable[[], int]:
     def refuse_files(event: str, arguments: tuple[Any, ...]) -> None:
         makes_file = event == "os.mkdir" or (event == "open" and arguments[2] & os.O_CREAT)
         if makes_file and mask.get() is not None:
+            note_refusal()
             raise OSError(
                 "os.umask() has set another mask than the whole executor's, which the file would "
                 "get; use os.chmod, or run the function in process mode "
@@ -322,7 +324,8 @@ def _own_file_mask() -> Callable[[], int]:
 
 
 def _refuse_tracing_memory(tracemalloc: Any) -> None:
-    refuse(tracemalloc, "start", "would trace the memory of the whole executor")
+    reason = "would trace the memory of the whole executor"
+    refuse(tracemalloc, "start", reason, to_modules=do_nothing)
 
 
 def _debug_threads(pdb: Any) -> None:
@@ -451,7 +454,7 @@ def _own_options(config: Any) -> None:
 
         def __setitem__(self, name: str, value: Any) -> None:
             root = get_root(self._key)[0]
-            if current_task.current() is None or task_globals.importing():
+            if current_task.current() is None or importing():
                 root[name] = value
                 return
             options.to_change()[self._key] = value

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from pyflow.thread_mode import current_task
-from pyflow.thread_mode.task_globals import after_import
+from pyflow.thread_mode.module_imports import after_import
 
 __all__ = ["install"]
 

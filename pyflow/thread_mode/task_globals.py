@@ -11,23 +11,18 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import decimal
-import functools
 import importlib
-import importlib.machinery
-import sys
-import threading
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from pyflow.thread_mode import current_task
+from pyflow.thread_mode.module_imports import importing, on_import
 
 __all__ = [
     "TaskValue",
-    "after_import",
-    "importing",
     "install",
     "new_context",
     "replace_attributes",
@@ -35,15 +30,12 @@ __all__ = [
 
 T = TypeVar("T")
 
-_IMPORTLIB = "<frozen importlib._bootstrap_external>"
+_UNSET = object()
 
 _NUMBER_SETTINGS = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp", "traps")
 
 # What `warnings.catch_warnings` changes for a while, and so for the current task only (3.14).
 _WARNINGS_CONTEXT = getattr(warnings, "_warnings_context", None)
-
-# The threads that run the code of a module which is being imported.
-_importing: set[int] = set()
 
 
 class TaskValue(Generic[T]):
@@ -145,58 +137,14 @@ def _end_shortcuts_into(attributes: dict[str, Any]) -> None:
     del attributes[key]
 
 
-_after_import: dict[str, Callable[[ModuleType], None]] = {}
-
-
-def after_import(name: str, change: Callable[[ModuleType], None]) -> None:
-    """Call `change` with a module once it is imported, before its importer goes on."""
-    if name in sys.modules:
-        change(sys.modules[name])
-    _after_import[name] = change
-
-
-def importing() -> bool:
-    """Whether the current thread runs the code of a module that is being imported."""
-    return bool(_importing) and threading.get_ident() in _importing
-
-
 def install() -> None:
-    """Watch the imports of this interpreter."""
-    external: Any = importlib.machinery.SourceFileLoader.__mro__
-    source = next(each for each in external if "exec_module" in vars(each))
-    for loader in (source, importlib.machinery.ExtensionFileLoader):
-        _watch(loader)
+    """Let what modules set while they are imported apply to all tasks."""
+    on_import.append(_begin_import)
 
 
-def _watch(loader: Any) -> None:
-    execute = loader.exec_module
-
-    @functools.wraps(execute)
-    def exec_module(self: Any, module: ModuleType) -> None:
-        with _import():
-            execute(self, module)
-        if module.__name__ in _after_import:
-            _after_import[module.__name__](module)
-
-    # Its frame counts as one of importlib's, which tracebacks leave out.
-    wrapper: Any = exec_module
-    wrapper.__code__ = wrapper.__code__.replace(co_filename=_IMPORTLIB)
-    loader.exec_module = wrapper
-
-
-@contextlib.contextmanager
-def _import() -> Iterator[None]:
-    if importing():
-        yield
-        return
+def _begin_import() -> Callable[[], None]:
     before = contextvars.copy_context(), decimal.getcontext().copy()
-    thread = threading.get_ident()
-    _importing.add(thread)
-    try:
-        yield
-    finally:
-        _importing.remove(thread)
-        _inherit(*before)
+    return lambda: _inherit(*before)
 
 
 # The variables that modules have set while they were imported; the contexts of tasks.
@@ -220,7 +168,7 @@ def _inherit(before: contextvars.Context, numbers_before: decimal.Context) -> No
         for variable, value in contextvars.copy_context().items()
         if variable is not _WARNINGS_CONTEXT
         and value is not numbers
-        and before.get(variable, _importing) is not value
+        and before.get(variable, _UNSET) is not value
     }
     new_numbers = _settings(numbers) != _settings(numbers_before)
     if not changed and not new_numbers:

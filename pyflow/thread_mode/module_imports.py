@@ -1,0 +1,130 @@
+"""Knows which threads import modules, and undoes imports that fail for a reason of ours.
+
+A worker ends with its task's import, or has nothing refused. Here an interpreter goes on after
+something was refused to a module that was being imported, or after its task was cancelled, and the
+next import of the module has to begin anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.machinery
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+__all__ = ["after_import", "importing", "install", "note_refusal", "on_import"]
+
+_IMPORTLIB = "<frozen importlib._bootstrap_external>"
+
+#: Called before a thread begins to import modules; each returns what is called when it ends.
+on_import: list[Callable[[], Callable[[], None]]] = []
+
+_after_import: dict[str, Callable[[ModuleType], None]] = {}
+
+
+class _Import:
+    """What a thread has imported since its outermost import began."""
+
+    def __init__(self) -> None:
+        self.modules: list[str] = []
+        self.was_refused = False
+
+
+#: By thread.
+_running: dict[int, _Import] = {}
+
+#: Extension modules that are kept although the import of their packages was undone, by package.
+_kept: dict[str, dict[str, ModuleType]] = {}
+
+
+def importing() -> bool:
+    """Whether the current thread runs the code of a module that is being imported."""
+    return bool(_running) and threading.get_ident() in _running
+
+
+def note_refusal() -> None:
+    """Have the import that the current thread is in, if any, undone if it fails."""
+    running = _running.get(threading.get_ident())
+    if running is not None:
+        running.was_refused = True
+
+
+def after_import(name: str, change: Callable[[ModuleType], None]) -> None:
+    """Call `change` with a module once it is imported, before its importer goes on."""
+    if name in sys.modules:
+        change(sys.modules[name])
+    _after_import[name] = change
+
+
+def install() -> None:
+    """Watch the imports of this interpreter."""
+    external: Any = importlib.machinery.SourceFileLoader.__mro__
+    source = next(each for each in external if "exec_module" in vars(each))
+    for loader in (source, importlib.machinery.ExtensionFileLoader):
+        _watch(loader)
+
+
+def _watch(loader: Any) -> None:
+    execute = loader.exec_module
+
+    @functools.wraps(execute)
+    def exec_module(self: Any, module: ModuleType) -> None:
+        with _import(module):
+            execute(self, module)
+        if module.__name__ in _after_import:
+            _after_import[module.__name__](module)
+
+    # Its frame counts as one of importlib's, which tracebacks leave out.
+    wrapper: Any = exec_module
+    wrapper.__code__ = wrapper.__code__.replace(co_filename=_IMPORTLIB)
+    loader.exec_module = wrapper
+
+
+@contextlib.contextmanager
+def _import(module: ModuleType) -> Iterator[None]:
+    for name, extension in _kept.pop(module.__name__, {}).items():
+        setattr(module, name, extension)
+    thread = threading.get_ident()
+    outer = _running.get(thread)
+    if outer is not None:
+        yield
+        outer.modules.append(module.__name__)
+        return
+    running = _running[thread] = _Import()
+    ends = [begin() for begin in on_import]
+    try:
+        yield
+    except BaseException as error:
+        if running.was_refused or _is_interruption(error):
+            _undo(running.modules, module.__name__)
+        raise
+    finally:
+        del _running[thread]
+        for end in ends:
+            end()
+
+
+def _is_interruption(error: BaseException) -> bool:
+    return type(error).__module__ == "pyflow.thread_mode"
+
+
+def _undo(names: list[str], failed: str) -> None:
+    """Forget modules, but for extension modules, which a process can initialise once only."""
+    undone = {*names, failed}
+    for name in names:
+        module = sys.modules.get(name)
+        if module is None:
+            continue
+        package, _, child = name.rpartition(".")
+        parent = None if package in undone else sys.modules.get(package)
+        if isinstance(getattr(module, "__loader__", None), importlib.machinery.ExtensionFileLoader):
+            if package and parent is None:
+                _kept.setdefault(package, {})[child] = module
+            continue
+        del sys.modules[name]
+        if parent is not None and vars(parent).get(child) is module:
+            delattr(parent, child)
