@@ -86,7 +86,7 @@ private[planning] class StatefulOperator(
       batchTimestampMs,
       prevBatchTimestampMs,
       eventTimeWatermarkForLateEvents,
-      eventTimeWatermarkForEviction,
+      watermark,
       operator.child,
       isStreaming,
       isRealTimeMode = isRealTime,
@@ -97,6 +97,11 @@ private[planning] class StatefulOperator(
       initialState = operator.initialState)
     ProjectExec(columnsOf(made), transform)
   }
+
+  /** A batch has none, which PySpark's operator takes for -1 and that for the JVM refuses. */
+  private def watermark: Option[Long] =
+    if (isStreaming) eventTimeWatermarkForEviction
+    else Some(StatefulOperator.NoWatermark)
 
   private def columnsOf(made: Attribute): Seq[NamedExpression] =
     output.zipWithIndex.map { case (attribute, i) =>
@@ -137,6 +142,7 @@ private[planning] class StatefulOperator(
 }
 
 private[planning] object StatefulOperator {
+  private val NoWatermark = -1L
 
   def unapply(plan: SparkPlan): Option[StatefulOperator] = plan match {
     case stateful: TransformWithStateInPySparkExec =>
