@@ -1,4 +1,4 @@
-"""Processes that functions start inherit from the task, not from the executor.
+"""Processes that functions start belong to the task, not to the executor.
 
 They get the task's environment and umask, and an empty standard input: a child that reads the
 standard input of the executor's JVM may wait for ever.
@@ -10,12 +10,14 @@ import functools
 import os
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable
 from typing import Any
 
+from pyflow.thread_mode import current_task, task_globals
 from pyflow.thread_mode.module_imports import note_refusal
 
-__all__ = ["install"]
+__all__ = ["end_with_tasks", "install"]
 
 # Places of arguments of `_posixsubprocess.fork_exec`.
 _ENVIRONMENT = 5
@@ -67,6 +69,32 @@ def install(mask: Callable[[], int]) -> None:
     for name in ("posix_spawn", "posix_spawnp"):
         setattr(os, name, _with_empty_input(getattr(os, name)))
     os.system = _system
+
+
+def end_with_tasks(process_pools: Any) -> None:
+    """End the processes of a ``ProcessPoolExecutor`` that a failed or cancelled task leaves behind.
+
+    They would finish what they were given, which nobody waits for. The executor of a module has
+    other users.
+    """
+    executor: Any = process_pools.ProcessPoolExecutor
+    init = executor.__init__
+
+    @functools.wraps(init)
+    def init_in_task(self: Any, *args: Any, **kwargs: Any) -> None:
+        init(self, *args, **kwargs)
+        task = current_task.current()
+        if task is not None and not task_globals.importing():
+            pool, processes = weakref.ref(self), self._processes
+            task.at_failure.append(functools.partial(_end_without_pool, pool, processes))
+
+    executor.__init__ = init_in_task
+
+
+def _end_without_pool(pool: Callable[[], Any], processes: dict[int, Any]) -> None:
+    if pool() is None:
+        for process in list(processes.values()):
+            process.terminate()
 
 
 def _with_empty_input(spawn: Any) -> Any:

@@ -134,6 +134,7 @@ def refuse(
         note_refusal()
         raise OSError(f"{module.__name__}.{name}() {reason}, {_INSTEAD}")
 
+    refused.__module__ = module.__name__  # where pickle finds it, `os` rather than `posix`
     setattr(module, name, refused)
 
 

@@ -49,6 +49,7 @@ def install() -> None:
     after_import("pdb", _debug_threads)
     after_import("asyncio.events", _own_event_loops)
     after_import("multiprocessing.context", _own_start_method)
+    after_import("concurrent.futures.process", children.end_with_tasks)
     after_import("pandas._config.config", _own_options)
 
 
@@ -57,6 +58,7 @@ def _replace(module: Any, name: str, function: Callable[..., Any]) -> None:
     def replacement(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
+    replacement.__module__ = module.__name__  # where pickle finds it, `os` rather than `posix`
     setattr(module, name, replacement)
 
 
@@ -424,6 +426,12 @@ def _attributes(owner: Any) -> dict[str, Any]:
 
 
 def _own_start_method(context: Any) -> None:
+    """Keep the start method per task, and have processes spawned where the task has set none.
+
+    ``fork`` would copy the JVM. The server of ``forkserver``, the default from 3.14 on, keeps the
+    environment of the task that has started it; a process that is spawned gets that of its own.
+    """
+    context._default_context._default_context = context._concrete_contexts["spawn"]
     method: TaskValue[Any] = TaskValue(context._default_context._actual_context)
     context.DefaultContext._actual_context = property(
         lambda self: method.get(), lambda self, value: method.set(value)
