@@ -14,8 +14,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from pyflow.thread_mode import current_task, task_globals
-from pyflow.thread_mode.module_imports import note_refusal
+from pyflow.thread_mode import current_task
+from pyflow.thread_mode.module_imports import importing, note_refusal
 
 __all__ = ["end_with_tasks", "install"]
 
@@ -84,7 +84,7 @@ def end_with_tasks(process_pools: Any) -> None:
     def init_in_task(self: Any, *args: Any, **kwargs: Any) -> None:
         init(self, *args, **kwargs)
         task = current_task.current()
-        if task is not None and not task_globals.importing():
+        if task is not None and not importing():
             pool, processes = weakref.ref(self), self._processes
             task.at_failure.append(functools.partial(_end_without_pool, pool, processes))
 

@@ -88,6 +88,8 @@ class CurrentTask:
     at_start, at_end : list of callable
         What functions have to do before their first row, and after the last, in this order. What
         is to be done at the end is done once, also if the task fails or is cancelled.
+    at_failure : list of callable
+        What ends if the task fails or is cancelled, as it would with its worker process.
     metric_reports : list of callable
         Each returns what the metrics of a function say, for JSON.
     call_jvm : callable or None
@@ -103,6 +105,7 @@ class CurrentTask:
         self.own: dict[Any, Any] = {}
         self.at_start: list[Callable[[], None]] = []
         self.at_end: list[Callable[[], None]] = []
+        self.at_failure: list[Callable[[], None]] = []
         self.metric_reports: list[Callable[[], dict[str, Any]]] = []
         self.call_jvm: Callable[[int, bytes], bytes | None] | None = None
         self.tracing: tuple[Any, Any] = (None, None)
@@ -132,8 +135,21 @@ class CurrentTask:
         if errors:
             raise errors[0]
 
-    def report_metrics(self) -> None:
-        """Tell the JVM what the functions of a task that succeeds have counted and measured."""
+    def succeed(self) -> list[bytes]:
+        """End the functions of a task that succeeds and report their metrics.
+
+        Returns
+        -------
+        list of bytes
+            The updates of their accumulators.
+        """
+        self.finish()
+        self._report_metrics()
+        self.at_failure = []
+        return pyspark_worker.accumulator_updates(self.accumulators)
+
+    def _report_metrics(self) -> None:
+        """Tell the JVM what the functions have counted and measured."""
         reports: list[dict[str, Any]] = []
         self._in_context(lambda: reports.extend(report() for report in self.metric_reports))
         if self.call_jvm is not None and any(reports):
@@ -159,6 +175,8 @@ class CurrentTask:
     def end(self) -> None:
         """Release what is large; threads that the functions have left running use the rest."""
         global _last_entered
+        self.at_end += self.at_failure
+        self.at_failure = []
         try:
             self.finish()
         except BaseException:

@@ -122,9 +122,7 @@ class Program:
 
     def accumulator_updates(self) -> list[bytes]:
         """End the functions of a task that succeeds, report their metrics, return the updates."""
-        self._task.finish()
-        self._task.report_metrics()
-        return pyspark_worker.accumulator_updates(self._task.accumulators)
+        return self._task.succeed()
 
 
 def load(specification: bytes, call_jvm: CallJvm | None, row_codec: Any) -> tuple[Any, ...]:

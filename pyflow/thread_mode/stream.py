@@ -120,9 +120,7 @@ class Stream:
 
     def accumulator_updates(self) -> list[bytes]:
         """End the functions of a task that succeeds, report their metrics, return the updates."""
-        self._task.finish()
-        self._task.report_metrics()
-        return pyspark_worker.accumulator_updates(self._task.accumulators)
+        return self._task.succeed()
 
     def close(self) -> None:
         """End the functions, also in the middle of a batch, and release all batches."""
