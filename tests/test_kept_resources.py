@@ -17,7 +17,13 @@ MODES = [process_mode(), {**thread_modes()[-1], FALLBACK: "false"}]
 
 
 @pytest.fixture
-def kept(spark, tmp_path, monkeypatch):
+def one_worker(spark, monkeypatch):
+    """Has the tasks of process mode use one worker, as long as they come one at a time."""
+    monkeypatch.setitem(spark.sparkContext.environment, "TESTED", "tasks in turn")
+
+
+@pytest.fixture
+def kept(spark, tmp_path):
     """Makes a module of a name that is new, which functions can import by that name."""
 
     def make(source):
@@ -51,7 +57,14 @@ if sys.version_info >= (3, 12):
     CONNECTIONS["file without autocommit"] = "sqlite3.connect(PATH, autocommit=False)"
 
 
-@pytest.mark.parametrize("kind", CONNECTIONS)
+@pytest.mark.usefixtures("one_worker")
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=() if kind in ("memory", "file") else pytest.mark.complete)
+        for kind in CONNECTIONS
+    ],
+)
 def test_a_connection_whose_tasks_end_without_commit(spark, kept, tmp_path, kind):
     """The transaction is then the next task's."""
     path = tmp_path / "kept.db"
@@ -93,6 +106,7 @@ cursor.executemany("insert into t values (?)", [(n,) for n in range(10)])
     assert "Exception" not in str(seen)
 
 
+@pytest.mark.usefixtures("one_worker")
 def test_a_connection_whose_task_fails(spark, kept, tmp_path):
     """What it has not committed is undone, and what was done before it is not."""
 
@@ -224,7 +238,10 @@ pools = []
 def use(n):
     if not pools:
         pools.append(ProcessPoolExecutor(1))
-    return pools[0].submit(abs, -n).result()
+    result = pools[0].submit(abs, -n).result()
+    if n == 2:
+        pools.pop().shutdown()
+    return result
 """,
     "generator": """
 import itertools
@@ -248,22 +265,26 @@ def use(n):
 }
 
 
+@pytest.mark.usefixtures("one_worker")
 def test_what_a_module_keeps_is_used_by_tasks_in_turn(spark, kept):
-    """The second task gets what the first has left, also where a task has failed between them."""
+    """The second task gets what the first has left."""
     seen = []
     for mode in MODES:
         modules = {name: kept(source) for name, source in KEPT.items()}
 
-        def uses(n, modules=modules):
-            used = {}
-            for name, module in modules.items():
-                try:
-                    used[name] = __import__(module).use(n + 1)
-                except Exception as error:
-                    used[name] = repr(error)
-            return str(used)
+        def uses(number, modules=modules):
+            def use(_):
+                used = {}
+                for name, module in modules.items():
+                    try:
+                        used[name] = __import__(module).use(number)
+                    except Exception as error:
+                        used[name] = repr(error)
+                return str(used)
+
+            return use
 
         with settings(spark, mode):
-            seen.append([queries(spark, uses), queries(spark, uses)])
+            seen.append([queries(spark, uses(number)) for number in (1, 2)])
     assert seen[1] == seen[0]
     assert "Error" not in str(seen)
