@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql.functions import udf
 
-from comparison import executed_plan, settings, thread_modes
+from comparison import executed_plan, operator, settings, thread_modes
 from deployments import run
 from sessions import FALLBACK, FREE_THREADED, INTERPRETER, MODE, OWN_GIL
 
@@ -250,3 +251,41 @@ def test_functions_that_import_late_do_nothing_twice(tmp_path, master):
     program = PROGRAM.parent / "late_imports.py"
     output = run([sys.executable, program, master], tmp_path, seconds=170)
     assert "\nENDED" in output, output[-6000:]
+
+
+def numpy_inside(n):
+    import numpy as np
+
+    return int(np.abs(n))
+
+
+@pytest.mark.skipif(not OWN_GIL, reason="this Python has no isolated interpreters")
+def test_plans_and_metrics_say_where_functions_run(spark):
+    """What a function imports is known when it has run; the metrics count tasks."""
+    import numpy as np
+
+    def numpy_outside(n):
+        return int(np.abs(n))
+
+    functions = {"plain": lambda n: n, "inside": numpy_inside, "outside": numpy_outside}
+    seen = {}
+    with settings(spark, {MODE: "thread", INTERPRETER: "auto"}):
+        for name, function in functions.items():
+            made = udf(function, "int")
+            plans = []
+            for _ in range(2):
+                frame = spark.range(4, numPartitions=2).select(made("id"))
+                plans.append(interpreter_in(executed_plan(frame)))
+                frame.collect()
+            plans.append(interpreter_in(executed_plan(frame)))
+            plan = frame._jdf.queryExecution().executedPlan()
+            metrics = operator(plan, "ThreadEvalPython").metrics()
+            tasks = [metrics.apply(each).value() for each in ("isolatedTasks", "sharedTasks")]
+            seen[name] = plans, tasks
+    unknown = "isolated or shared"
+    moved = [unknown, "shared", "shared"], [0, 2]
+    assert seen == {"plain": ([unknown] * 3, [2, 0]), "inside": moved, "outside": moved}
+
+
+def interpreter_in(plan):
+    return re.search(r"interpreter: ([\w ]+)", plan)[1]

@@ -8,6 +8,7 @@ object AdmissionEndpoint {
   /** Starts with an application, on its driver. */
   def begin(sc: SparkContext): Unit = {
     ContendedFunctions.clear()
+    SharedOnlyFunctions.clear()
     // Hears of a lost task first: it asks what ran there, which the quarantine then forgets.
     ExecutorStarts.begin(sc)
     Quarantine.begin(sc)
@@ -35,6 +36,9 @@ object AdmissionEndpoint {
           None.orNull
         case held: GilHeld =>
           HeldGils.add(held)
+          None.orNull
+        case moved: MovedToShared =>
+          SharedOnlyFunctions.add(moved)
           None.orNull
         case StartBegins(executor) => ExecutorStarts.begins(executor).getOrElse("")
         case StartEnded(executor, failure) =>

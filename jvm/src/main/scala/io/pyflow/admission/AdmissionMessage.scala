@@ -22,6 +22,7 @@ object AdmissionMessage {
   private[admission] val Withdrawn = "withdrawn"
   private[admission] val Contended = "contended"
   private[admission] val Held = "held"
+  private[admission] val Moved = "moved"
   private[admission] val StartBegun = "start begun"
   private[admission] val StartDone = "start done"
 
@@ -39,6 +40,7 @@ object AdmissionMessage {
     case Array(Contended, waitPercent, functions @ _*) =>
       Contention(waitPercent.toInt, identities(functions))
     case Array(Held, executor, reason @ _*) => GilHeld(executor, reason.headOption)
+    case Array(Moved, digest) => MovedToShared(digest)
     case Array(StartBegun, executor) => StartBegins(executor)
     case Array(StartDone, executor, failure @ _*) => StartEnded(executor, failure.headOption)
     case other => throw SparkException.internalError(s"${other.length} strings are no message")
@@ -121,4 +123,13 @@ case class StartEnded(executor: String, failure: Option[String]) extends Admissi
  */
 case class GilHeld(executor: String, reason: Option[String]) extends AdmissionMessage {
   override def encoded: Array[String] = Array(AdmissionMessage.Held, executor) ++ reason
+}
+
+/**
+ * The functions of an operator have moved to the shared interpreter, where their imports need it.
+ *
+ * @param digest of the functions
+ */
+case class MovedToShared(digest: String) extends AdmissionMessage {
+  override def encoded: Array[String] = Array(AdmissionMessage.Moved, digest)
 }

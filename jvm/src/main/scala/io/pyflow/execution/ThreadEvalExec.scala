@@ -5,9 +5,9 @@ import org.apache.spark.sql.execution.{OrderPreservingUnaryExecNode, Partitionin
 
 /** An operator of functions that have one result for each row, in the order of the rows. */
 trait ThreadEvalExec
-  extends ThreadModeExec
-  with PartitioningPreservingUnaryExecNode
-  with OrderPreservingUnaryExecNode {
+  extends PartitioningPreservingUnaryExecNode
+  with OrderPreservingUnaryExecNode
+  with ThreadModeExec {
 
   /** The functions, as Spark's optimizer has collected them. */
   def udfs: Seq[PythonUDF]

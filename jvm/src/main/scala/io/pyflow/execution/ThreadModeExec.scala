@@ -1,12 +1,14 @@
 package io.pyflow.execution
 
-import java.util.Locale
-
 import org.apache.spark.sql.catalyst.expressions.{NamedExpression, PythonFuncExpression}
 import org.apache.spark.sql.catalyst.util.truncatedString
 import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
+import org.apache.spark.sql.pyflow.PythonFunctions
 
+import io.pyflow.admission.SharedOnlyFunctions
+import io.pyflow.bridge.InterpreterKind
 import io.pyflow.config.ThreadModeSettings
+import io.pyflow.spec.FunctionsSpec
 
 /** An operator whose functions run in the executor's JVM, as EXPLAIN shows it. */
 trait ThreadModeExec extends SparkPlan {
@@ -15,7 +17,10 @@ trait ThreadModeExec extends SparkPlan {
   def settings: ThreadModeSettings
 
   /** Which interpreter the functions run in. */
-  protected def interpreter: String = settings.interpreter.name.toLowerCase(Locale.ROOT)
+  protected def interpreter: String = {
+    val pickled = functions.flatMap(PythonFunctions.unchain(_)._1)
+    ThreadModeExec.interpreter(settings, FunctionsSpec.commandsDigest(pickled))
+  }
 
   /** The output with the names of what it is made of. */
   protected def namedOutput: Seq[NamedExpression] = output
@@ -34,4 +39,20 @@ trait ThreadModeExec extends SparkPlan {
        |${ExplainUtils.generateFieldString("Output", namedOutput)}
        |""".stripMargin
   }
+}
+
+object ThreadModeExec {
+
+  /**
+   * Which interpreter functions of a row each run in, as far as the driver knows. What they import
+   * only shows when they have been unpickled, in an executor.
+   *
+   * @param digest of the functions
+   */
+  def interpreter(settings: ThreadModeSettings, digest: => String): String =
+    if (settings.interpreter == InterpreterKind.SHARED || SharedOnlyFunctions.contains(digest)) {
+      "shared"
+    } else {
+      "isolated or shared"
+    }
 }

@@ -43,15 +43,7 @@ abstract class FunctionsSpec extends Serializable {
   def loggingSession: Option[String] = settings.loggingSession
 
   /** Equal for the same functions in any operator, task and query. */
-  lazy val commandsDigest: String = {
-    val digest = MessageDigest.getInstance("SHA-256")
-    functions.foreach { function =>
-      val command = function.command
-      digest.update(ByteBuffer.allocate(4).putInt(command.length).array())
-      digest.update(command)
-    }
-    HexFormat.of().formatHex(digest.digest())
-  }
+  lazy val commandsDigest: String = FunctionsSpec.commandsDigest(functions)
 
   /** @param sessionLog the number of the log for [[loggingSession]] */
   def toJson(context: TaskContext, sessionLog: Option[Long]): Array[Byte] = {
@@ -118,6 +110,18 @@ object TableFunction {
 }
 
 object FunctionsSpec {
+
+  /** @param functions of an operator, those of a chain innermost first */
+  def commandsDigest(functions: Seq[PickledFunction]): String = {
+    val digest = MessageDigest.getInstance("SHA-256")
+    functions.foreach { function =>
+      val command = function.command
+      digest.update(ByteBuffer.allocate(4).putInt(command.length).array())
+      digest.update(command)
+    }
+    HexFormat.of().formatHex(digest.digest())
+  }
+
   private[spec] def toJson(values: Map[String, String]): JObject =
     JObject(values.toList.map { case (key, value) => key -> JString(value) })
 }

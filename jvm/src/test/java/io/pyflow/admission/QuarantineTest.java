@@ -175,5 +175,7 @@ public class QuarantineTest {
     assertEquals(withdrawal, AdmissionMessage.decoded(withdrawal.encoded()));
     Contention contention = new Contention(48, functions(F, G));
     assertEquals(contention, AdmissionMessage.decoded(contention.encoded()));
+    MovedToShared moved = new MovedToShared("digest");
+    assertEquals(moved, AdmissionMessage.decoded(moved.encoded()));
   }
 }

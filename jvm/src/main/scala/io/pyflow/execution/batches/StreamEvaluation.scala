@@ -6,7 +6,7 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
 
 import io.pyflow.admission.ContentionMeter
 import io.pyflow.arrow.{ImportedBatches, TaskInput}
-import io.pyflow.bridge.{JvmFunction, PythonStream}
+import io.pyflow.bridge.{InterpreterKind, JvmFunction, PythonStream}
 import io.pyflow.config.ThreadModeSettings
 import io.pyflow.execution.task.BatchFunctions
 import io.pyflow.spec.FunctionsSpec
@@ -32,7 +32,7 @@ private[execution] class StreamEvaluation(
     settings,
     source,
     context,
-    measure(_),
+    measure(_, _),
     Some(metrics.ofFunctions),
     function)
 
@@ -63,9 +63,9 @@ private[execution] class StreamEvaluation(
     }
   }
 
-  private def measure(stream: PythonStream): Unit = {
+  private def measure(stream: PythonStream, interpreter: InterpreterKind): Unit = {
     metrics.batches.add(1)
-    metrics.calls.add(stream.times, meter)
+    metrics.calls.add(stream.times, interpreter, meter)
     metrics.lentMemory.set(source.peakLentBytes)
   }
 

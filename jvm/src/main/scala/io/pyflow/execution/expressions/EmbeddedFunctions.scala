@@ -68,7 +68,7 @@ case class EmbeddedRowFunctions(
         s"Python function $names can be called in tasks only, and Spark has called it on the driver")
     }
     FunctionAdmission.evaluateHere(spec, identities, settings, settings.advice) { context =>
-      val functions = new RowFunctions(spec, settings, context, _ => (), None)
+      val functions = new RowFunctions(spec, settings, context, (_, _) => (), None)
       val batches = BatchEnds.every(spec.arrowBatchRows)
       new EmbeddedEvaluation(functions, batches, resultTypes, context)
     }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.pyflow.RunningTask
 import org.apache.spark.sql.types.DataType
 
 import io.pyflow.admission.ContentionMeter
-import io.pyflow.bridge.{LentMemoryException, PythonProgram}
+import io.pyflow.bridge.{InterpreterKind, LentMemoryException, PythonProgram}
 import io.pyflow.config.ThreadModeSettings
 import io.pyflow.execution.task.RowFunctions
 import io.pyflow.spec.ProgramSpec
@@ -26,7 +26,7 @@ private[rows] class BundleEvaluation(
   extends BundleEvaluator {
 
   private val functions =
-    new RowFunctions(spec, settings, context, measure(_), Some(metrics.ofFunctions))
+    new RowFunctions(spec, settings, context, measure(_, _), Some(metrics.ofFunctions))
   private var evaluated = Option.empty[PythonProgram]
   private lazy val deferred = new DeferredColumns(outputTypes)
 
@@ -60,9 +60,9 @@ private[rows] class BundleEvaluation(
     functions.close()
   }
 
-  private def measure(program: PythonProgram): Unit = {
+  private def measure(program: PythonProgram, interpreter: InterpreterKind): Unit = {
     metrics.bundles.add(1)
     metrics.conversionTime.add(program.conversionNanos)
-    metrics.calls.add(program.times, meter)
+    metrics.calls.add(program.times, interpreter, meter)
   }
 }

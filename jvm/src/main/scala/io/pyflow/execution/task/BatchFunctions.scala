@@ -19,7 +19,7 @@ private[execution] class BatchFunctions(
     settings: ThreadModeSettings,
     source: BatchSource,
     context: TaskContext,
-    measure: PythonStream => Unit,
+    measure: (PythonStream, InterpreterKind) => Unit,
     metrics: Option[FunctionMetrics],
     function: Option[JvmFunction])
   extends FunctionHandle[PythonStream](spec, measure) {

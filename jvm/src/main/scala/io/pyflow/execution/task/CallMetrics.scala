@@ -4,20 +4,25 @@ import org.apache.spark.SparkContext
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 import io.pyflow.admission.ContentionMeter
-import io.pyflow.bridge.{CallTimes, PythonRuntime}
+import io.pyflow.bridge.{CallTimes, InterpreterKind, PythonRuntime}
 
 /** What every operator in thread mode measures of its calls into Python. Times in nanoseconds. */
 private[execution] case class CallMetrics(
     pythonTime: SQLMetric,
     gilWaitTime: SQLMetric,
-    pythonMemory: SQLMetric) {
+    pythonMemory: SQLMetric,
+    isolatedTasks: SQLMetric,
+    sharedTasks: SQLMetric) {
 
   /**
    * Adds a call that has just returned.
    *
+   * @param interpreter where it was
    * @param meter which counts it, too
    */
-  def add(times: CallTimes, meter: Option[ContentionMeter]): Unit = {
+  def add(times: CallTimes, interpreter: InterpreterKind, meter: Option[ContentionMeter]): Unit = {
+    // Of one task, as often as it may call.
+    (if (interpreter == InterpreterKind.SHARED) sharedTasks else isolatedTasks).set(1)
     pythonTime.add(times.pythonNanos)
     gilWaitTime.add(times.gilWaitNanos)
     meter.foreach(_.add(times))
@@ -33,8 +38,17 @@ private[execution] object CallMetrics {
     "pythonTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time in Python"),
     "gilWaitTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time waiting for the GIL"),
     "pythonMemory" ->
-      SQLMetrics.createSizeMetric(sparkContext, "peak memory of the executor's Python"))
+      SQLMetrics.createSizeMetric(sparkContext, "peak memory of the executor's Python"),
+    "isolatedTasks" ->
+      SQLMetrics.createMetric(sparkContext, "number of tasks in isolated interpreters"),
+    "sharedTasks" ->
+      SQLMetrics.createMetric(sparkContext, "number of tasks in the shared interpreter"))
 
   def apply(metrics: Map[String, SQLMetric]): CallMetrics =
-    CallMetrics(metrics("pythonTime"), metrics("gilWaitTime"), metrics("pythonMemory"))
+    CallMetrics(
+      metrics("pythonTime"),
+      metrics("gilWaitTime"),
+      metrics("pythonMemory"),
+      metrics("isolatedTasks"),
+      metrics("sharedTasks"))
 }

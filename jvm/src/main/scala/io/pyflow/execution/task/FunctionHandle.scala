@@ -23,7 +23,7 @@ import io.pyflow.spec.FunctionsSpec
  */
 private[execution] abstract class FunctionHandle[F <: LoadedFunctions](
     spec: FunctionsSpec,
-    measure: F => Unit) {
+    measure: (F, InterpreterKind) => Unit) {
 
   @volatile private var opened = Option.empty[(TaskSlot, F)]
   private var finished = false
@@ -40,7 +40,7 @@ private[execution] abstract class FunctionHandle[F <: LoadedFunctions](
   protected def call(enterPython: F => Int): F = {
     val (slot, functions) = opened.getOrElse(open())
     val outcome = slot.run(spec.functionNames)(enterPython(functions))
-    measure(functions)
+    measure(functions, slot.interpreter)
     outcome match {
       case PythonProgram.DONE => functions
       case PythonProgram.INTERRUPTED => slot.throwInterrupted(spec.functionNames)

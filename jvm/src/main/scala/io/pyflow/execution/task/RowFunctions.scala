@@ -18,7 +18,7 @@ private[execution] class RowFunctions(
     spec: ProgramSpec,
     settings: ThreadModeSettings,
     context: TaskContext,
-    measure: PythonProgram => Unit,
+    measure: (PythonProgram, InterpreterKind) => Unit,
     metrics: Option[FunctionMetrics],
     function: Option[JvmFunction] = None)
   extends FunctionHandle[PythonProgram](spec, measure) {

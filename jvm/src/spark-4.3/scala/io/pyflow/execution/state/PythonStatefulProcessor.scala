@@ -1,7 +1,5 @@
 package io.pyflow.execution.state
 
-import java.util.Locale
-
 import scala.collection.mutable
 
 import org.apache.spark.TaskContext
@@ -15,6 +13,7 @@ import org.apache.spark.sql.types.{ArrayType, StructType}
 import io.pyflow.admission.{FunctionAdmission, FunctionIdentity}
 import io.pyflow.bridge.JvmFunction
 import io.pyflow.config.ThreadModeSettings
+import io.pyflow.execution.ThreadModeExec
 import io.pyflow.execution.expressions.EmbeddedEvaluation
 import io.pyflow.execution.rows.BatchEnds
 import io.pyflow.execution.task.RowFunctions
@@ -44,7 +43,7 @@ class PythonStatefulProcessor(
   private var running = Option.empty[Running]
 
   override def toString: String = {
-    val interpreter = settings.interpreter.name.toLowerCase(Locale.ROOT)
+    val interpreter = ThreadModeExec.interpreter(settings, spec.commandsDigest)
     s"(Python in thread mode, function: ${spec.functionNames}, interpreter: $interpreter)"
   }
 
@@ -105,7 +104,7 @@ class PythonStatefulProcessor(
     private val python = {
       val function: JvmFunction = (code, argument) => synchronized(answer(code, argument))
       new EmbeddedEvaluation(
-        new RowFunctions(spec, settings, context, _ => (), Some(metrics), Some(function)),
+        new RowFunctions(spec, settings, context, (_, _) => (), Some(metrics), Some(function)),
         BatchEnds.every(1),
         Seq(ArrayType(outputSchema)),
         context)
