@@ -11,12 +11,14 @@ from typing import Any
 import pyflow
 from pyflow.thread_mode import containment, module_imports, slices, waiting
 
-__all__ = ["is_isolated", "is_refused", "prepare", "refused_imports"]
+__all__ = ["CALLBACKS", "is_isolated", "is_refused", "prepare", "refused_imports"]
 
 #: The reasons why functions need the shared interpreter, mostly names of extension modules that
 #: refused this one, in the order of the attempts. The native bridge compares its length before and
 #: after it loads or runs a function.
 refused_imports: list[str] = []
+
+CALLBACKS = "callbacks of ctypes"
 
 #: Extension modules of the standard library with single-phase initialisation.
 _SINGLE_PHASE = {"_curses", "_curses_panel", "_tkinter", "readline"}
@@ -79,6 +81,8 @@ def prepare(
     warning_filters.install()
     process_settings.install()
     connections.install()
+    if isolated:
+        task_globals.after_import("ctypes", _refuse_callbacks)
 
 
 def is_isolated() -> bool:
@@ -92,6 +96,25 @@ def is_refused(extension: importlib.machinery.ModuleSpec) -> bool:
         not str(extension.origin).startswith(_STANDARD_EXTENSIONS)
         or extension.name in _SINGLE_PHASE
     )
+
+
+def _refuse_callbacks(ctypes: Any) -> None:
+    """Keep C code from calling functions of this interpreter, and note what tries to let it.
+
+    It calls them with PyGILState_Ensure, which on a thread that Python has not started enters the
+    main interpreter, and not this one, whose objects they use.
+    """
+
+    class CFuncPtr(ctypes._CFuncPtr):  # type: ignore[misc]
+        _flags_ = ctypes._FUNCFLAG_CDECL
+
+        def __new__(cls, *arguments: Any) -> Any:
+            if arguments and callable(arguments[0]):
+                refused_imports.append(CALLBACKS)
+                raise ImportError(f"{CALLBACKS} are not supported in subinterpreters")
+            return super().__new__(cls, *arguments)
+
+    ctypes._CFuncPtr = CFuncPtr
 
 
 def _refuse_unsafe_extensions() -> None:

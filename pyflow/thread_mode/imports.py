@@ -47,6 +47,10 @@ _DYNAMIC = {
 _DYNAMIC_BUILTINS = {name for module, name in _DYNAMIC if module == "builtins"}
 _DYNAMIC_NAMES = {*_DYNAMIC_BUILTINS, "import_module"}
 
+#: What makes the types of callbacks, which isolated interpreters refuse.
+_CALLBACKS = {("ctypes", "CFUNCTYPE"), ("ctypes", "PYFUNCTYPE")}
+_CALLBACK_NAMES = {name for _, name in _CALLBACKS}
+
 #: Modules of the standard library that import one with single-phase initialisation.
 _REFUSED_STANDARD = {
     "curses",
@@ -176,6 +180,8 @@ class _Search:
             if mention in self._mentioned:
                 continue
             self._mentioned.add(mention)
+            if mention in _CALLBACKS:
+                raise _Found(bootstrap.CALLBACKS)
             if mention in _DYNAMIC:
                 self._note_dynamic(f"{module.__name__}.{name}")
             elif not _is_standard(module.__name__):
@@ -217,6 +223,8 @@ class _Search:
         pending.extend((function.__closure__, function.__defaults__, function.__kwdefaults__))
         pending.append(function.__dict__)
         if _is_standard(module):
+            if (module, function.__name__) in _CALLBACKS:
+                raise _Found(bootstrap.CALLBACKS)
             if (module, function.__name__) in _DYNAMIC:
                 self._note_dynamic(f"{module}.{function.__name__}")
         elif not _is_trusted(module):
@@ -317,6 +325,8 @@ class _Modules:
         if known is None:
             codes = tuple(_nested(code) if functions else _at_import(code))
             names = {each for code in codes for each in code.co_names}
+            if not names.isdisjoint(_CALLBACK_NAMES):
+                raise _Found(bootstrap.CALLBACKS)
             if functions and not names.isdisjoint(_DYNAMIC_NAMES):
                 raise _Found(f"modules that only show when it runs ({name})")
             known = tuple(each for code in codes for each in _imports(code))
