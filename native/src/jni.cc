@@ -318,6 +318,11 @@ JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_start(JNIEnv* env, jcl
   if (!error.empty()) throw_with_text(env, kUnavailable, error);
 }
 
+JNIEXPORT jbyteArray JNICALL
+Java_io_pyflow_bridge_NativeBridge_whyNoIsolatedInterpreters(JNIEnv* env, jclass) {
+  return to_bytes(env, pyflow::why_no_isolated_interpreters());
+}
+
 JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_prewarm(JNIEnv* env, jclass, jint count) {
   const std::string error = pyflow::prewarm_isolated(count);
   if (!error.empty()) throw_with_text(env, kUnavailable, error);

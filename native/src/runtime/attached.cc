@@ -1,5 +1,6 @@
 #include "runtime/attached.h"
 
+#include "runtime/gil_state.h"
 #include "runtime/thread_states.h"
 
 namespace pyflow {
@@ -23,6 +24,7 @@ Attached::Attached(const Interpreter& interpreter, bool measures_cpu)
 
 Attached::~Attached() {
   if (held_) release();
+  if (interpreter_.isolated) forget_gil_state();
   innermost = outer_;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "runtime/gil_state.h"
 #include "runtime/large_stack.h"
 #include "runtime/start.h"
 #include "runtime/thread_states.h"
@@ -65,17 +66,19 @@ Interpreter* make_isolated(std::string& error) {
   // next thread to come would be given the memory of the last one, which may not be free yet: a
   // thread that ends takes it from the interpreter's list before it releases it.
   PyEval_SaveThread();
+  forget_gil_state();
   // One that could not be prepared stays all the same: destroying an interpreter is not safe.
   return error.empty() ? interpreter : nullptr;
 }
 #else
-Interpreter* make_isolated(std::string& error) {
-  error = "isolated interpreters need CPython 3.13 or later, and not a free-threaded build";
-  return nullptr;
-}
+Interpreter* make_isolated(std::string&) { return nullptr; }
 #endif
 
 Interpreter* make_isolated_with_large_stack(std::string& error) {
+  if (!why_no_isolated_interpreters().empty()) {
+    error = "isolated interpreters cannot be made: this Python " + why_no_isolated_interpreters();
+    return nullptr;
+  }
   Interpreter* interpreter = nullptr;
   const std::string refused = with_large_stack([&] { interpreter = make_isolated(error); });
   if (!refused.empty()) error = refused;

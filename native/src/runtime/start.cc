@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "runtime/attached.h"
+#include "runtime/gil_state.h"
 #include "runtime/large_stack.h"
 #include "runtime/python_memory.h"
 
@@ -24,6 +25,7 @@ namespace pyflow {
 namespace {
 
 Interpreter* main_interpreter = nullptr;
+std::string no_isolated;
 
 // Fields of PyConfig are wide strings in the decoded form that Py_DecodeLocale gives.
 PyStatus set_string(PyConfig& config, wchar_t** field, const std::string& value) {
@@ -151,6 +153,7 @@ std::string start_python(const StartOptions& options) {
   std::string error;
   const std::string refused = with_large_stack([&] {
     Attached attached(*interpreter);
+    no_isolated = try_gil_state();
     error = prepare(*interpreter);
   });
   if (!refused.empty()) error = refused;
@@ -163,6 +166,8 @@ std::string start_python(const StartOptions& options) {
 }
 
 Interpreter& shared_interpreter() { return *main_interpreter; }
+
+const std::string& why_no_isolated_interpreters() { return no_isolated; }
 
 std::string status_text(const PyStatus& status) {
   return std::string("CPython did not start: ") +

@@ -33,6 +33,10 @@ std::string start_python(const StartOptions& options);
 // The main interpreter; start_python has succeeded.
 Interpreter& shared_interpreter();
 
+// What of the CPython that runs forbids isolated interpreters; empty if it has them. start_python
+// has succeeded.
+const std::string& why_no_isolated_interpreters();
+
 // What CPython says about its start, or that of an interpreter.
 std::string status_text(const PyStatus& status);
 

@@ -12,6 +12,9 @@ final class NativeBridge {
 
   static native void start(byte[][] options);
 
+  /** What of the running CPython forbids them, as text; empty if it has them. */
+  static native byte[] whyNoIsolatedInterpreters();
+
   static native void prewarm(int isolatedInterpreters);
 
   static native long memoryBytes();

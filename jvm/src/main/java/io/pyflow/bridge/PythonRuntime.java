@@ -9,6 +9,7 @@ import java.util.Map;
 /** The CPython of this JVM. Started once, never stopped. */
 public final class PythonRuntime {
   private static PythonInstallation running;
+  private static String whyNoIsolatedInterpreters = "";
 
   private PythonRuntime() {}
 
@@ -54,6 +55,11 @@ public final class PythonRuntime {
     options.addAll(installation.searchPath());
     NativeBridge.start(
         options.stream().map(each -> each.getBytes(StandardCharsets.UTF_8)).toArray(byte[][]::new));
+    whyNoIsolatedInterpreters =
+        installation.isFreeThreaded()
+            ? "is a free-threaded build: its tasks run in parallel in the shared interpreter, and"
+                + " isolated ones are not supported"
+            : new String(NativeBridge.whyNoIsolatedInterpreters(), StandardCharsets.UTF_8);
     running = installation;
   }
 
@@ -101,6 +107,14 @@ public final class PythonRuntime {
   /** Whether the running CPython is a free-threaded build, which starts without a GIL. */
   public static synchronized boolean isFreeThreaded() {
     return running != null && running.isFreeThreaded();
+  }
+
+  /**
+   * What of the running CPython forbids interpreters with a GIL of their own, to be said after its
+   * version; empty if it has them, and before it runs.
+   */
+  public static synchronized String whyNoIsolatedInterpreters() {
+    return whyNoIsolatedInterpreters;
   }
 
   /**

@@ -59,7 +59,8 @@ object GilWatch {
   private[admission] def isShared(spec: FunctionsSpec, settings: ThreadModeSettings): Boolean =
     spec match {
       case rows: ProgramSpec =>
-        settings.interpreter == InterpreterKind.SHARED || SharedOnlyFunctions.contains(rows)
+        settings.interpreter == InterpreterKind.SHARED ||
+        PythonRuntime.whyNoIsolatedInterpreters.nonEmpty || SharedOnlyFunctions.contains(rows)
       case _ => true
     }
 

@@ -44,7 +44,8 @@ object PythonStart {
       begun(executable, functionEnvironment, interpreter, mayRunBeside = false, isolated).get()
     try
       of(InterpreterKind.SHARED, 0).orElse(
-        if (shared || PythonRuntime.isFreeThreaded) None else of(InterpreterKind.ISOLATED, 1))
+        if (shared || PythonRuntime.whyNoIsolatedInterpreters.nonEmpty) None
+        else of(InterpreterKind.ISOLATED, 1))
     catch {
       case e: ExecutionException => throw e.getCause
     }
@@ -112,6 +113,7 @@ object PythonStart {
         case Some(reason) if reason != AdmissionMessage.Alone => outcome.complete(Some(reason))
         case answer =>
           PythonRuntime.start(executable, environment.asJava)
+          tellOfSharedOnly()
           val count = isolated
           val first = if (count > 0) ofFirstIsolated(executable) else outcome
           val early = mayRunBeside && answer.isEmpty
@@ -130,6 +132,17 @@ object PythonStart {
         DriverConnection.send(StartEnded(DriverConnection.executor, Some(reason)))
         outcome.complete(Some(reason))
     }
+
+  /** A free-threaded build has no need of others. */
+  private def tellOfSharedOnly(): Unit = {
+    val reason = PythonRuntime.whyNoIsolatedInterpreters
+    val choice = InterpreterChoice.byDefault(PythonRuntime.version)
+    if (choice == InterpreterKind.ISOLATED && reason.nonEmpty && !PythonRuntime.isFreeThreaded) {
+      log.warn(
+        "Python functions run in the shared interpreter, by turns: the embedded Python " +
+          s"${PythonRuntime.version} $reason")
+    }
+  }
 
   private def ofFirstIsolated(executable: String): CompletableFuture[Outcome] = synchronized {
     starts.getOrElseUpdate((executable, InterpreterKind.ISOLATED), new CompletableFuture[Outcome])

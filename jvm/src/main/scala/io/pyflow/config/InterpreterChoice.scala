@@ -23,25 +23,26 @@ object InterpreterChoice {
 
   /**
    * The interpreter for a choice by the functions' Python version, in the CPython that runs in this
-   * JVM; Left says why there is none. The version does not tell a free-threaded build from others: it
-   * has no GIL to give to interpreters, and all slots run in parallel in the shared one.
+   * JVM; Left says why there is none. The version does not tell: a free-threaded build, for one, has
+   * no GIL to give to interpreters, and all slots run in parallel in the shared one.
    *
    * @param isolatedRequired whether the session asks for isolated interpreters, not just for the
    *   best ones
    */
   def inRunningPython(
       choice: InterpreterKind,
-      isolatedRequired: Boolean): Either[String, InterpreterKind] =
-    if (choice == InterpreterKind.SHARED || !PythonRuntime.isFreeThreaded) {
+      isolatedRequired: Boolean): Either[String, InterpreterKind] = {
+    val reason = PythonRuntime.whyNoIsolatedInterpreters
+    if (choice == InterpreterKind.SHARED || reason.isEmpty) {
       Right(choice)
     } else if (isolatedRequired) {
       Left(
-        s"the embedded Python ${PythonRuntime.version} is a free-threaded build: its tasks run in " +
-          "parallel in the shared interpreter, and isolated ones are not supported (set " +
-          "spark.pyflow.interpreter to auto or shared)")
+        s"the embedded Python ${PythonRuntime.version} $reason (set spark.pyflow.interpreter to " +
+          "auto or shared)")
     } else {
       Right(InterpreterKind.SHARED)
     }
+  }
 
   /** 13 of "3.13" and of "3.13.1"; None for what is not Python 3. */
   def minor(pythonVersion: String): Option[Int] = pythonVersion.split('.') match {
