@@ -24,7 +24,7 @@ _TOKEN = re.compile(
 )
 
 
-def parse(text: str) -> DataType:
+def parse(text: str, in_sql: bool = False) -> DataType:
     """Return the type that a text describes, in SQL's words of any case.
 
     Parameters
@@ -32,6 +32,9 @@ def parse(text: str) -> DataType:
     text : str
         For example ``BIGINT``, ``DECIMAL(10, 2) NOT NULL``, ``TIMESTAMP(3) WITH LOCAL TIME ZONE``,
         ``ROW<a INT, b ARRAY<STRING>>``, ``INTERVAL DAY(2) TO SECOND(3)``.
+    in_sql : bool
+        Whether it is part of a statement. There VARCHAR and VARBINARY without a length are STRING
+        and BYTES, of length 1 elsewhere, and a precision that is too great is the greatest.
 
     Raises
     ------
@@ -40,7 +43,7 @@ def parse(text: str) -> DataType:
     """
     if not isinstance(text, str):
         raise TypeError(f"a type is read from a str, not from {text!r}")
-    reader = _Reader(text)
+    reader = _Reader(text, in_sql)
     data_type = reader.data_type()
     if reader.token.kind != "end":
         reader.fail("the end of the type")
@@ -77,11 +80,19 @@ _WITH_NUMBERS: dict[str, tuple[Callable[..., DataType], int]] = {
     "NUMERIC": (types.DecimalType, 2),
     "TIMESTAMP_LTZ": (types.LocalZonedTimestampType, 1),
 }
+# The greatest precision in a statement.
+_GREATEST: dict[Callable[..., DataType], int] = {
+    types.DecimalType: types.MAX_DECIMAL_PRECISION,
+    types.TimeType: 3,
+    types.TimestampType: types.MAX_PRECISION,
+    types.LocalZonedTimestampType: types.MAX_PRECISION,
+}
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, in_sql: bool) -> None:
         self.text = text
+        self.in_sql = in_sql
         self.position = 0
         self.token = self._next()
 
@@ -154,7 +165,8 @@ class _Reader:
     def _plain(self) -> DataType:
         start = self.token
         word = start.text.upper()
-        if start.kind != "word" or word not in {*_SIMPLE, *_WITH_NUMBERS, *_OF_WORDS}:
+        known = start.kind == "word" and word in {*_SIMPLE, *_WITH_NUMBERS, *_OF_WORDS}
+        if not known or (self.in_sql and word == "NULL"):
             self.fail("a type")
         self.take()
         try:
@@ -162,7 +174,7 @@ class _Reader:
                 return _SIMPLE[word]()
             if word in _WITH_NUMBERS:
                 make, most = _WITH_NUMBERS[word]
-                return make(*self._numbers(most))
+                return self._with_numbers(make, most)
             return _OF_WORDS[word](self)
         except ValueError as error:
             raise TableException(
@@ -171,20 +183,32 @@ class _Reader:
 
     def _char(self) -> DataType:
         make = types.VarCharType if self.accept("VARYING") else types.CharType
-        return _made(make, self._numbers(1))
+        return self._with_numbers(make, 1)
 
     def _binary(self) -> DataType:
         make = types.VarBinaryType if self.accept("VARYING") else types.BinaryType
-        return _made(make, self._numbers(1))
+        return self._with_numbers(make, 1)
 
     def _double(self) -> DataType:
         self.accept("PRECISION")
         return types.DoubleType()
 
     def _time(self) -> DataType:
-        precision = self._numbers(1)
+        data_type = self._with_numbers(types.TimeType, 1)
         self.accept("WITHOUT", "TIME", "ZONE")
-        return _made(types.TimeType, precision)
+        return data_type
+
+    def _with_numbers(self, make: Callable[..., DataType], most: int) -> DataType:
+        return self._with(make, self._numbers(most))
+
+    def _with(self, make: Callable[..., DataType], numbers: list[int]) -> DataType:
+        if not self.in_sql:
+            return make(*numbers)
+        if not numbers and make in (types.VarCharType, types.VarBinaryType):
+            return make(MAX_LENGTH)
+        if numbers and make in _GREATEST:
+            numbers = [min(numbers[0], _GREATEST[make]), *numbers[1:]]
+        return make(*numbers)
 
     def _numbers(self, most: int) -> list[int]:
         numbers: list[int] = []
@@ -201,11 +225,11 @@ class _Reader:
     def _timestamp(self) -> DataType:
         precision = self._numbers(1)
         if self.accept("WITH", "LOCAL", "TIME", "ZONE"):
-            return _made(types.LocalZonedTimestampType, precision)
+            return self._with(types.LocalZonedTimestampType, precision)
         if self.accept("WITH", "TIME", "ZONE"):
             return _made(types.ZonedTimestampType, precision)
         self.accept("WITHOUT", "TIME", "ZONE")
-        return _made(types.TimestampType, precision)
+        return self._with(types.TimestampType, precision)
 
     def _interval(self) -> DataType:
         upper = self._resolution()

@@ -60,7 +60,7 @@ class Execution:
 
     def _type(self, name: exp.Expr) -> types.DataType:
         try:
-            return types.parse(name.this)
+            return types.parse(name.this, in_sql=True)
         except TableException as error:
             self._refuse(name, str(error))
 

@@ -375,7 +375,7 @@ class Translator:
     def type_of(self, name: exp.Expr) -> DataType:
         """Return the data type of a name."""
         with self.at(name):
-            return types.parse(name.this)
+            return types.parse(name.this, in_sql=True)
 
     # Functions
 
