@@ -106,6 +106,23 @@ _UNITS = {
 }
 
 
+_SIZES = {
+    **dict.fromkeys(("", "b", "bytes"), 1),
+    **dict.fromkeys(("k", "kb", "kibibytes"), 1 << 10),
+    **dict.fromkeys(("m", "mb", "mebibytes"), 1 << 20),
+    **dict.fromkeys(("g", "gb", "gibibytes"), 1 << 30),
+    **dict.fromkeys(("t", "tb", "tebibytes"), 1 << 40),
+}
+
+
+def size(text: str) -> int:
+    """Read a size such as ``128 MB``, in bytes."""
+    found = re.fullmatch(r"\s*(\d+)\s*([a-zA-Z]*)\s*", text)
+    if found is None or found[2].lower() not in _SIZES:
+        raise ValueError(text)
+    return int(found[1]) * _SIZES[found[2].lower()]
+
+
 def duration(text: str) -> int:
     """Read a duration such as ``10 s``, in milliseconds."""
     found = re.fullmatch(r"\s*(\d+)\s*([a-zA-Z]*)\s*", text)

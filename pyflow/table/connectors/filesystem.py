@@ -11,8 +11,11 @@ from pyflow.table.connectors.connector import (
     Connector,
     DescribedTable,
     Option,
+    boolean,
     duration,
     integer,
+    one_of,
+    size,
 )
 from pyflow.table.connectors.formats import FORMATS, format_class, values_of
 from pyflow.table.files import holds_files, matches
@@ -22,7 +25,7 @@ from pyflow.table.types import to_spark
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from pyflow.table.planner.relation import Relation
@@ -30,6 +33,21 @@ if TYPE_CHECKING:
 
 #: Of the column that Spark reads lines into and writes lines from.
 _LINE = "$line"
+
+#: The directory of a partition whose value is null.
+_NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+#: Options of Flink that a table can be read with, but not written, and what to do instead.
+_NOT_WRITTEN = {
+    "sink.partition-commit.policy.kind": "Spark marks no partition as complete: readers see the "
+    "files of a batch when all of it is written. Leave the option out, and write such marks in the "
+    "program",
+    "sink.partition-commit.policy.class": "there are no policies in Java. Leave the option out",
+    "sink.partition-commit.policy.class.parameters": "there are no policies in Java. Leave the "
+    "option out",
+    "auto-compaction": "Spark merges no files. Set 'sink.parallelism' for fewer files of each "
+    "batch, or 'table.exec.mini-batch.allow-latency' for fewer batches",
+}
 
 
 class FileSystem(Connector):
@@ -40,7 +58,32 @@ class FileSystem(Connector):
         Option("path", required=True),
         Option("format", required=True),
         Option("source.monitor-interval", duration, "a duration such as 10 s"),
+        Option("source.path.regex-pattern"),
+        Option("source.report-statistics", one_of("NONE", "ALL"), "NONE or ALL"),
+        Option("partition.default-name"),
+        Option("partition.time-extractor.kind"),
+        Option("partition.time-extractor.class"),
+        Option("partition.time-extractor.timestamp-pattern"),
+        Option("partition.time-extractor.timestamp-formatter"),
         Option("sink.parallelism", integer, "an integer"),
+        Option("sink.shuffle-by-partition.enable", boolean, "true or false", default=False),
+        Option("sink.rolling-policy.file-size", size, "a size such as 128 MB"),
+        Option("sink.rolling-policy.rollover-interval", duration, "a duration such as 30 min"),
+        Option("sink.rolling-policy.inactivity-interval", duration, "a duration such as 30 min"),
+        Option("sink.rolling-policy.check-interval", duration, "a duration such as 1 min"),
+        Option(
+            "sink.partition-commit.trigger",
+            one_of("process-time", "partition-time"),
+            "process-time or partition-time",
+        ),
+        Option("sink.partition-commit.delay", duration, "a duration such as 1 h"),
+        Option("sink.partition-commit.watermark-time-zone"),
+        Option("sink.partition-commit.policy.kind"),
+        Option("sink.partition-commit.policy.class"),
+        Option("sink.partition-commit.policy.class.parameters"),
+        Option("sink.partition-commit.success-file.name"),
+        Option("auto-compaction", boolean, "true or false"),
+        Option("compaction.file-size", size, "a size such as 128 MB"),
     )
 
     def __init__(self, table: DescribedTable) -> None:
@@ -49,6 +92,12 @@ class FileSystem(Connector):
         super().__init__(table)
         self.format = made(table, values_of(made, "", self.values))
         self.takes_changes = self.format.has_changes
+        if self["partition.default-name"] not in (None, _NULL_PARTITION):
+            raise self.wrong(
+                "partition.default-name",
+                self["partition.default-name"],
+                f"{_NULL_PARTITION!r}: Spark has no other name for the partition of null",
+            )
         for key in table.partition_keys:
             if key not in dict(table.columns):
                 raise TableException(
@@ -66,7 +115,14 @@ class FileSystem(Connector):
     def read(self, environment: TableEnvironment) -> DataFrame:
         """Return the rows in the files; with ``source.monitor-interval`` also of files to come."""
         session = environment._spark
+        if self["source.path.regex-pattern"] is not None:
+            raise TableException(
+                f"Table {self.table.identifier}: option 'source.path.regex-pattern' is not "
+                "supported. Write a pattern such as /data/*.csv as 'path'; Spark reads it as a glob"
+            )
         monitored = self["source.monitor-interval"] is not None
+        if not monitored and not matches(session, self["path"]):
+            return self._missing(session)
         reader = (session.readStream if monitored else session.read).format(self.format.files)
         names = [name for name, _ in self.table.columns]
         if self.format.files != "text":
@@ -85,14 +141,40 @@ class FileSystem(Connector):
             return rows.select(*map(column, names), column(KIND), sequence)
         return rows.select(*map(column, names))
 
+    def _missing(self, session: SparkSession) -> DataFrame:
+        """Return rows that fail when they are computed: plans and schemas need no files."""
+        reason = (
+            f"Table {self.table.identifier}: File {self['path']} does not exist, or did not when "
+            "the table was named in the query."
+        )
+        columns = [
+            F.lit(None).cast(to_spark(data_type)).alias(name)
+            for name, data_type in self.table.columns
+        ]
+        if self.format.has_changes:
+            columns += [
+                F.lit(INSERT).cast("tinyint").alias(KIND),
+                F.lit(0).cast("bigint").alias(SEQUENCE),
+            ]
+        failing = F.raise_error(F.lit(reason)).cast("boolean")
+        return session.range(1).filter(failing).select(*columns)
+
     def check_sink(self, overwrite: bool) -> None:
-        """Files can be replaced, so that nothing is to be refused."""
+        """Files can be replaced; raise only for what Spark does not do with them."""
+        for option, instead in _NOT_WRITTEN.items():
+            ignored = "partition" in option and not self.table.partition_keys
+            if self[option] and not ignored:
+                raise TableException(
+                    f"Table {self.table.identifier}: option {option!r} is not supported: {instead}."
+                )
 
     def write(self, rows: Relation, overwrite: bool, environment: TableEnvironment) -> None:
         """Write the rows into new files."""
         if self._has_log(environment):
             raise self._mixed("rows without end")
         frame = self._contents(in_order(numbered(rows)) if self.format.has_changes else rows.frame)
+        if self["sink.shuffle-by-partition.enable"] and self.table.partition_keys:
+            frame = frame.repartition(*map(column, self.table.partition_keys))
         writer = self._fewer(frame).write.format(self.format.files)
         writer = writer.mode("overwrite" if overwrite else "append")
         if self.table.partition_keys:
