@@ -13,6 +13,7 @@ import queue
 import re
 import shutil
 import tempfile
+import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ from pyflow.table.connectors.connector import Connector
 from pyflow.table.jobs import Job
 from pyflow.table.planner.clocks import Clocks, clocks_of
 from pyflow.table.planner.configuration import value_of
+from pyflow.table.planner.explanation import WITHOUT_EQUALITY
 from pyflow.table.planner.relation import KIND, SEQUENCE, Relation, column
 from pyflow.util.exceptions import TableException
 
@@ -233,6 +235,8 @@ def _started(
     if checkpoint is not None:
         writer = writer.option("checkpointLocation", checkpoint)
     clocks, interval = stream.clocks, stream.interval_ms
+    if clocks.joins_all_pairs:
+        warnings.warn(f"{name}: {WITHOUT_EQUALITY}", stacklevel=2)
     if clocks.closes_windows or (clocks.has_processing_time and clocks.has_event_time):
         interval = interval or _CLOCK_MS
     if interval is not None:
@@ -246,7 +250,7 @@ def _started(
 
 def _clocks(frame: DataFrame) -> Clocks:
     if not hasattr(frame.sparkSession, "_jsparkSession"):
-        return Clocks(False, False, False)
+        return Clocks(False, False, False, False)
     return clocks_of(frame)
 
 

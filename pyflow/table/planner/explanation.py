@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING
 
 from pyflow.table.explain_detail import ExplainDetail
 from pyflow.table.planner.changelog import in_order
+from pyflow.table.planner.clocks import ALL_PAIRS
 
 if TYPE_CHECKING:
     from pyflow.table.planner.relation import Relation
+
+#: Said of a query with a join that keeps all rows in one task.
+WITHOUT_EQUALITY = (
+    f"A join without an equality of a value of each table (its columns are {ALL_PAIRS}0, ...): one "
+    "task keeps all rows of both, and compares each with all of the other. Add an equality to ON "
+    "or WHERE."
+)
 
 
 def explain(queries: Sequence[tuple[str, Relation]], details: Sequence[int]) -> str:
@@ -29,6 +37,8 @@ def explain(queries: Sequence[tuple[str, Relation]], details: Sequence[int]) -> 
         title = "== Spark's Plan ==" if not sink else f"== Spark's Plan of the Rows for {sink} =="
         mode = "cost" if ExplainDetail.ESTIMATED_COST in details else "extended"
         text = _plan(relation, mode)
+        if f"{ALL_PAIRS}0" in text:
+            text = f"{WITHOUT_EQUALITY}\n{text}"
         if ExplainDetail.CHANGELOG_MODE in details:
             kinds = "I,UB,UA,D" if relation.updating else "I"
             text = f"changelogMode=[{kinds}]\n{text}"

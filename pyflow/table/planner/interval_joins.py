@@ -8,14 +8,14 @@ are joined as the instants that they are in UTC.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from pyspark.sql import functions as F
 
-from pyflow.table.planner.functions.definition import table
-from pyflow.table.planner.nodes import Call, Field, Node
+from pyflow.table.planner.nodes import Call, Field, Node, field_names
+from pyflow.table.planner.predicates import conjuncts
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import Relation, column, with_watermark
 from pyflow.table.planner.resolution import interval_ms
@@ -110,19 +110,6 @@ def _with_instants(relation: Relation) -> Relation:
     return replace(relation, frame=relation.frame.select(*columns), fields=fields)
 
 
-def conjuncts(node: Node) -> Iterator[Node]:
-    """Yield the conditions that all must hold."""
-    if isinstance(node, Call) and node.function.name == "and":
-        for part in node.arguments:
-            yield from conjuncts(part)
-    elif isinstance(node, Call) and node.function.name == "between":
-        value, low, high = node.arguments
-        yield replace(node, function=table()["greaterThanOrEqual"], arguments=(value, low))
-        yield replace(node, function=table()["lessThanOrEqual"], arguments=(value, high))
-    else:
-        yield node
-
-
 def _limit(node: Node, times: Mapping[str, DataType]) -> Column | None:
     """Return a comparison of two times in the form that Spark finds limits in, if it is one."""
     if not isinstance(node, Call) or node.function.name not in _COMPARISONS:
@@ -152,14 +139,6 @@ def _shifted(node: Node, times: Mapping[str, DataType]) -> tuple[str, int] | Non
     if time is None:
         return None
     return time[0], time[1] + (added if node.function.name == "plus" else -added)
-
-
-def field_names(node: Node) -> Iterator[str]:
-    """Yield the names of the columns in an expression."""
-    if isinstance(node, Field):
-        yield node.name
-    for child in node.children:
-        yield from field_names(child)
 
 
 def padded(left: Relation, right: Relation, kind: JoinType) -> tuple[tuple[str, DataType], ...]:

@@ -14,16 +14,19 @@ from pyflow.table.planner.changelog import appended, first_of_each, inserted_onc
 from pyflow.table.planner.conversion import convert
 from pyflow.table.planner.interval_joins import JoinType as JoinType
 from pyflow.table.planner.interval_joins import has_equality, padded
-from pyflow.table.planner.nodes import Alias, Field, FunctionCall, Node
+from pyflow.table.planner.nodes import Alias, Field, FunctionCall, Node, field_names
 from pyflow.table.planner.nodes import Literal as LiteralNode
 from pyflow.table.planner.operators import NotIncremental
-from pyflow.table.planner.projection import scope_of
-from pyflow.table.planner.relation import Relation, column, unused
+from pyflow.table.planner.predicates import all_of
+from pyflow.table.planner.projection import filter_rows, scope_of
+from pyflow.table.planner.relation import Pushdown, Relation, column, made_again, unused
 from pyflow.table.planner.type_rules import common, in_sql
 from pyflow.table.types import BooleanType, DataType, DataTypes
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column
+
     from pyflow.table.table_environment import TableEnvironment
 
 ROW = "$row"
@@ -64,6 +67,42 @@ def join(
                 "At least one equi-join predicate is required."
             )
         condition = resolved.column
+    result = _joined(left, right, predicate, condition, kind, environment)
+    keeps = left.unbounded or right.unbounded or (environment._is_streaming and updating)
+    if not keeps or kind == "full":
+        return result
+
+    def take(conditions: Sequence[Node]) -> tuple[Relation, list[Node]]:
+        sides: tuple[list[Node], list[Node]] = [], []
+        pairs, others = [] if predicate is None else [predicate], []
+        for node in conditions:
+            names = set(field_names(node))
+            if names <= set(left.names) and kind != "right":
+                sides[0].append(node)
+            elif names <= set(right.names) and kind != "left":
+                sides[1].append(node)
+            elif kind == "inner":
+                pairs.append(node)
+            else:
+                others.append(node)
+        one, other = (
+            each if own is None else filter_rows(each, own, environment)
+            for each, own in zip((left, right), map(all_of, sides))
+        )
+        return join(one, other, all_of(pairs), kind, environment, every_condition=True), others
+
+    return replace(result, pushdown=Pushdown(result.frame, take))
+
+
+def _joined(
+    left: Relation,
+    right: Relation,
+    predicate: Node | None,
+    condition: Column,
+    kind: JoinType,
+    environment: TableEnvironment,
+) -> Relation:
+    updating = left.updating or right.updating
     conditions = [] if predicate is None else [predicate]
     by_interval = predicate is not None and interval_joins.is_one(left, right, predicate)
     if left.unbounded or right.unbounded:
@@ -165,13 +204,14 @@ def _with_results(
     nullable = [(name, t.nullable() if outer else t) for name, t in named]
     fields = (*relation.fields, *nullable)
     columns = [column(name) for name, _ in fields]
-    return replace(
+    result = replace(
         relation,
         frame=frame.select(*columns, *relation.changes),
         fields=fields,
         key=None,
         order=None,
     )
+    return made_again(result, relation, lambda rows: _with_results(rows, call, outer, environment))
 
 
 def with_row(relation: Relation, without: Sequence[str] = ()) -> tuple[Relation, Field]:

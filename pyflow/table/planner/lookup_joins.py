@@ -11,10 +11,11 @@ from pyspark.sql import functions as F
 from pyflow.table.connectors.connector import Connector
 from pyflow.table.planner.conversion import convert
 from pyflow.table.planner.described import columns_of, connector_to_read
-from pyflow.table.planner.interval_joins import JoinType, conjuncts, field_names, padded
-from pyflow.table.planner.nodes import Call, Field, Node
+from pyflow.table.planner.interval_joins import JoinType, padded
+from pyflow.table.planner.nodes import Call, Field, Node, field_names
+from pyflow.table.planner.predicates import conjuncts
 from pyflow.table.planner.projection import scope_of
-from pyflow.table.planner.relation import Relation, column
+from pyflow.table.planner.relation import Relation, column, made_again
 from pyflow.table.planner.type_rules import common
 from pyflow.table.types import BooleanType, to_spark
 from pyflow.util.exceptions import TableException
@@ -124,12 +125,15 @@ def join(
     found = frame.select(*left.columns, *left.changes, exploded)
     joined = found.select(*(column(name) for name, _ in fields), *left.changes)
     whole_key = set(dimension.connector.table.primary_key)
-    return replace(
+    result = replace(
         left,
         frame=joined,
         fields=fields,
         key=left.key if whole_key and whole_key <= keys.keys() else None,
         order=None,
+    )
+    return made_again(
+        result, left, lambda rows: join(rows, dimension, condition, kind, environment)
     )
 
 

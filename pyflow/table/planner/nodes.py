@@ -307,6 +307,14 @@ class Descriptor(Node):
         return f"descriptor({_joined(self.names)})"
 
 
+def field_names(node: Node) -> Iterator[str]:
+    """Yield the names of the columns in an expression."""
+    if isinstance(node, Field):
+        yield node.name
+    for child in node.children:
+        yield from field_names(child)
+
+
 def _joined(parts: tuple[Any, ...]) -> str:
     return ", ".join(map(str, parts))
 

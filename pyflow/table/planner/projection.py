@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from pyflow.table.expression import Expression
 from pyflow.table.planner.named_functions import with_functions
 from pyflow.table.planner.nodes import Alias, Call, Field, Node
-from pyflow.table.planner.relation import Relation, TimeAttribute, check_unique
+from pyflow.table.planner.predicates import pushed
+from pyflow.table.planner.relation import Relation, TimeAttribute, check_unique, made_again
 from pyflow.table.planner.resolution import Scope
 from pyflow.table.types import BooleanType
 from pyflow.util.exceptions import TableException
@@ -62,7 +63,7 @@ def project(
     resolved = [scope.resolve(node) for node in expanded]
     columns = [value.column.alias(name) for name, value in zip(names, resolved)]
     kept = _kept_names(expanded, names)
-    return Relation(
+    result = Relation(
         frame=relation.frame.select(*columns, *relation.changes),
         fields=tuple((name, value.data_type) for name, value in zip(names, resolved)),
         time_attributes={**_kept_times(relation, kept), **_new_times(expanded, names)},
@@ -70,6 +71,11 @@ def project(
         updating=relation.updating,
         window=None if relation.window is None else relation.window.renamed(kept),
     )
+    if windows:
+        # What they tell of a row depends on the others.
+        return result
+    old = {after: before for before, after in kept.items()}
+    return made_again(result, relation, lambda rows: project(rows, nodes, environment), old)
 
 
 def _kept_names(nodes: Sequence[Node], names: Sequence[str]) -> dict[str, str]:
@@ -106,13 +112,26 @@ def _kept_key(relation: Relation, kept: dict[str, str]) -> tuple[str, ...] | Non
 
 def filter_rows(relation: Relation, predicate: Node, environment: TableEnvironment) -> Relation:
     """Return the rows for which the predicate is true."""
-    condition = scope_of(relation, environment).resolve(predicate)
-    if not isinstance(condition.data_type, BooleanType):
+    check_condition(relation, predicate, environment)
+    relation, left = pushed(relation, predicate)
+    if left is None:
+        return replace(relation, order=None)
+
+    def filtered(rows: Relation) -> Relation:
+        condition = scope_of(rows, environment).resolve(left)
+        return replace(rows, frame=rows.frame.filter(condition.column), order=None)
+
+    return made_again(filtered(relation), relation, filtered)
+
+
+def check_condition(relation: Relation, predicate: Node, environment: TableEnvironment) -> None:
+    """Raise for what cannot be true or false of the rows."""
+    data_type = scope_of(relation, environment).resolve(predicate).data_type
+    if not isinstance(data_type, BooleanType):
         raise TableException(
             "Filter operator requires a boolean expression as input, "
-            f"but the expression is of type {condition.data_type}"
+            f"but the expression is of type {data_type}"
         )
-    return replace(relation, frame=relation.frame.filter(condition.column), order=None)
 
 
 def add_columns(

@@ -8,12 +8,13 @@ keeps them in, so that every operator and sink can restore it by sorting.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from pyspark.sql import functions as F
 
+from pyflow.table.planner.nodes import Field, field_names, transformed
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -107,6 +108,24 @@ class Order:
 
 
 @dataclass(frozen=True)
+class Pushdown:
+    """How a relation is made again of fewer rows.
+
+    Parameters
+    ----------
+    frame
+        That of the relation. One with another frame is another relation, for which this says
+        nothing.
+    take
+        Returns the relation of those rows for which conditions are true that it takes, and the
+        other conditions.
+    """
+
+    frame: DataFrame
+    take: Callable[[Sequence[Node]], tuple[Relation, list[Node]]]
+
+
+@dataclass(frozen=True)
 class Relation:
     """Rows of Spark, their columns in Flink's types, and how they change."""
 
@@ -117,6 +136,7 @@ class Relation:
     updating: bool = False
     order: Order | None = None
     window: WindowColumns | None = None
+    pushdown: Pushdown | None = field(default=None, compare=False, repr=False)
 
     @property
     def unbounded(self) -> bool:
@@ -160,7 +180,7 @@ class Relation:
         """Return the same rows with other names of the columns."""
         new = dict(zip(self.names, names))
         columns = [column(old).alias(name) for old, name in new.items()]
-        return replace(
+        renamed = replace(
             self,
             frame=self.frame.select(*columns, *self.changes),
             fields=tuple((new[name], data_type) for name, data_type in self.fields),
@@ -169,6 +189,43 @@ class Relation:
             order=None,
             window=None if self.window is None else self.window.renamed(new),
         )
+        old = {after: before for before, after in new.items()}
+        return made_again(renamed, self, lambda rows: rows.renamed(names), old)
+
+
+def made_again(
+    result: Relation,
+    source: Relation,
+    made_of: Callable[[Relation], Relation],
+    names: Mapping[str, str] | None = None,
+) -> Relation:
+    """Return a result that takes the conditions that its source takes.
+
+    Parameters
+    ----------
+    made_of
+        Makes the result of other rows of its source.
+    names
+        The columns that are those of the source, with their names there; all if not given.
+    """
+    pushdown = source.pushdown
+    if pushdown is None or pushdown.frame is not source.frame:
+        return result
+    known = {name: name for name in source.names} if names is None else names
+
+    def renamed(node: Node) -> Node | None:
+        return Field(known[node.name]) if isinstance(node, Field) else None
+
+    def take(conditions: Sequence[Node]) -> tuple[Relation, list[Node]]:
+        own = {
+            each: transformed(each, renamed)
+            for each in conditions
+            if known.keys() >= {*field_names(each)}
+        }
+        below, left = pushdown.take([*own.values()])
+        return made_of(below), [each for each in conditions if each not in own or own[each] in left]
+
+    return replace(result, pushdown=Pushdown(result.frame, take))
 
 
 def column(name: str) -> Column:

@@ -12,9 +12,10 @@ from pyspark.sql import types as spark
 from pyflow.table.logical_types import DataType
 from pyflow.table.planner import stream_windows
 from pyflow.table.planner.changelog import numbered
+from pyflow.table.planner.clocks import ALL_PAIRS
 from pyflow.table.planner.conversion import convert
-from pyflow.table.planner.interval_joins import conjuncts, field_names, padded
-from pyflow.table.planner.nodes import Call, Node
+from pyflow.table.planner.interval_joins import padded
+from pyflow.table.planner.nodes import Call, Node, field_names
 from pyflow.table.planner.nodes import Literal as LiteralNode
 from pyflow.table.planner.operators import (
     Columns,
@@ -23,6 +24,7 @@ from pyflow.table.planner.operators import (
     changes_of,
     lifetime_of,
 )
+from pyflow.table.planner.predicates import conjuncts
 from pyflow.table.planner.projection import scope_of
 from pyflow.table.planner.relation import (
     KIND,
@@ -103,6 +105,8 @@ def join(
         other.frame(keys, parts.right_keys, False, one.types, preserved[1])
     )
     visible = [name for name, _ in fields]
+    if not in_windows and not parts.key_types:
+        names = replace(names, prefix=ALL_PAIRS)
     if in_windows:
         processor = WindowJoin(
             kind, *sides, parts.comparisons, len(keys.names), end, by_clock, names.names

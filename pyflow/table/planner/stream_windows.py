@@ -15,7 +15,6 @@ from pyspark.sql import functions as F
 from pyflow.table.logical_types import DataType, LocalZonedTimestampType
 from pyflow.table.planner.changelog import numbered
 from pyflow.table.planner.clocks import CLOSING
-from pyflow.table.planner.interval_joins import conjuncts
 from pyflow.table.planner.nodes import Call, Field, Node
 from pyflow.table.planner.operators import (
     Columns,
@@ -24,6 +23,7 @@ from pyflow.table.planner.operators import (
     refuse_without_timers,
     timely,
 )
+from pyflow.table.planner.predicates import conjuncts
 from pyflow.table.planner.ranked_rows import RankedRows
 from pyflow.table.planner.relation import (
     Relation,

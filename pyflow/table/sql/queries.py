@@ -34,6 +34,7 @@ from pyflow.table.planner.nodes import (
     WindowProperty,
     transformed,
 )
+from pyflow.table.planner.predicates import all_of
 from pyflow.table.planner.relation import Relation, unused
 from pyflow.table.planner.type_rules import common_in_sql
 from pyflow.table.sql import lookups, over_windows, subqueries, table_functions, tree
@@ -417,11 +418,11 @@ class _Query:
         translator.subqueries = known
         if shared is not None:
             pairs = [translator._call("equals", Field(a), Field(b)) for _, a, b in shared]
-            condition = subqueries.all_of(pairs)
+            condition = all_of(pairs)
         elif dimension is not None and join.args.get("on") is None:
             condition = self._taken(both, conditions)
         else:
-            condition = subqueries.all_of([translator.node(part) for part in parts])
+            condition = all_of([translator.node(part) for part in parts])
         with self.translator(left).at(join):
             if dimension is not None:
                 shape = replace(dimension, shape=right.relation)
@@ -567,14 +568,21 @@ class _Query:
 
     # WHERE
 
-    def _filtered(self, rows: Rows, condition: exp.Expr) -> Rows:
-        rows, known = subqueries.with_queries(self, rows, subqueries.nested_queries(condition))
+    def _filtered(self, rows: Rows, conditions: Sequence[exp.Expr]) -> Rows:
+        written = [each for part in conditions for each in subqueries.nested_queries(part)]
+        rows, known = subqueries.with_queries(self, rows, written)
         translator = self.translator(rows)
         translator.subqueries = known
-        with translator.at(condition):
-            relation = projection.filter_rows(
-                rows.relation, translator.node(condition), self.environment
-            )
+        nodes = []
+        for condition in conditions:
+            with translator.at(condition):
+                nodes.append(translator.node(condition))
+                projection.check_condition(rows.relation, nodes[-1], self.environment)
+        together = all_of(nodes)
+        if together is None:
+            return rows
+        with translator.at(conditions[0]):
+            relation = projection.filter_rows(rows.relation, together, self.environment)
         return replace(rows, relation=relation)
 
     def where(self, rows: Rows, condition: exp.Expr) -> Rows:
@@ -584,8 +592,11 @@ class _Query:
     def _where(
         self, rows: Rows, plain: Sequence[exp.Expr], queries: Sequence[tuple[exp.Expr, bool]]
     ) -> Rows:
-        for part in plain:
-            rows = self._filtered(rows, part)
+        # First those without queries, which joins of the tables may take.
+        for nested in (False, True):
+            rows = self._filtered(
+                rows, [part for part in plain if subqueries.has_query(part) == nested]
+            )
         for part, anti in queries:
             rows = semi_join(self, rows, part, anti)
         return rows

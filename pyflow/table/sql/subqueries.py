@@ -20,8 +20,8 @@ from pyflow.table.planner import correlation, joins
 from pyflow.table.planner.changelog import settled
 from pyflow.table.planner.correlation import Domain
 from pyflow.table.planner.functions import built_in
-from pyflow.table.planner.interval_joins import field_names
-from pyflow.table.planner.nodes import Call, Field, Literal, Node
+from pyflow.table.planner.nodes import Call, Field, Literal, Node, field_names
+from pyflow.table.planner.predicates import all_of
 from pyflow.table.planner.relation import Relation, unused
 from pyflow.table.sql import builtin_functions, tree
 from pyflow.table.sql.names import Around, OuterColumn, Rows, of_relation
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Nested",
     "Outer",
-    "all_of",
     "compared",
     "has_query",
     "is_all",
@@ -183,13 +182,6 @@ def is_one_group(query: _Query, nested: exp.Expr) -> bool:
         and not any(nested.args.get(key) for key in ("group", "having", "limit", "offset"))
         and any(has_aggregate(query.environment, item) for item in nested.expressions)
     )
-
-
-def all_of(conditions: Sequence[Node]) -> Node | None:
-    """Return whether all conditions are true; None of no condition."""
-    if len(conditions) > 1:
-        return Call(built_in("and"), tuple(conditions))
-    return conditions[0] if conditions else None
 
 
 # Queries in expressions

@@ -25,6 +25,7 @@ from pyflow.table.planner.relation import (
     TimeAttribute,
     WindowColumns,
     column,
+    made_again,
     unused,
     with_watermark,
     without_watermark,
@@ -386,8 +387,6 @@ def unnest(query: _Query, left: Rows, table: exp.Unnest, outer: bool) -> Rows:
     elif kind == "row" and not ordinality:
         # Flink has no row for one that is null.
         collection = F.filter(collection, lambda row: row.isNotNull())
-    kept = [*relation.columns, *relation.changes]
-    frame = relation.frame.select(*kept, explode(collection).alias(place, value))
     element = column(value)
     if kind == "row":
         values = [element.getField(name) for name in visible]
@@ -403,13 +402,20 @@ def unnest(query: _Query, left: Rows, table: exp.Unnest, outer: bool) -> Rows:
         fields.append(unused(name, [*relation.names, *fields]))
     if outer:
         types = [each.nullable() for each in types]
-    result = replace(
-        relation,
-        frame=frame.select(*kept, *(v.alias(name) for v, name in zip(values, fields))),
-        fields=(*relation.fields, *zip(fields, types)),
-        key=None,
-        order=None,
-    )
+    elements = [each.alias(name) for each, name in zip(values, fields)]
+
+    def unnested(rows: Relation) -> Relation:
+        kept = [*rows.columns, *rows.changes]
+        frame = rows.frame.select(*kept, explode(collection).alias(place, value))
+        return replace(
+            rows,
+            frame=frame.select(*kept, *elements),
+            fields=(*rows.fields, *zip(fields, types)),
+            key=None,
+            order=None,
+        )
+
+    result = made_again(unnested(relation), relation, unnested)
     return replace(
         left, relation=result, sources=(*left.sources, source_of(query, table, visible, fields))
     )
