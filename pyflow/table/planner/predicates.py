@@ -16,8 +16,9 @@ from pyflow.table.planner.relation import Relation
 # A call of these has another result for each row, or at another time.
 _CHANGING = frozenset(
     {
-        "CURRENT_WATERMARK", "PROCTIME", "currentDate", "currentTime", "currentTimestamp",
-        "localTime", "localTimestamp", "rand", "randInteger", "uuid",
+        "CURRENT_WATERMARK", "PROCTIME", "currentDate", "currentRowTimestamp", "currentTime",
+        "currentTimestamp", "localTime", "localTimestamp", "now", "rand", "randInteger",
+        "unixTimestamp", "uuid",
     }
 )  # fmt: skip
 
