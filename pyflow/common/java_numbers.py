@@ -29,8 +29,8 @@ def java_float(value: float, single: bool) -> str:
 
 
 def _shortest(value: float) -> str:
-    """Return the shortest text that is this value in single precision."""
-    for digits in range(1, 10):
+    """Return the shortest text that is this value in single precision, as Java of two digits."""
+    for digits in range(2, 10):
         text = f"{value:.{digits}g}"
         if struct.unpack("f", struct.pack("f", float(text)))[0] == value:
             return text

@@ -18,19 +18,23 @@ from pyflow.table.planner.relation import (
     check_unique,
     column,
 )
+from pyflow.table.type_conversion import SPARK_PRECISION
 from pyflow.table.types import (
     DataType,
     LocalZonedTimestampType,
     RowField,
     RowType,
+    TimestampType,
+    TimeType,
     create_arrow_schema,
     from_arrow_type,
     from_spark,
     infer_rows,
+    to_arrow_type,
     to_spark,
     verifier,
 )
-from pyflow.table.values import to_spark_value
+from pyflow.table.values import stored_type, to_spark_value
 
 if TYPE_CHECKING:
     import pandas
@@ -38,6 +42,9 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from pyflow.table.table_environment import TableEnvironment
+
+# Digits of a second that Flink keeps of the times of a program, whatever their precision.
+_MILLISECONDS = 3
 
 
 def of_elements(
@@ -69,6 +76,7 @@ def of_elements(
         for row in rows:
             check(row)
     values = [to_spark_value(row, row_type) for row in rows]
+    row_type = cast("RowType", stored_type(row_type))
     return _of_frame(_local_frame(environment._spark, values, row_type), row_type)
 
 
@@ -77,8 +85,8 @@ def _local_frame(session: SparkSession, rows: list[Any], row_type: RowType) -> D
 
     Arrow takes them straight to the JVM. Without it PySpark starts worker processes for that.
     """
-    wanted = _struct(row_type)
-    schema = _of_arrow(wanted)
+    wanted = _with_digits(_struct(row_type), _MILLISECONDS)
+    schema = _with_digits(wanted, SPARK_PRECISION)
     frame = _created(session, rows, schema)
     if schema == wanted:
         return frame
@@ -98,22 +106,23 @@ def _created(session: SparkSession, rows: list[Any], schema: StructType) -> Data
     return session.createDataFrame(table, schema)
 
 
-def _of_arrow(data_type: Any) -> Any:
-    """A type of Spark as Arrow brings its values: times have microseconds.
+def _with_digits(data_type: Any, digits: int) -> Any:
+    """A type of Spark whose times have at least so many digits of a second's fraction.
 
-    A session of Connect refuses rows of Arrow for a type with other times.
+    Arrow brings microseconds, and a session of Connect refuses its rows for a type with others.
     """
     if isinstance(data_type, spark.TimeType):
-        return spark.TimeType(6)
+        return spark.TimeType(max(data_type.precision, digits))
     if isinstance(data_type, spark.ArrayType):
-        return spark.ArrayType(_of_arrow(data_type.elementType), data_type.containsNull)
+        return spark.ArrayType(_with_digits(data_type.elementType, digits), data_type.containsNull)
     if isinstance(data_type, spark.MapType):
-        key, value = _of_arrow(data_type.keyType), _of_arrow(data_type.valueType)
+        key = _with_digits(data_type.keyType, digits)
+        value = _with_digits(data_type.valueType, digits)
         return spark.MapType(key, value, data_type.valueContainsNull)
     if isinstance(data_type, spark.StructType):
         return spark.StructType(
             [
-                spark.StructField(each.name, _of_arrow(each.dataType), each.nullable)
+                spark.StructField(each.name, _with_digits(each.dataType, digits), each.nullable)
                 for each in data_type
             ]
         )
@@ -185,6 +194,9 @@ def of_pandas(
             if series.dt.tz is None:
                 series = series.dt.tz_localize(zone)
             wanted = pa.timestamp("us", "UTC")
+        elif isinstance(data_type, TimeType):
+            # PySpark reads no other times.
+            wanted = pa.time64("us")
         array = pa.Array.from_pandas(series, mask=series.isnull(), type=wanted)
         arrays.append(array)
         fields.append(pa.field(name, wanted))
@@ -237,6 +249,8 @@ def to_pandas(relation: Relation, environment: TableEnvironment) -> pandas.DataF
         return pd.DataFrame.from_records([], columns=relation.names)
     pdf = table.to_pandas(date_as_object=True)
     for name, data_type in relation.fields:
+        if isinstance(data_type, TimestampType):
+            pdf[name] = pdf[name].astype(to_arrow_type(data_type).to_pandas_dtype())
         if isinstance(data_type, LocalZonedTimestampType):
             series = pdf[name]
             aware = series if series.dt.tz is not None else series.dt.tz_localize("UTC")

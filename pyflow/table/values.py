@@ -6,15 +6,19 @@ import datetime
 from collections.abc import Sequence
 from typing import Any
 
+from pyflow.common.java_numbers import java_float
 from pyflow.common.time import Instant
 from pyflow.common.types import Row
 from pyflow.table.types import (
     ArrayType,
     BinaryType,
     DataType,
+    FloatType,
     MapType,
     MultisetType,
+    RowField,
     RowType,
+    UserDefinedType,
     VarBinaryType,
 )
 
@@ -30,10 +34,13 @@ def from_spark_value(value: Any, data_type: DataType) -> Any:
         The value, or None.
     data_type
         Its type; rows inside become :class:`Row`, and bytes ``bytearray``, as PyFlink has them,
-        except keys of maps, which must be hashable.
+        except keys of maps, which must be hashable. A ``FLOAT`` becomes the number with the fewest
+        digits that is that one in 32 bits.
     """
     if value is None:
         return None
+    if isinstance(data_type, FloatType):
+        return float(java_float(value, single=True))
     if isinstance(data_type, (BinaryType, VarBinaryType)):
         return bytearray(value)
     if isinstance(data_type, RowType):
@@ -56,10 +63,31 @@ def _key(value: Any, data_type: DataType) -> Any:
     return bytes(key) if isinstance(key, bytearray) else key
 
 
+def stored_type(data_type: DataType) -> DataType:
+    """Return the type as which values are kept: what classes of a program's own are kept as."""
+    if isinstance(data_type, UserDefinedType):
+        stored = stored_type(data_type.sql_type())
+    elif isinstance(data_type, RowType):
+        stored = RowType(
+            [RowField(f.name, stored_type(f.data_type), f.description) for f in data_type]
+        )
+    elif isinstance(data_type, ArrayType):
+        stored = ArrayType(stored_type(data_type.element_type))
+    elif isinstance(data_type, MapType):
+        stored = MapType(stored_type(data_type.key_type), stored_type(data_type.value_type))
+    elif isinstance(data_type, MultisetType):
+        stored = MultisetType(stored_type(data_type.element_type))
+    else:
+        return data_type
+    return stored if data_type._nullable else stored.not_null()
+
+
 def to_spark_value(value: Any, data_type: DataType) -> Any:
     """Return a value of a program as PySpark takes it for the same type."""
     if value is None:
         return None
+    if isinstance(data_type, UserDefinedType):
+        return to_spark_value(data_type.serialize(value), data_type.sql_type())
     if isinstance(data_type, RowType):
         names, types = data_type.field_names(), data_type.field_types()
         values = _values_of(value, names)
