@@ -82,7 +82,7 @@ def prepare(
     process_settings.install()
     connections.install()
     if isolated:
-        task_globals.after_import("ctypes", _refuse_callbacks)
+        module_imports.after_import("ctypes", _refuse_callbacks)
 
 
 def is_isolated() -> bool:
