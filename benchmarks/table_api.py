@@ -99,7 +99,7 @@ class Package:
         self._child.wait()
 
 
-def _pyflink() -> Path:
+def pyflink_python() -> Path:
     """Return the Python of an environment with PyFlink, which is made if there is none."""
     environment = REPOSITORY / "build" / f"pyflink-{PYFLINK}"
     python = environment / "bin" / "python"
@@ -148,7 +148,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         spark_jars = [Path(jar) for jar in connector_jars()]
         packages = {
             "pyflow": Package("pyflow", Path(sys.executable), spark_jars, address),
-            "pyflink": Package("pyflink", _pyflink(), _flink_connector(), address),
+            "pyflink": Package("pyflink", pyflink_python(), _flink_connector(), address),
         }
         for case in CASES.values():
             raw["samples"] += _samples(

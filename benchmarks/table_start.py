@@ -1,0 +1,167 @@
+"""The start of Table API programs beside PyFlink's: ``python -m benchmarks.table_start``.
+
+Seconds from the start of a process to the first row of a small SQL program, by turns, and calls of
+the JVM and seconds of single statements. Writes table_start.json, table_start.md and
+table_start.png.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+
+from benchmarks.machine import describe_machine
+from benchmarks.page import REPOSITORY, Page
+from benchmarks.report import table
+from benchmarks.table_api import PYFLINK, pyflink_python
+from benchmarks.table_statements import FIRST, STATEMENTS
+
+PACKAGES = {"pyflow": "PyFlow", "pyflink": "PyFlink"}
+_PHASES = ("imported", "created", "first row")
+_COLOURS = ("#b8c4cc", "#1f5f8b", "#6fa8c9")
+
+
+def _run(package: str, python: Path, work: str) -> dict[str, Any]:
+    """Return what a program of ``table_statements`` prints."""
+    log = REPOSITORY / "build" / f"{package}-start.log"
+    with log.open("w") as errors:
+        done = subprocess.run(
+            [python, REPOSITORY / "benchmarks" / "table_statements.py", package, work],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            # PyFlink finds its Python on the path.
+            env={**os.environ, "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"},
+            cwd=REPOSITORY,
+        )
+    if done.returncode:
+        raise RuntimeError(f"{work} of {package} failed, see {log}")
+    return dict(json.loads(done.stdout[done.stdout.index("{") :]))
+
+
+def _first_row(package: str, python: Path) -> dict[str, float]:
+    """Return the seconds from the start of a program's process to each of its moments."""
+    start = time.monotonic()
+    moments = _run(package, python, "first")
+    return {phase: moments[phase] - start for phase in _PHASES}
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the figures of both packages."""
+    pythons = {"pyflow": Path(sys.executable), "pyflink": pyflink_python()}
+    raw: dict[str, Any] = {
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "rounds": options.rounds,
+        "machine": {**describe_machine(), "PyFlink": PYFLINK},
+        "samples": [],
+        "statements": [],
+    }
+    for number in range(options.rounds):
+        for package in list(PACKAGES) if number % 2 else list(reversed(PACKAGES)):
+            moments = _first_row(package, pythons[package])
+            raw["samples"].append({"package": package, **moments})
+            print(f"{package} first row {moments['first row']:.1f} s", file=sys.stderr, flush=True)
+            for name, figures in _run(package, pythons[package], "statements").items():
+                raw["statements"].append({"package": package, "statement": name, **figures})
+    return raw
+
+
+def _seconds(raw: dict[str, Any], package: str, phase: str) -> float:
+    return median(each[phase] for each in raw["samples"] if each["package"] == package)
+
+
+def _of_statement(raw: dict[str, Any], package: str, name: str, figure: str) -> str:
+    value = median(
+        each[figure]
+        for each in raw["statements"]
+        if (each["package"], each["statement"]) == (package, name)
+    )
+    return f"{value:.0f}" if figure == "calls" else f"{value:.3f}"
+
+
+def _body(raw: dict[str, Any]) -> Iterator[str]:
+    yield (
+        "Programs of the Table API, unchanged but for the name of the package, medians of "
+        f"{raw['rounds']} rounds by turns. First a process of its own that runs `{FIRST}` in "
+        "batch mode: seconds from its start until it has imported the package, made its "
+        "environment, and got its first row."
+    )
+    yield ""
+    yield from table(
+        ("until", *PACKAGES.values()),
+        (
+            [phase, *(f"{_seconds(raw, package, phase):.2f} s" for package in PACKAGES)]
+            for phase in _PHASES
+        ),
+    )
+    yield "![seconds to the first row](table_start.png)"
+    yield ""
+    ours, theirs = (_seconds(raw, package, "first row") for package in PACKAGES)
+    goal = "reached" if ours <= theirs else f"missed by {ours - theirs:.2f} s"
+    yield f"Goal: the first row not later than PyFlink's: {goal}."
+    yield ""
+    yield (
+        "Then statements, one after the other in a process: calls of the JVM through py4j and "
+        "seconds. Queries are planned and not run; PyFlink plans in the JVM."
+    )
+    yield ""
+    figures = [(package, figure) for package in PACKAGES for figure in ("calls", "seconds")]
+    yield from table(
+        ("statement", *(f"{PACKAGES[package]}, {figure}" for package, figure in figures)),
+        (
+            [
+                name,
+                *(_of_statement(raw, package, name, figure) for package, figure in figures),
+            ]
+            for name in ("create", "first row", *STATEMENTS)
+        ),
+    )
+
+
+def _draw(raw: dict[str, Any], path: Path) -> None:
+    """Draw what each phase adds to the seconds to the first row."""
+    figure, axes = plt.subplots(figsize=(9, 2.2), layout="constrained")
+    for place, package in enumerate(PACKAGES):
+        before = 0.0
+        for phase, colour in zip(_PHASES, _COLOURS, strict=True):
+            until = _seconds(raw, package, phase)
+            label = None if place else f"until {phase}"
+            axes.barh(place, until - before, left=before, color=colour, label=label)
+            before = until
+        axes.text(before, place, f" {before:.1f} s", va="center")
+    axes.set_yticks(range(len(PACKAGES)), list(PACKAGES.values()))
+    axes.invert_yaxis()
+    axes.margins(x=0.1)
+    axes.legend(frameon=False, ncols=len(_PHASES), loc="lower center", bbox_to_anchor=(0.5, 1))
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+PAGE = Page(
+    "table_start", "benchmarks.table_start", "The start of Table API programs", _body, _draw
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, or write the page of an earlier run."""
+    PAGE.run(measure, arguments)
+
+
+if __name__ == "__main__":
+    main()
