@@ -145,7 +145,7 @@ def _of_expressions(
     environment: TableEnvironment,
 ) -> Relation:
     """Return the relation of the values of expressions, each of them a row."""
-    nothing = Relation(environment._spark.range(1).select(), ())
+    nothing = environment._one_row
     scope = scope_of(nothing, environment)
     resolved = [scope.resolve(node_of(element, environment)) for element in elements]
     first = resolved[0].data_type

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from pyflow.table.planner.described import insertion_of, relation_of
 from pyflow.table.planner.function_settings import FunctionMetrics, FunctionSettings
 from pyflow.table.planner.named_functions import built_in_names
 from pyflow.table.planner.nodes import FunctionCall, Node
+from pyflow.table.planner.relation import Relation
 from pyflow.table.runtime.values import time_zone
 from pyflow.table.statement_set import StatementSet
 from pyflow.table.table import Table
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
     from pyflow.table.module import Module
     from pyflow.table.plan_reference import PlanReference
     from pyflow.table.planner.described import Insertion
-    from pyflow.table.planner.relation import Relation
     from pyflow.table.table_descriptor import TableDescriptor
 
 __all__ = ["StreamTableEnvironment", "TableEnvironment"]
@@ -655,6 +656,11 @@ class TableEnvironment:
         finally:
             self._views.pop()
 
+    @functools.cached_property
+    def _one_row(self) -> Relation:
+        """The relation of one row without columns, in one partition."""
+        return Relation(self._spark.range(0, 1, 1, 1).select(), ())
+
     def _function(self, name: str) -> Any:
         """Return the function registered under a name; None if there is none."""
         found = self._objects.function(name)
@@ -872,14 +878,15 @@ def _settings(given: Any) -> EnvironmentSettings:
 
 def _prepare(session: SparkSession, streaming: bool) -> None:
     """Give a session the settings that tables need."""
+    is_classic = hasattr(session, "_jsparkSession")
+    if is_classic:
+        from pyflow.table.jvm_classes import remember_methods
+
+        remember_methods(session._jvm)
     session.conf.set("spark.sql.caseSensitive", "true")
     session.conf.set("spark.sql.timeType.enabled", "true")
     # Each task of an operator with state opens a store; Spark's default are 200 tasks.
-    if (
-        streaming
-        and hasattr(session, "_jsparkSession")
-        and session.conf.get(_PARTITIONS, None) is None
-    ):
+    if streaming and is_classic and session.conf.get(_PARTITIONS, None) is None:
         session.conf.set(_PARTITIONS, str(session.sparkContext.defaultParallelism))
 
 

@@ -304,7 +304,9 @@ class DataGen(Connector):
         It is made of the row's number: Spark may compute a row more than once, for several sinks
         or after a failure, and must find the same values.
         """
-        return F.xxhash64(F.col(_ID), F.lit(self._seed), F.lit(next(self._draws)))
+        # One call of the JVM; the functions of Column take nine.
+        seed = f"{self._seed}L" if self._seed >= 1 << 31 else self._seed
+        return F.expr(f"xxhash64({_ID}, {seed}, {next(self._draws)})")
 
     def _share(self) -> Column:
         """Return a random number from 0 to 1, without 1."""

@@ -184,7 +184,7 @@ class _Query:
 
     def one_row(self) -> Relation:
         """Return a relation of one row without columns."""
-        return Relation(self.environment._spark.range(1).select(), ())
+        return self.environment._one_row
 
     def start(self) -> Rows:
         """Return the rows without FROM: one, or one for each of the query around."""
