@@ -58,6 +58,14 @@ def jar_path() -> str:
     return str(jar)
 
 
+def class_archive() -> Path:
+    """Return the file where ``pyflow archive`` writes the classes that drivers start with.
+
+    It is beside the jar, so that it is as trusted, and goes with the environment.
+    """
+    return Path(jar_path()).with_suffix(".jsa")
+
+
 def spark_home() -> Path | None:
     """Return the Spark that this environment uses, or None when there is none."""
     if os.environ.get("SPARK_HOME"):
@@ -319,6 +327,8 @@ def _put_into(builder: SparkSession.Builder) -> None:
             values["spark.jars"] = with_items(present.get("spark.jars", ""), jar)
     else:
         _extend_submit_options(values)
+        options = values["spark.driver.extraJavaOptions"]
+        values["spark.driver.extraJavaOptions"] = _with_class_archive(options)
     for key, value in values.items():
         builder.config(key, value)
 
@@ -373,3 +383,17 @@ def _with_stack_size(options: str) -> str:
     if re.search(r"(^|\s)(-Xss|-XX:ThreadStackSize=)\S", options):
         return options
     return f"{options} -Xss{STACK_SIZE}".strip()
+
+
+def _with_class_archive(options: str) -> str:
+    """Return JVM options that map Spark's classes from an archive, if there is one.
+
+    A JVM that it was not written for, with another Java or other jars, loads them as ever; it
+    would warn of that.
+    """
+    archive = class_archive()
+    if re.search(r"-XX:(SharedArchiveFile|ArchiveClassesAtExit)=|-Xshare:", options):
+        return options
+    if not archive.is_file():
+        return options
+    return f"{options} {shlex.quote(f'-XX:SharedArchiveFile={archive}')} -Xlog:cds*=off"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pyflow
 from pyflow import session
-from pyflow.cli import conf, doctor
+from pyflow.cli import archive, conf, doctor
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,6 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"pyflow {pyflow.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    archive.add_to(commands)
     conf.add_to(commands)
     doctor.add_to(commands)
     chosen = parser.parse_args(arguments)

@@ -17,6 +17,14 @@ EXECUTOR_OPTIONS = "spark.executor.extraJavaOptions"
 
 
 @pytest.fixture(autouse=True)
+def class_archive(monkeypatch, tmp_path):
+    """The file of the archive of Spark's classes, which is not there."""
+    archive = tmp_path / "archive of classes.jsa"
+    monkeypatch.setattr(session, "class_archive", lambda: archive)
+    return archive
+
+
+@pytest.fixture(autouse=True)
 def no_application(monkeypatch, tmp_path):
     """As in a fresh Python with an empty spark-defaults.conf."""
     from pyspark import SparkContext
@@ -42,6 +50,26 @@ def test_configure_sets_jar_plugin_and_stack_size():
         "spark.plugins": "io.pyflow.PyFlowPlugin",
         DRIVER_OPTIONS: "-Xss8m",
         EXECUTOR_OPTIONS: "-Xss8m",
+    }
+
+
+def test_configure_starts_drivers_with_the_archive_of_classes(class_archive):
+    class_archive.touch()
+
+    builder = pyflow.configure(pyflow.configure(SparkSession.builder))
+
+    options = shlex.split(builder._options[DRIVER_OPTIONS])
+    assert options == ["-Xss8m", f"-XX:SharedArchiveFile={class_archive}", "-Xlog:cds*=off"]
+    assert builder._options[EXECUTOR_OPTIONS] == "-Xss8m"
+
+
+@pytest.mark.parametrize("option", ["-XX:SharedArchiveFile=/a.jsa", "-Xshare:off"])
+def test_configure_keeps_another_archive_of_classes(class_archive, option):
+    class_archive.touch()
+
+    assert options_of(SparkSession.builder.config(DRIVER_OPTIONS, option)) == {
+        **options_of(SparkSession.builder),
+        DRIVER_OPTIONS: f"{option} -Xss8m",
     }
 
 
