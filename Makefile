@@ -22,6 +22,8 @@
 #   make dist     a wheel for other machines, and a Maven repository with the jar: dist/
 #   make lint     linters, format checks, types
 #   make format   format all sources
+#   make record   record what PyFlink answers in tests/table/reference, for hours;
+#                 PARTS="sql streams" for some of it
 #   make docs     write the settings reference of docs/configuration.md
 #   make doctor   check this environment
 #   make python VERSION=3.14
@@ -84,7 +86,7 @@ ifneq (,$(filter test-all bench soak,$(MAKECMDGOALS)))
 endif
 
 .PHONY: demo fraud-scoring cdn-access-log check test test-on test-all sanitize fuzz bench bench-latency kafka soak \
-  build dist lint format docs doctor data clean set-up python
+  build dist lint format record docs doctor data clean set-up python
 
 demo: build data
 	$(python) examples/flights.py
@@ -176,6 +178,11 @@ format: set-up
 	.venv/bin/ruff format .
 	.venv/bin/clang-format -i $(native)
 	$(gradle) format
+
+# In an environment of its own: PyFlink and PySpark want different versions of the same packages.
+record:
+	@python3 scripts/set_up_pyflink.py
+	.venvs/pyflink/bin/python tests/table/reference/record.py $(PARTS)
 
 docs: build
 	$(python) scripts/write_settings.py docs/configuration.md

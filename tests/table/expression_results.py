@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import decimal
-import json
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+import recordings
 from pyspark.sql import DataFrame, SparkSession
 
 import expression_cases
@@ -16,14 +15,12 @@ from pyflow.table.planner.conversion import convert
 from pyflow.table.planner.resolution import Resolved, Scope
 from pyflow.table.types import DataType, DataTypes, RowField, RowType, parse, to_spark
 
-REFERENCE = Path(__file__).parent / "reference"
 ROW_NUMBER = "row_number"
 
 
 @cache
 def reference(name: str) -> list[dict[str, Any]]:
-    text = (REFERENCE / f"expressions_{name}.json").read_text(encoding="utf-8")
-    cases: list[dict[str, Any]] = json.loads(text)
+    cases: list[dict[str, Any]] = recordings.load(f"expressions_{name}")
     return cases
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import configurations
 import pytest
+import recordings
 
 import settings_cases as cases
 from pyflow.common import Configuration
@@ -21,7 +22,7 @@ from pyflow.table.types import infer, infer_rows, parse, verifier
 from pyflow.util.exceptions import TableException
 
 HERE = Path(__file__).resolve().parent
-REFERENCE = json.loads((HERE / "reference" / "settings.json").read_text())
+REFERENCE = recordings.load("settings")
 
 
 @pytest.fixture(scope="module")

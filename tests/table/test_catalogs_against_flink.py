@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 
 import catalog_programs
 import pytest
+import recordings
 
-RECORDED = json.loads(Path(catalog_programs.__file__).with_suffix(".json").read_text("utf-8"))
+RECORDED = recordings.load("catalog_programs")
 
 # Errors that PyFlow words otherwise: with what is wrong in place of a class, or of nothing at all.
 OTHER_WORDS = re.compile(

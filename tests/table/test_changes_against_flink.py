@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from pathlib import Path
 
 import change_queries
 import pytest
+import recordings
 from change_queries import CHAINS, SIDES, in_texts, normal
 
-RECORDED = json.loads(
-    Path(change_queries.__file__).with_suffix(".json").read_text(encoding="utf-8")
-)
+RECORDED = recordings.load("change_queries")
 SHORT = {"numbers_of_some", "json_of_last", "sum_of_top", "quotients_of_last", "full_of_totals"}
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import datetime
 import functools
-import json
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
+import recordings
 from pyspark import cloudpickle
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
@@ -52,7 +51,7 @@ cloudpickle.register_pickle_by_value(declared_types.function_values)
 cloudpickle.register_pickle_by_value(function_values)
 cloudpickle.register_pickle_by_value(functions_of_tables)
 
-RECORDED = json.loads((Path(function_values.__file__).with_suffix(".json")).read_text())
+RECORDED = recordings.load("function_values")
 
 SHANGHAI = {"spark.sql.session.timeZone": "Asia/Shanghai"}
 # As table environments set it.
@@ -78,7 +77,7 @@ def is_error(answer):
 
 @pytest.mark.parametrize("execution_mode", ["thread", "process"])
 def test_arguments_of_declared_types_are_those_of_pyflink(environment, execution_mode):
-    recorded = json.loads(Path(declared_types.__file__).with_suffix(".json").read_text())
+    recorded = recordings.load("declared_types")
     t_env = environment("batch", **{"python_execution-mode": execution_mode})
 
     assert declared_types.answers(t_env, "pyflow") == recorded

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import random
 import sqlite3
-from pathlib import Path
 
 import nested_queries
 import pytest
+import recordings
 import sql_queries
 
 from pyflow.util.exceptions import TableException
 
-RECORDED = json.loads(
-    Path(nested_queries.__file__).with_suffix(".json").read_text(encoding="utf-8")
-)
+RECORDED = recordings.load("nested_queries")
 # What a short run compares in batch mode: one of each kind.
 SHORT = [
     "expressions_of_counts",

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import json
 from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
+import recordings
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "table-api" / "parity.md"
-NAMES = json.loads((HERE / "reference" / "pyflink_names.json").read_text())
+NAMES = recordings.load("pyflink_names")
 
 # What the Table API has beside tables.
 BESIDE = ("catalog", "module", "model_descriptor", "compiled_plan", "plan_reference")

@@ -5,20 +5,19 @@ PYFLINK_HOME is the directory of an installed package ``pyflink``; the programs 
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import threading
 from pathlib import Path
 
-import example_programs
 import pytest
+import recordings
 from example_programs import EXAMPLES, settled, tables_in
 
 from pyflow.util.exceptions import TableException
 from sessions import wait_until
 
-RECORDED = json.loads(Path(example_programs.__file__).with_suffix(".json").read_text())
+RECORDED = recordings.load("example_programs")
 
 
 def replaced(file):

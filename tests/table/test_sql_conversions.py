@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
+import recordings
 import sql_conversions
 import sql_operands
 
-FILE = Path(sql_conversions.__file__).with_suffix(".json")
-RECORDED = json.loads(FILE.read_text(encoding="utf-8"))
+RECORDED = recordings.load("sql_conversions")
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from itertools import product
-from pathlib import Path
 
 import pytest
+import recordings
 import sql_operands
 
-RECORDED = json.loads(Path(sql_operands.__file__).with_suffix(".json").read_text(encoding="utf-8"))
+RECORDED = recordings.load("sql_operands")
 # What a short run compares.
 SHORT = ["+", "=", "CASE"]
 EQUALITY = ("=", "IS DISTINCT FROM", "NULLIF", "CASE WHEN EQUAL")

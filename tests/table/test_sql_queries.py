@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 
 import pytest
+import recordings
 import sql_queries
 
-RECORDED = json.loads((Path(sql_queries.__file__).with_suffix(".json")).read_text(encoding="utf-8"))
+RECORDED = recordings.load("sql_queries")
 CASES = [(mode, name) for mode, queries in sql_queries.QUERIES.items() for name in queries]
 # What a short run compares: all that batch mode has more, and what streaming mode does by itself.
 STREAMED = [

@@ -7,10 +7,9 @@ moves the watermark past all of them.
 from __future__ import annotations
 
 import datetime
-import json
-from pathlib import Path
 
 import pytest
+import recordings
 import sql_queries
 import stream_queries
 
@@ -18,7 +17,7 @@ from comparison import settings
 from pyflow.table.udf import udaf
 from streams import Source, changes
 
-RECORDED = json.loads(Path(stream_queries.__file__).with_suffix(".json").read_text("utf-8"))
+RECORDED = recordings.load("stream_queries")
 #: What stands for the others, which are run with all tests.
 SHORT = ["over_then_window", "window_top_of_groups", "session_rows"]
 LONG = [name for name in stream_queries.QUERIES if name not in SHORT]

@@ -11,6 +11,7 @@ from typing import ClassVar
 from urllib.parse import urlparse
 
 import pytest
+import recordings
 import sql_queries
 
 from deployments import PROGRAMS, killed_at_the_end
@@ -382,8 +383,7 @@ MORE_RECORDED_WINDOWS = [
     ids=["some", "more"],
 )
 def test_windows_are_those_of_pyflink_over_bounded_rows(t_env, spark, tmp_path, names):
-    path = Path(sql_queries.__file__).with_suffix(".json")
-    recorded = json.loads(path.read_text(encoding="utf-8"))["streaming"]
+    recorded = recordings.load("sql_queries")["streaming"]
     (tmp_path / "clicks.csv").write_text(f"{sql_queries.CLICKS}7,zed,2024-01-02 00:00:00,0\n")
     statement = sql_queries.SETUP[-1].replace("{path}", str(tmp_path))
     t_env.execute_sql(statement.replace("'format'", "'source.monitor-interval' = '1 s', 'format'"))

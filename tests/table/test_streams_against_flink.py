@@ -8,19 +8,17 @@ second.
 from __future__ import annotations
 
 import datetime
-import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
-import table_programs
+import recordings
 from table_programs import PROGRAMS, names_of
 
 from comparison import settings
 from pyflow.table.value_text import cast_text
 from streams import Source, changes
 
-RECORDED = json.loads(Path(table_programs.__file__).with_suffix(".json").read_text())["streaming"]
+RECORDED = recordings.load("table_programs")["streaming"]
 
 #: With one input the changes come in the same order.
 EXACT = ["group_aggregates", "group_of_group", "sorted_and_fetched"]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
+import recordings
 import table_programs
 from example_programs import settled
 from pyspark import cloudpickle
@@ -15,7 +13,7 @@ from pyflow.util.exceptions import TableException
 
 cloudpickle.register_pickle_by_value(table_programs)
 
-RECORDED = json.loads(Path(table_programs.__file__).with_suffix(".json").read_text())
+RECORDED = recordings.load("table_programs")
 
 # The order of rows is Flink's own where the table has one, and so is the order of its changes.
 ORDERED = {

@@ -6,17 +6,13 @@ it.
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 
 import pytest
-import time_functions
+import recordings
 from time_functions import COLUMNS, ZONES, column_of, view
 
-RECORDED = json.loads(
-    (Path(time_functions.__file__).with_suffix(".json")).read_text(encoding="utf-8")
-)
+RECORDED = recordings.load("time_functions")
 # One in so many is compared unless all are.
 ONE_IN = 4
 

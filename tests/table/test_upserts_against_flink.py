@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from itertools import product
-from pathlib import Path
 
 import pytest
+import recordings
 import upserts
 from change_queries import SETUP
 from upserts import SINKS, STRATEGIES
@@ -15,7 +14,7 @@ pytest.importorskip("confluent_kafka", reason="there is no Kafka client for this
 
 from benchmarks.topics import Topic
 
-RECORDED = json.loads(Path(upserts.__file__).with_suffix(".json").read_text(encoding="utf-8"))
+RECORDED = recordings.load("upserts")
 SHORT = {("values_of_last", strategy) for strategy in STRATEGIES} | {("rows", "NOTHING")}
 
 

@@ -1,18 +1,11 @@
 """The example programs in PyFlink's package, and how their outputs are compared.
 
-They are not copied: they are read where PyFlink is installed. Run with PyFlink's Python, this file
-writes example_programs.json, what they print there.
+They are not copied: they are read where PyFlink is installed.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
-import sys
-from pathlib import Path
-
-HERE = Path(__file__).parent
 
 # File, function and arguments.
 EXAMPLES = {
@@ -70,26 +63,3 @@ def settled(rows):
         else:
             left.append(values)
     return sorted(left)
-
-
-def main():
-    import pyflink
-
-    examples = Path(pyflink.__file__).parent / "examples" / "table"
-    recorded = {}
-    for name, (file, function, arguments) in EXAMPLES.items():
-        program = (
-            f"import runpy; runpy.run_path({str(examples / file)!r})[{function!r}](*{arguments!r})"
-        )
-        command = [sys.executable, "-c", program]
-        result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-        alone, tables = tables_in(result.stdout)
-        recorded[name] = {"rows": alone, "tables": tables}
-        print(name, len(alone), len(tables), flush=True)
-    (HERE / "example_programs.json").write_text(
-        json.dumps(recorded, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
-
-
-if __name__ == "__main__":
-    main()

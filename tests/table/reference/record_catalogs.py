@@ -1,19 +1,10 @@
-"""Writes catalog_programs.json: ``python record_catalogs.py`` with a Python that has PyFlink 2.3.
-
-Takes a minute.
-"""
+"""Records what the programs of catalogs show. Takes a minute."""
 
 from __future__ import annotations
 
-import json
-import os
-import sys
-from pathlib import Path
-
+import recordings
 from catalog_programs import PROGRAMS, names_of, outcome
 from pyflink.table import EnvironmentSettings, TableEnvironment
-
-HERE = Path(__file__).parent
 
 
 def reason(error):
@@ -32,18 +23,11 @@ def answer(step, names):
         return {"error": text.partition("Exception: ")[2] or text}
 
 
-def main():
-    # The functions are imported by a Python that Flink starts, which is the first on the path.
-    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+def record(only):
     found = {}
     for name, steps in PROGRAMS.items():
         t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         names = names_of("pyflink", t_env)
         found[name] = [{"step": step, **answer(step, names)} for step in steps]
         print(name, len(steps), flush=True)
-    text = json.dumps(found, indent=1, ensure_ascii=False)
-    (HERE / "catalog_programs.json").write_text(text + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    recordings.write("catalog_programs", found)

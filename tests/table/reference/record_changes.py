@@ -1,4 +1,4 @@
-"""Writes change_queries.json: ``python record_changes.py``, with a Python that has PyFlink 2.3.
+"""Records the changes that queries of unbounded tables emit.
 
 Many queries make one job, a union of theirs with the name of each in its rows: the changes of each
 stay in their order. With names of queries it records these alone.
@@ -6,22 +6,18 @@ stay in their order. With names of queries it records these alone.
 
 from __future__ import annotations
 
-import json
-import sys
 import tempfile
 from pathlib import Path
 
+import flink
+import recordings
 from change_queries import CHAINS, MOVES, SETUP, SIDES, in_texts
-from pyflink.table import EnvironmentSettings, TableEnvironment
 
-HERE = Path(__file__).parent
 AT_ONCE = 20
 
 
 def environment(path):
-    t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
-    t_env.get_config().set("parallelism.default", "1")
-    t_env.get_config().set("table.local-time-zone", "UTC")
+    t_env = flink.environment("streaming")
     t_env.execute_sql(SETUP.replace("{path}", path))
     return t_env
 
@@ -34,7 +30,7 @@ def named(t_env, name, query):
     return texts.replace("SELECT ", f"SELECT '{name}' AS q, ", 1)
 
 
-def record(t_env, queries):
+def changes_of(t_env, queries):
     found = {name: [] for name in queries}
     union = " UNION ALL ".join(named(t_env, *entry) for entry in queries.items())
     with t_env.sql_query(union).execute().collect() as rows:
@@ -43,22 +39,17 @@ def record(t_env, queries):
     return found
 
 
-def main():
-    file = HERE / "change_queries.json"
+def record(only):
     queries = {**CHAINS, **SIDES}
-    chosen = [name for name in queries if name in sys.argv[1:] or not sys.argv[1:]]
-    recorded = json.loads(file.read_text(encoding="utf-8")) if sys.argv[1:] else {}
+    chosen = [name for name in queries if name in only or not only]
+    recorded = recordings.known("change_queries", {}) if only else {}
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "moves.csv"
         path.write_text(MOVES, encoding="utf-8")
         t_env = environment(str(path))
         for first in range(0, len(chosen), AT_ONCE):
             some = {name: queries[name] for name in chosen[first : first + AT_ONCE]}
-            recorded |= record(t_env, some)
+            recorded |= changes_of(t_env, some)
             print(f"{first + len(some)} of {len(chosen)}", flush=True)
     kept = {name: recorded[name] for name in queries if name in recorded}
-    file.write_text(json.dumps(kept, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    recordings.write("change_queries", kept, indent=0)

@@ -1,4 +1,4 @@
-"""Writes function_values.json: ``python record_functions.py``, with a Python that has PyFlink 2.3.
+"""Records the values that Python functions get, and what becomes of their results.
 
 PyFlink's workers exchange values with Flink through coders, and series through Arrow. What a
 function gets is what they decode, and what becomes of a result is that, encoded and decoded again:
@@ -7,25 +7,9 @@ no job has to run.
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
-
 import pyarrow as pa
-from pyflink.common import Row
-from pyflink.fn_execution import coders
-from pyflink.fn_execution.utils.operation_utils import (
-    normalize_pandas_result,
-    normalize_table_function_result,
-)
-from pyflink.table import DataTypes
-from pyflink.table.types import create_arrow_schema
-from pyflink.table.utils import arrow_to_pandas, pandas_to_arrow
-
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-
-from function_values import (  # noqa: E402
+import recordings
+from function_values import (
     ARGUMENTS,
     RESULTS,
     ROWS,
@@ -35,6 +19,15 @@ from function_values import (  # noqa: E402
     shown_series,
     value_of,
 )
+from pyflink.common import Row
+from pyflink.fn_execution import coders
+from pyflink.fn_execution.utils.operation_utils import (
+    normalize_pandas_result,
+    normalize_table_function_result,
+)
+from pyflink.table import DataTypes
+from pyflink.table.types import create_arrow_schema
+from pyflink.table.utils import arrow_to_pandas, pandas_to_arrow
 
 PLAIN = {
     "TinyIntType": coders.TinyIntCoder,
@@ -132,15 +125,9 @@ RECORDED = {
 }
 
 
-def main():
+def record(only):
     answers = {
         which: [answer(function, case) for case in cases]
         for which, (function, cases) in RECORDED.items()
     }
-    (HERE / "function_values.json").write_text(
-        json.dumps(answers, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
-
-
-if __name__ == "__main__":
-    main()
+    recordings.write("function_values", answers)

@@ -1,20 +1,13 @@
-"""Records what PyFlink answers to `settings_cases`: ``python record_settings.py``.
-
-Run it with a Python that has PyFlink, which needs Java. It writes ``settings.json`` beside itself.
-"""
+"""Records what PyFlink answers to `settings_cases`, and the defaults of Flink's settings."""
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 import time
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+import recordings
 
-import settings_cases as cases  # noqa: E402
+import settings_cases as cases
 
 os.environ["TZ"] = cases.ZONE
 time.tzset()
@@ -39,7 +32,7 @@ OPTIONS = {
 }
 
 
-def main() -> None:
+def record(only: list[str]) -> None:
     from pyflink.java_gateway import get_gateway
     from pyflink.table.types import (
         _create_type_verifier,
@@ -100,7 +93,7 @@ def main() -> None:
         "values": {case: cases.outcome(case, known) for case in cases.VALUES},
         "settings": settings(jvm, loader),
     }
-    (HERE / "settings.json").write_text(json.dumps(answers, indent=1, ensure_ascii=False) + "\n")
+    recordings.write("settings", answers)
 
 
 def settings(jvm, loader) -> dict[str, str | None]:
@@ -132,7 +125,3 @@ def setting_text(jvm, default) -> str | None:
     if "List" in kind:
         return ";".join(map(str, default))
     return default.toString()
-
-
-if __name__ == "__main__":
-    main()

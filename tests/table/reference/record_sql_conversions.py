@@ -1,4 +1,4 @@
-"""Writes sql_conversions.json, with a Python that has PyFlink 2.3."""
+"""Records the types in which columns of two queries, and of a query and a table, meet."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import tempfile
 import time
 from pathlib import Path
 
+import flink
 import sql_conversions
 import sql_operands
-from pyflink.table import EnvironmentSettings, TableEnvironment
 from record_sql_operands import write
 
 
-def main():
-    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-    t_env.get_config().set("parallelism.default", "1")
-    t_env.get_config().set("table.local-time-zone", "UTC")
+def record(only):
+    t_env = flink.environment("batch")
     recorded = {}
     begun = time.monotonic()
 
@@ -25,16 +23,11 @@ def main():
 
     with tempfile.TemporaryDirectory() as directory:
         sql_operands.make_table(t_env, Path(directory))
-        schema = lambda table: str(table._j_table.getResolvedSchema())  # noqa: E731
         for name in sql_conversions.QUERIES:
-            keep(name, sql_conversions.of_queries(t_env, name, schema))
+            keep(name, sql_conversions.of_queries(t_env, name, flink.schema_of))
         for name in sql_conversions.QUERIES_OF_PARTS:
             pairs = sql_conversions.PAIRS_WITH_PARTS
-            keep(name, sql_conversions.of_queries(t_env, name, schema, pairs))
+            keep(name, sql_conversions.of_queries(t_env, name, flink.schema_of, pairs))
         pairs = sql_conversions.PAIRS + sql_conversions.SHORTENED
         keep("INSERT", sql_conversions.of_insertions(t_env, pairs))
-    write(Path(__file__).with_name("sql_conversions.json"), recorded)
-
-
-if __name__ == "__main__":
-    main()
+    write("sql_conversions", recorded)

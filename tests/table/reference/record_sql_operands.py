@@ -1,51 +1,61 @@
-"""Writes sql_operands.json, with a Python that has PyFlink 2.3.
+"""Records which operands SQL's operators and functions take, form by form.
 
-``python record_sql_operands.py FORM...`` records a few forms: what Flink compiles for each query
-stays in memory, so that one process does not last for all of them.
+What Flink compiles for each query stays in memory, so that a process records some forms only.
 """
 
 from __future__ import annotations
 
+import functools
 import json
-import sys
+import multiprocessing
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+import flink
+import recordings
 import sql_operands
-from pyflink.table import EnvironmentSettings, TableEnvironment
+
+FORMS_OF_A_PROCESS = 8
 
 
-def main():
-    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-    t_env.get_config().set("parallelism.default", "1")
-    t_env.get_config().set("table.local-time-zone", "UTC")
-    file = Path(__file__).with_name("sql_operands.json")
-    recorded = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    with tempfile.TemporaryDirectory() as directory:
-        sql_operands.make_table(t_env, Path(directory))
+@functools.cache
+def environment():
+    t_env = flink.environment("batch")
+    folder = tempfile.TemporaryDirectory()
+    sql_operands.make_table(t_env, Path(folder.name))
+    return t_env, folder
+
+
+def outcomes(name):
+    t_env, _ = environment()
+    return sql_operands.outcomes(t_env, sql_operands.cases()[name], flink.schema_of)
+
+
+def record(only):
+    recorded = recordings.known("sql_operands", {})
+    with ProcessPoolExecutor(
+        1, multiprocessing.get_context("spawn"), max_tasks_per_child=FORMS_OF_A_PROCESS
+    ) as processes:
         for name, expressions in sql_operands.cases().items():
-            if sys.argv[1:] and name not in sys.argv[1:]:
+            if only and name not in only:
                 continue
             begun = time.monotonic()
-            recorded[name] = sql_operands.outcomes(
-                t_env, expressions, lambda table: str(table._j_table.getResolvedSchema())
-            )
+            recorded[name] = processes.submit(outcomes, name).result()
             taken = sum(each is not None for each in recorded[name].values())
             seconds = round(time.monotonic() - begun)
             print(name, taken, "of", len(expressions), f"{seconds} s", flush=True)
-            write(file, {name: recorded[name] for name in sql_operands.cases() if name in recorded})
+            kept = {name: recorded[name] for name in sql_operands.cases() if name in recorded}
+            write("sql_operands", kept)
 
 
-def write(file, recorded):
+def write(recording, recorded):
+    """Write forms, whose cases have a line each."""
     forms = [
         f"{json.dumps(name)}: {{\n"
         + ",\n".join(f"{json.dumps(case)}: {json.dumps(found)}" for case, found in each.items())
         + "}"
         for name, each in recorded.items()
     ]
-    file.write_text("{\n" + ",\n".join(forms) + "\n}\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    recordings.write_text(recording, "{\n" + ",\n".join(forms) + "\n}")

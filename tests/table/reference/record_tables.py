@@ -1,43 +1,37 @@
-"""Writes table_programs.json: ``python record_tables.py``, with a Python that has PyFlink 2.3.
+"""Records what programs of the Table API print. Takes half an hour.
 
 PyFlink prints from the JVM, to the standard output of the process: the programs run in a process
-of their own, whose output is taken apart at marks. With names of programs it records these alone.
-Takes half an hour.
+of their own, whose output is taken apart at marks.
 """
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+import multiprocessing
+import os
 import tempfile
-from pathlib import Path
 
-HERE = Path(__file__).parent
+import flink
+import recordings
+from table_programs import PROGRAMS, names_of
+
 MARK = "@@@"
 
 
-def run(mode):
-    from pyflink.table import EnvironmentSettings, TableEnvironment
-    from table_programs import PROGRAMS, names_of
-
-    settings = getattr(EnvironmentSettings, f"in_{mode}_mode")()
-    chosen = set(sys.argv[2:])
+def run(mode, only, output):
+    os.dup2(os.open(output, os.O_WRONLY | os.O_APPEND), 1)
     for name, program in PROGRAMS.items():
-        if chosen and name not in chosen:
+        if only and name not in only:
             continue
-        t_env = TableEnvironment.create(settings)
-        t_env.get_config().set("parallelism.default", "1")
-        t_env.get_config().set("table.local-time-zone", "UTC")
+        t_env = flink.environment(mode)
         print(f"{MARK} {name}", flush=True)
         try:
             table = program(names_of("pyflink", t_env))
             table.print_schema()
             table.execute().print()
         except Exception as error:
-            text = str(error).splitlines()
-            reasons = [line for line in text if "Exception: " in line]
-            reason = reasons[-1] if reasons else f"{type(error).__name__}: {text[0]}"
+            reason = flink.cause(error)
+            if "Exception: " not in reason:
+                reason = f"{type(error).__name__}: {reason}"
             print(f"{MARK}error {reason}", flush=True)
 
 
@@ -50,24 +44,16 @@ def taken_apart(text):
     return answers
 
 
-def main():
-    path = HERE / "table_programs.json"
-    recorded = json.loads(path.read_text()) if path.exists() else {}
+def record(only):
+    recorded = recordings.known("table_programs", {})
+    spawn = multiprocessing.get_context("spawn")
     for mode in ("streaming", "batch"):
-        command = [sys.executable, __file__, mode, *sys.argv[1:]]
-        with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
-            try:
-                subprocess.run(command, stdout=output, check=True, cwd=HERE)
-            finally:
-                # What was recorded before an interruption stays.
-                output.seek(0)
-                recorded[mode] = {**recorded.get(mode, {}), **taken_apart(output.read())}
-                text = json.dumps(recorded, indent=1, ensure_ascii=False)
-                path.write_text(text + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    if sys.argv[1:2] in (["batch"], ["streaming"]):
-        run(sys.argv[1])
-    else:
-        main()
+        with tempfile.NamedTemporaryFile("r", encoding="utf-8") as output:
+            process = spawn.Process(target=run, args=(mode, only, output.name))
+            process.start()
+            process.join()
+            # What was recorded before an interruption stays.
+            recorded[mode] = {**recorded.get(mode, {}), **taken_apart(output.read())}
+            recordings.write("table_programs", recorded)
+        if process.exitcode:
+            raise RuntimeError(f"the programs in {mode} mode ended with {process.exitcode}")

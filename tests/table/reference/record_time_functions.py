@@ -1,7 +1,4 @@
-"""Writes time_functions.json: ``python record_time_functions.py``.
-
-It takes a Python that has PyFlink 2.3, and a JDK that runs a source file.
-"""
+"""Records functions of times, which a program of Java calls: it takes a JDK."""
 
 from __future__ import annotations
 
@@ -11,12 +8,13 @@ import tempfile
 from pathlib import Path
 
 import pyflink
+import recordings
 from time_functions import COLUMNS, ZONES
 
 HERE = Path(__file__).parent
 
 
-def main() -> None:
+def record(only: list[str]) -> None:
     libraries = sorted((Path(pyflink.__file__).parent / "lib").glob("*.jar"))
     path = ":".join(map(str, libraries))
     with tempfile.TemporaryDirectory() as directory:
@@ -36,9 +34,4 @@ def main() -> None:
             for name, values in expressions.items()
         )
         zones.append(f'"{zone}": {{\n{lines}\n}}')
-    text = "{\n" + ",\n".join(zones) + "\n}\n"
-    (HERE / "time_functions.json").write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    recordings.write_text("time_functions", "{\n" + ",\n".join(zones) + "\n}")

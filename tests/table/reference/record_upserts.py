@@ -1,27 +1,28 @@
-"""Writes upserts.json, with a Python that has PyFlink 2.3 and confluent-kafka.
+"""Records the rows that tables in Kafka have for each key.
 
-It takes the connector for Kafka from the jar that is its argument, and a broker of its own.
+It takes a broker of its own. FLINK_KAFKA_JAR names the jar of Flink's connector for Kafka.
 """
 
 from __future__ import annotations
 
-import json
+import os
 import sys
 import tempfile
 from itertools import product
 from pathlib import Path
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent.parent.parent))
+import flink
+import recordings
+from upserts import ROWS, SINKS, SOURCE, STRATEGIES, insertion, left
 
-from pyflink.table import EnvironmentSettings, TableEnvironment  # noqa: E402
-from upserts import ROWS, SINKS, SOURCE, STRATEGIES, insertion, left  # noqa: E402
-
-from benchmarks.topics import Topic  # noqa: E402
-from scripts.kafka_broker import Broker  # noqa: E402
+from benchmarks.topics import Topic
+from scripts.kafka_broker import Broker
 
 
-def main():
+def record(only):
+    jar = os.environ.get("FLINK_KAFKA_JAR")
+    if jar is None:
+        sys.exit("FLINK_KAFKA_JAR names no jar: set it to Flink's SQL connector for Kafka")
     recorded = {}
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -30,10 +31,9 @@ def main():
     ):
         path = Path(folder) / "moves.csv"
         path.write_text(ROWS, encoding="utf-8")
-        t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
-        t_env.get_config().set("parallelism.default", "1")
+        t_env = flink.environment("streaming")
         t_env.execute_sql(SOURCE.replace("{path}", str(path)))
-        t_env.get_config().set("pipeline.jars", Path(sys.argv[1]).resolve().as_uri())
+        t_env.get_config().set("pipeline.jars", Path(jar).resolve().as_uri())
         for name, strategy in product(SINKS, STRATEGIES):
             topic = Topic(broker.address, f"{name}_{strategy}")
             insert = insertion(t_env, name, strategy, broker.address, topic.name)
@@ -46,8 +46,4 @@ def main():
                     raise
                 recorded[topic.name] = None
             print(topic.name, recorded[topic.name], flush=True)
-    (HERE / "upserts.json").write_text(json.dumps(recorded, indent=0) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    recordings.write("upserts", recorded, indent=0)

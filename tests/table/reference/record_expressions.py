@@ -1,34 +1,27 @@
-"""Evaluates `expression_cases.py` with PyFlink and writes what comes out.
+"""Records what the expressions of `expression_cases.py` give, table by table.
 
-Run with a Python that has ``apache-flink``: ``python tests/table/record_expressions.py [table]``.
-Cases that failed are tried again only where the old file is removed before. With another ``--seed``
-the tables ``mixed`` and ``mixed_groups`` get other random expressions.
+Cases that failed are tried again only where the old file is removed before.
 """
 
 from __future__ import annotations
 
-import argparse
 import base64
 import json
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from pyflink.table import DataTypes, EnvironmentSettings, TableEnvironment
+import flink
+import recordings
+from pyflink.table import DataTypes, TableEnvironment
 from pyflink.table import expression as expression_module
 from pyflink.table import expressions as expressions_module
 
 import expression_cases
 from expression_generator import generated
 
-REFERENCE = Path(__file__).parent / "reference"
-
-
-def environment() -> TableEnvironment:
-    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-    t_env.get_config().set("table.local-time-zone", expression_cases.ZONE)
-    t_env.get_config().set("parallelism.default", "1")
-    return t_env
+#: Seed and number of the random expressions of the tables ``mixed`` and ``mixed_groups``.
+RANDOM = (0, 400)
 
 
 def namespace(columns: Any) -> dict[str, Any]:
@@ -124,7 +117,7 @@ def evaluate(table: Any, name: str, cases: list[dict[str, Any]], found: list[Any
         case["values"] = each
 
 
-def record(t_env: TableEnvironment, name: str, texts: list[str], folder: Path) -> None:
+def record_table(t_env: TableEnvironment, name: str, texts: list[str], folder: Path) -> None:
     table = input_table(t_env, name, folder)
     grouped = expression_cases.is_grouped(name)
     names = namespace(expression_cases.TABLES[name])
@@ -147,10 +140,9 @@ def record(t_env: TableEnvironment, name: str, texts: list[str], folder: Path) -
             continue
         valid.append(case)
         found.append(expression)
-    path = REFERENCE / f"expressions_{name}.json"
     if name not in expression_cases.TYPES_ONLY:
         # Cases that failed the last time are not tried again: each would split its part of all.
-        old = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+        old = recordings.known(f"expressions_{name}", [])
         failed = {case["case"]: case["fails"] for case in old if "fails" in case}
         for case in valid:
             if case["case"] in failed:
@@ -160,27 +152,18 @@ def record(t_env: TableEnvironment, name: str, texts: list[str], folder: Path) -
             part = rest[start : start + 60]
             evaluate(table, name, [valid[i] for i in part], [found[i] for i in part])
             print(name, start, "of", len(rest), flush=True)
-            write(path, results)
-    write(path, results)
+            write(name, results)
+    write(name, results)
 
 
-def write(path: Path, cases: list[dict[str, Any]]) -> None:
+def write(name: str, cases: list[dict[str, Any]]) -> None:
     lines = ",\n".join(json.dumps(case, ensure_ascii=False) for case in cases)
-    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    recordings.write_text(f"expressions_{name}", f"[\n{lines}\n]")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", help="tables; all if none is named")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the random expressions")
-    parser.add_argument("--count", type=int, default=400, help="number of random expressions")
-    options = parser.parse_args()
-    cases = expression_cases.CASES | generated(options.seed, options.count)
-    t_env = environment()
+def record(only: list[str]) -> None:
+    cases = expression_cases.CASES | generated(*RANDOM)
+    t_env = flink.environment("batch", expression_cases.ZONE)
     with tempfile.TemporaryDirectory() as folder:
-        for name in options.names or list(cases):
-            record(t_env, name, cases[name], Path(folder))
-
-
-if __name__ == "__main__":
-    main()
+        for name in only or list(cases):
+            record_table(t_env, name, cases[name], Path(folder))
