@@ -123,7 +123,7 @@ def _differs(program, expected):
 
 
 def test_configurations_answer_as_those_of_flink():
-    recorded = json.loads((HERE / "reference" / "configurations.json").read_text())
+    recorded = recordings.load("configurations")
     assert list(recorded) == configurations.PROGRAMS
     compared = {each: known for each, known in recorded.items() if not _differs(each, known)}
     assert len(compared) > 0.85 * len(recorded)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import datetime
 import decimal
-import json
-from pathlib import Path
 
 import function_names as cases
 import pytest
+import recordings
 
 from pyflow.table import DataTypes, expression, expressions
 from pyflow.table.expressions import call, call_sql, col, lit
@@ -20,9 +19,7 @@ from pyflow.table.planner.named_functions import UNSUPPORTED, is_built_in
 from pyflow.table.udf import udaf, udf
 from pyflow.util.exceptions import TableException
 
-RECORDED = json.loads(
-    (Path(__file__).parent / "reference" / "function_names.json").read_text(encoding="utf-8")
-)
+RECORDED = recordings.load("function_names")
 # Calls of which one in so many is planned unless all are.
 ONE_IN = 6
 OWN = "BINARY(7)"

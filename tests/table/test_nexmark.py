@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import nexmark
 import pytest
+import recordings
 
 from comparison import settings
 from pyflow.table.planner.clocks import clocks_of
 from streams import changes
 
-RECORDED = json.loads(Path(nexmark.__file__).with_suffix(".json").read_text("utf-8"))
+RECORDED = recordings.load("nexmark")
 
 
 def rows_of(t_env, names):

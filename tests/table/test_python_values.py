@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
+import recordings
 
 import pyflow.table as library
-from reference import python_values
 from reference.python_values import ASKED, answers
 
-RECORDED = json.loads(Path(python_values.__file__).with_suffix(".json").read_text())
+RECORDED = recordings.load("python_values")
 
 
 def differs(case: tuple[str, str], recorded: str) -> bool:

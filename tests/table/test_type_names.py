@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
+import recordings
 import type_names
 
 from pyflow.table.types import parse
 from pyflow.util.exceptions import TableException
 
-RECORDED = json.loads(Path(type_names.__file__).with_suffix(".json").read_text("utf-8"))
+RECORDED = recordings.load("type_names")
 
 #: In strings Flink has no synonyms of CHAR and of VARYING types, and no RAW without a class.
 MORE_IN_STRINGS = {

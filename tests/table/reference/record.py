@@ -21,6 +21,10 @@ HERE = Path(__file__).resolve().parent
 PARTS = {
     "names": ("record_names", ["pyflink_names"]),
     "settings": ("record_settings", ["settings"]),
+    "configurations": ("record_configurations", ["configurations"]),
+    "type_names": ("record_type_names", ["type_names"]),
+    "python_values": ("record_python_values", ["python_values"]),
+    "function_names": ("record_function_names", ["function_names"]),
     "declared_types": ("record_declared_types", ["declared_types"]),
     "functions": ("record_functions", ["function_values"]),
     "expressions": ("record_expressions", ["expressions_*"]),
@@ -32,6 +36,7 @@ PARTS = {
     "sql_operands": ("record_sql_operands", ["sql_operands"]),
     "sql_conversions": ("record_sql_conversions", ["sql_conversions"]),
     "streams": ("record_streams", ["stream_queries"]),
+    "nexmark": ("record_nexmark", ["nexmark"]),
     "changes": ("record_changes", ["change_queries"]),
     "upserts": ("record_upserts", ["upserts"]),
 }

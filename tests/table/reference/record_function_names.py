@@ -1,21 +1,16 @@
-"""Writes function_names.json: ``python record_function_names.py``, with PyFlink 2.3's Python."""
+"""Records which names built-in functions have, and which of them programs can take over."""
 
 from __future__ import annotations
 
 import datetime
 import decimal
-import json
-import sys
-from pathlib import Path
 
+import flink
+import function_names as cases
+import recordings
 from pyflink.java_gateway import get_gateway
-from pyflink.table import DataTypes, EnvironmentSettings, TableEnvironment, expression, expressions
+from pyflink.table import DataTypes, expression, expressions
 from pyflink.table.udf import udf
-
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-
-import function_names as cases  # noqa: E402
 
 OWN = "BINARY(7)"
 
@@ -45,8 +40,8 @@ def answer(table, name, text, names):
         return {"error": (lines[-1] if lines else str(error))[-200:]}
 
 
-def main():
-    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+def record(only):
+    t_env = flink.environment("batch")
     columns = ", ".join(f"`{name}` {kind}" for name, kind in cases.COLUMNS.items())
     t_env.execute_sql(f"CREATE TABLE t ({columns}) WITH ('connector' = 'datagen')")
     table = t_env.from_path("t")
@@ -92,9 +87,4 @@ def main():
             own = answer(table, name, text, names).get("type") == OWN
             found["methods"][text] = own
             t_env.drop_temporary_system_function(name)
-    path = HERE / "function_names.json"
-    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    recordings.write("function_names", found)
