@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "evaluation/arrow_c_data.h"
+#include "evaluation/batches.h"
 #include "evaluation/program.h"
-#include "evaluation/stream.h"
 #include "runtime/application.h"
 #include "runtime/attached.h"
 #include "runtime/interpreter_pool.h"
@@ -29,13 +29,13 @@
 namespace {
 
 using pyflow::Answer;
+using pyflow::Batches;
 using pyflow::Evaluation;
 using pyflow::Functions;
 using pyflow::Outcome;
 using pyflow::Program;
 using pyflow::Slot;
 using pyflow::Step;
-using pyflow::Stream;
 using pyflow::Upcall;
 
 constexpr const char* kUnavailable = "io/pyflow/bridge/PythonUnavailableException";
@@ -160,7 +160,7 @@ class JavaSource {
 
   int64_t next(uint64_t array) {
     JNIEnv* env = current_env();
-    if (env == nullptr) return Stream::kSourceFailed;
+    if (env == nullptr) return Batches::kSourceFailed;
     const jlong rows = env->CallLongMethod(source_, next_, static_cast<jlong>(array));
     jthrowable thrown = env->ExceptionOccurred();
     if (thrown == nullptr) return rows;
@@ -168,7 +168,7 @@ class JavaSource {
     std::lock_guard<std::mutex> lock(mutex_);
     if (failure_ == nullptr) failure_ = static_cast<jthrowable>(env->NewGlobalRef(thrown));
     env->DeleteLocalRef(thrown);
-    return Stream::kSourceFailed;
+    return Batches::kSourceFailed;
   }
 
   // Throws what the source threw first.
@@ -256,12 +256,12 @@ std::shared_ptr<const Upcall> upcall_to(JNIEnv* env, jobject function) {
       });
 }
 
-struct JavaStream {
+struct JavaBatches {
   std::shared_ptr<JavaSource> source;
-  std::unique_ptr<Stream> stream;
+  std::unique_ptr<Batches> batches;
 };
 
-JavaStream& stream_at(jlong handle) { return *reinterpret_cast<JavaStream*>(handle); }
+JavaBatches& batches_at(jlong handle) { return *reinterpret_cast<JavaBatches*>(handle); }
 
 // Null with a Java exception pending.
 jobjectArray accumulator_updates(JNIEnv* env, Functions& functions) {
@@ -407,7 +407,7 @@ Java_io_pyflow_bridge_NativeBridge_accumulatorUpdates(JNIEnv* env, jclass, jlong
   return accumulator_updates(env, program_at(program));
 }
 
-JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_loadStream(
+JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_loadBatches(
     JNIEnv* env, jclass, jlong slot, jbyteArray specification, jobject source, jobject function) {
   jclass type = env->GetObjectClass(source);
   jmethodID next = env->GetMethodID(type, "next", "(J)J");
@@ -416,46 +416,46 @@ JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_loadStream(
   if (env->ExceptionCheck()) return 0;
   auto java_source = std::make_shared<JavaSource>(env, source, next);
   std::string error;
-  std::unique_ptr<Stream> stream = Stream::load(
+  std::unique_ptr<Batches> batches = Batches::load(
       slot_at(slot), from_bytes(env, specification),
       [java_source](uint64_t array) { return java_source->next(array); }, std::move(upcall), error);
-  if (stream == nullptr) {
+  if (batches == nullptr) {
     throw_with_text(env, kFunctionFailed, error);
     return 0;
   }
-  return reinterpret_cast<jlong>(new JavaStream{std::move(java_source), std::move(stream)});
+  return reinterpret_cast<jlong>(new JavaBatches{std::move(java_source), std::move(batches)});
 }
 
-JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_closeStream(JNIEnv*, jclass,
-                                                                      jlong handle) {
-  std::unique_ptr<JavaStream> stream(&stream_at(handle));
-  Stream::close(std::move(stream->stream));
+JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_closeBatches(JNIEnv*, jclass,
+                                                                       jlong handle) {
+  std::unique_ptr<JavaBatches> batches(&batches_at(handle));
+  Batches::close(std::move(batches->batches));
 }
 
 // `array` is the address of an ArrowArray and `step` that of a pyflow::Step; the caller owns both.
 JNIEXPORT jint JNICALL Java_io_pyflow_bridge_NativeBridge_nextBatch(JNIEnv* env, jclass,
                                                                     jlong handle, jlong array,
                                                                     jlong step) {
-  JavaStream& stream = stream_at(handle);
+  JavaBatches& batches = batches_at(handle);
   const Outcome outcome =
-      stream.stream->next(static_cast<uint64_t>(array), *reinterpret_cast<Step*>(step));
-  if (outcome == Outcome::kSourceFailed) stream.source->rethrow(env);
+      batches.batches->next(static_cast<uint64_t>(array), *reinterpret_cast<Step*>(step));
+  if (outcome == Outcome::kSourceFailed) batches.source->rethrow(env);
   return static_cast<jint>(outcome);
 }
 
-JNIEXPORT jbyteArray JNICALL Java_io_pyflow_bridge_NativeBridge_streamSchema(JNIEnv* env, jclass,
-                                                                             jlong handle) {
-  return to_bytes(env, stream_at(handle).stream->schema());
+JNIEXPORT jbyteArray JNICALL Java_io_pyflow_bridge_NativeBridge_batchesSchema(JNIEnv* env, jclass,
+                                                                              jlong handle) {
+  return to_bytes(env, batches_at(handle).batches->schema());
 }
 
-JNIEXPORT jbyteArray JNICALL Java_io_pyflow_bridge_NativeBridge_streamError(JNIEnv* env, jclass,
-                                                                            jlong handle) {
-  return to_bytes(env, stream_at(handle).stream->error());
+JNIEXPORT jbyteArray JNICALL Java_io_pyflow_bridge_NativeBridge_batchesError(JNIEnv* env, jclass,
+                                                                             jlong handle) {
+  return to_bytes(env, batches_at(handle).batches->error());
 }
 
 JNIEXPORT jobjectArray JNICALL
-Java_io_pyflow_bridge_NativeBridge_streamAccumulatorUpdates(JNIEnv* env, jclass, jlong handle) {
-  return accumulator_updates(env, *stream_at(handle).stream);
+Java_io_pyflow_bridge_NativeBridge_batchesAccumulatorUpdates(JNIEnv* env, jclass, jlong handle) {
+  return accumulator_updates(env, *batches_at(handle).batches);
 }
 
 // The address of the release callback for arrays in a pyflow::LentBlock.

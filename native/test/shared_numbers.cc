@@ -8,8 +8,8 @@
 
 #include "codec/codec.h"
 #include "evaluation/arrow_c_data.h"
+#include "evaluation/batches.h"
 #include "evaluation/program.h"
-#include "evaluation/stream.h"
 
 namespace {
 
@@ -55,8 +55,8 @@ constexpr Number kNumbers[] = {
     PYFLOW_VALUE(Outcome::kFailed),
     PYFLOW_VALUE(Outcome::kMoveToShared),
     PYFLOW_VALUE(Outcome::kInterrupted),
-    PYFLOW_VALUE(Stream::kEnd),
-    PYFLOW_VALUE(Stream::kEndOfGroup),
+    PYFLOW_VALUE(Batches::kEnd),
+    PYFLOW_VALUE(Batches::kEndOfGroup),
     PYFLOW_MEMBER(Evaluation, output),
     PYFLOW_MEMBER(Evaluation, rows_done),
     PYFLOW_MEMBER(Evaluation, input_bytes_done),

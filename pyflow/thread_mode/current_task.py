@@ -18,14 +18,11 @@ import traceback
 import weakref
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pyspark import Accumulator, Broadcast, TaskContext
 
 from pyflow.thread_mode import pyspark_worker
-
-if TYPE_CHECKING:
-    from pyflow.thread_mode.session_log import SessionLog
 
 __all__ = [
     "CurrentTask",
@@ -111,7 +108,7 @@ class CurrentTask:
         self.tracing: tuple[Any, Any] = (None, None)
         self.context: TaskContext | None = None
         self.variables = dict(_variables.process)
-        self.session_log: SessionLog | None = None
+        self.session_log: Any = None  # a SessionLog, which writes for the current task
         self.files_root: str | None = None
         self.broadcasts: dict[int, Broadcast[Any]] = {}
         self.accumulators: dict[int, Accumulator[Any]] = {}

@@ -13,7 +13,7 @@ from pyspark.sql import types
 
 import codec
 import pyflow
-from pyflow.thread_mode import program, stream
+from pyflow.thread_mode import batches, program
 from pyflow.thread_mode.types import describe
 from user_defined import PointType
 
@@ -48,8 +48,8 @@ _PYTHON = {
     "Exchange::kArrow": program._ARROW_EXCHANGE,
     "OutputColumn::Source::kInput": program._INPUT_COLUMN,
     "OutputColumn::Source::kFunction": program._FUNCTION_COLUMN,
-    "Stream::kEnd": stream._END,
-    "Stream::kEndOfGroup": stream._END_OF_GROUP,
+    "Batches::kEnd": batches._END,
+    "Batches::kEndOfGroup": batches._END_OF_GROUP,
 }
 
 # Classes below io.pyflow, their fields, and what native code calls these.
@@ -66,12 +66,12 @@ _JAVA = {
         "CONVERSION_NANOS": "Evaluation.conversion_nanos",
         "EVALUATION_BYTES": "Evaluation.sizeof",
     },
-    "bridge.PythonStream": {
+    "bridge.PythonBatches": {
         "ROWS": "Step.rows",
         "TIMES": "Step.times",
         "STEP_BYTES": "Step.sizeof",
     },
-    "bridge.BatchSource": {"END": "Stream::kEnd", "END_OF_GROUP": "Stream::kEndOfGroup"},
+    "bridge.BatchSource": {"END": "Batches::kEnd", "END_OF_GROUP": "Batches::kEndOfGroup"},
     "bridge.CallTimes": {
         "GIL_WAIT": "CallTimes.gil_wait_nanos",
         "PYTHON": "CallTimes.python_nanos",

@@ -1,5 +1,5 @@
 // The Python functions of one operator, loaded into a slot for one task: what those over rows
-// (program.h) and those over Arrow batches (stream.h) have in common.
+// (program.h) and those over Arrow batches (batches.h) have in common.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ std::unique_ptr<InterpreterState> InterpreterState::create() {
       (state->value_attribute = PyRef::steal(PyUnicode_InternFromString("value"))) &&
       (state->metadata_attribute = PyRef::steal(PyUnicode_InternFromString("metadata"))) &&
       (state->load_program = import_attribute("pyflow.thread_mode.program", "load")) &&
-      (state->load_stream = import_attribute("pyflow.thread_mode.stream", "load")) &&
+      (state->load_batches = import_attribute("pyflow.thread_mode.batches", "load")) &&
       (state->end_application = import_attribute("pyflow.thread_mode.application", "end")) &&
       (state->format_exception =
            import_attribute("pyflow.thread_mode.errors", "format_exception")) &&

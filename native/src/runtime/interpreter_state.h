@@ -20,7 +20,7 @@ struct InterpreterState {
   PyRef value_attribute;     // "value"
   PyRef metadata_attribute;  // "metadata"
   PyRef load_program;        // pyflow.thread_mode.program.load
-  PyRef load_stream;         // pyflow.thread_mode.stream.load
+  PyRef load_batches;        // pyflow.thread_mode.batches.load
   PyRef end_application;     // pyflow.thread_mode.application.end
   PyRef format_exception;    // pyflow.thread_mode.errors.format_exception
   PyRef interruption;        // the exception type of interruption.h

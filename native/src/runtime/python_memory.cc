@@ -59,8 +59,8 @@ void* counted(void* memory) {
 void* raw_malloc(void*, size_t size) { return counted(raw.malloc(raw.ctx, size)); }
 
 void* raw_calloc(void*, size_t count, size_t size) {
-  // The first memory that CPython takes for an interpreter, right after it has ended the checks, and
-  // before it gives up the GIL of the thread that makes it.
+  // The first memory that CPython takes for an interpreter, right after it has ended the checks,
+  // and before it gives up the GIL of the thread that makes it.
   keep_gil_state_check();
   return counted(raw.calloc(raw.ctx, count, size));
 }

@@ -1,7 +1,7 @@
 package io.pyflow.arrow;
 
 import io.pyflow.bridge.LentMemory;
-import io.pyflow.bridge.PythonStream;
+import io.pyflow.bridge.PythonBatches;
 import java.util.List;
 import java.util.function.Supplier;
 import org.apache.arrow.memory.ArrowBuf;
@@ -180,7 +180,7 @@ final class ExportedBatches implements AutoCloseable {
     CDataArray.put(array, CDataArray.BUFFERS, buffers);
     CDataArray.put(array, CDataArray.CHILDREN, childPointers);
     CDataArray.put(array, CDataArray.DICTIONARY, 0);
-    CDataArray.put(array, CDataArray.RELEASE, PythonStream.releaseCallback());
+    CDataArray.put(array, CDataArray.RELEASE, PythonBatches.releaseCallback());
     CDataArray.put(array, CDataArray.PRIVATE_DATA, block);
   }
 

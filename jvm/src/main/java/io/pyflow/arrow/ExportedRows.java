@@ -2,7 +2,7 @@ package io.pyflow.arrow;
 
 import io.pyflow.bridge.InputBundle;
 import io.pyflow.bridge.LentMemory;
-import io.pyflow.bridge.PythonStream;
+import io.pyflow.bridge.PythonBatches;
 import org.apache.spark.unsafe.Platform;
 
 /** Lends rows to Python, bundle by bundle, each in the only buffer of an ArrowArray. */
@@ -42,7 +42,7 @@ public final class ExportedRows implements AutoCloseable {
     CDataArray.put(array, CDataArray.BUFFERS, pointer);
     CDataArray.put(array, CDataArray.CHILDREN, 0);
     CDataArray.put(array, CDataArray.DICTIONARY, 0);
-    CDataArray.put(array, CDataArray.RELEASE, PythonStream.releaseCallback());
+    CDataArray.put(array, CDataArray.RELEASE, PythonBatches.releaseCallback());
     CDataArray.put(array, CDataArray.PRIVATE_DATA, block);
   }
 

@@ -1,6 +1,6 @@
 package io.pyflow.arrow;
 
-import io.pyflow.bridge.PythonStream;
+import io.pyflow.bridge.PythonBatches;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -147,7 +147,7 @@ final class ImportedBatch implements AutoCloseable {
 
   private void release() {
     if (users.decrementAndGet() == 0) {
-      PythonStream.releaseArray(array);
+      PythonBatches.releaseArray(array);
       Platform.freeMemory(array);
     }
   }

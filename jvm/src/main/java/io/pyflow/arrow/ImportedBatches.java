@@ -1,6 +1,6 @@
 package io.pyflow.arrow;
 
-import io.pyflow.bridge.PythonStream;
+import io.pyflow.bridge.PythonBatches;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import org.apache.arrow.memory.BufferAllocator;
@@ -27,11 +27,11 @@ public final class ImportedBatches implements AutoCloseable {
   }
 
   /** The rows of a structure that Python has filled. */
-  public ColumnarBatch take(long array, PythonStream stream) {
+  public ColumnarBatch take(long array, PythonBatches batches) {
     ImportedBatch batch = new ImportedBatch(array, allocator);
     try {
       if (reader == null) {
-        byte[] schema = stream.schema();
+        byte[] schema = batches.schema();
         reader =
             schema.length == 0 ? new StreamReader(allocator) : new VectorReader(schema, allocator);
       }

@@ -1,6 +1,6 @@
 package io.pyflow.bridge;
 
-/** Where the functions of a {@link PythonStream} get their input from. */
+/** Where the functions of a {@link PythonBatches} get their input from. */
 public interface BatchSource {
   /** There are no more batches, or groups. */
   long END = -1;

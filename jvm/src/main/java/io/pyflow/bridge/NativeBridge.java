@@ -46,18 +46,18 @@ final class NativeBridge {
   static native byte[][] accumulatorUpdates(long program);
 
   /** The function is null for functions that do not call the JVM. */
-  static native long loadStream(
+  static native long loadBatches(
       long slot, byte[] specification, BatchSource source, JvmFunction function);
 
-  static native void closeStream(long stream);
+  static native void closeBatches(long batches);
 
-  static native int nextBatch(long stream, long array, long step);
+  static native int nextBatch(long batches, long array, long step);
 
-  static native byte[] streamSchema(long stream);
+  static native byte[] batchesSchema(long batches);
 
-  static native byte[] streamError(long stream);
+  static native byte[] batchesError(long batches);
 
-  static native byte[][] streamAccumulatorUpdates(long stream);
+  static native byte[][] batchesAccumulatorUpdates(long batches);
 
   static native long releaseCallback();
 

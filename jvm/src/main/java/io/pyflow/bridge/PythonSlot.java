@@ -42,17 +42,17 @@ public final class PythonSlot implements AutoCloseable {
   /**
    * Loads functions over Arrow batches.
    *
-   * @param specification JSON in UTF-8, as pyflow/thread_mode/stream.py reads it
+   * @param specification JSON in UTF-8, as pyflow/thread_mode/batches.py reads it
    * @param function what they call the JVM with; null if they do not
    * @throws PythonFunctionException if Python raises while it loads them
    */
-  public PythonStream loadStream(byte[] specification, BatchSource source, JvmFunction function) {
-    PythonStream stream =
-        new PythonStream(this, NativeBridge.loadStream(handle, specification, source, function));
+  public PythonBatches loadBatches(byte[] specification, BatchSource source, JvmFunction function) {
+    PythonBatches batches =
+        new PythonBatches(this, NativeBridge.loadBatches(handle, specification, source, function));
     synchronized (loaded) {
-      loaded.add(stream);
+      loaded.add(batches);
     }
-    return stream;
+    return batches;
   }
 
   /**

@@ -6,9 +6,9 @@ import org.apache.spark.sql.internal.SQLConf
 
 import io.pyflow.admission.FunctionIdentity
 import io.pyflow.config.ThreadModeSettings
-import io.pyflow.execution.batches.{ArrowLane, StreamMetrics}
+import io.pyflow.execution.batches.{ArrowLane, BatchMetrics}
 import io.pyflow.execution.expressions.{EmbeddedBatchFunctions, EmbeddedRowFunctions}
-import io.pyflow.spec.{BoundArguments, InBatches, ProgramSpec, StreamSpec}
+import io.pyflow.spec.{BatchSpec, BoundArguments, InBatches, ProgramSpec}
 
 /** Functions as expressions have them: called by row, and only in the executor's JVM. */
 private[planning] object Embedded {
@@ -47,7 +47,7 @@ private[planning] object Embedded {
       evalType: Int,
       bound: BoundArguments): EmbeddedBatchFunctions = {
     val settings = settingsOf(udfs.head, evalType)
-    val spec = StreamSpec(
+    val spec = BatchSpec(
       udfs,
       evalType,
       InBatches,
@@ -56,7 +56,7 @@ private[planning] object Embedded {
       inStruct = false,
       SQLConf.get,
       settings.worker)
-    val metrics = StreamMetrics.notShown(SparkContext.getOrCreate())
+    val metrics = BatchMetrics.notShown(SparkContext.getOrCreate())
     val identities = udfs.flatMap(FunctionIdentity.of)
     val lane = ArrowLane(spec, settings, identities, metrics, None, Map.empty)
     EmbeddedBatchFunctions(spec.calls, lane, udfs.map(_.dataType), udfs.forall(_.deterministic))

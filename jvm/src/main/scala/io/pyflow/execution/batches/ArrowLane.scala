@@ -16,7 +16,7 @@ import io.pyflow.admission.{FunctionAdmission, FunctionIdentity}
 import io.pyflow.arrow.{ColumnsToBatches, RowsToBatches, TaskInput}
 import io.pyflow.bridge.{JvmFunction, LentMemory}
 import io.pyflow.config.ThreadModeSettings
-import io.pyflow.spec.StreamSpec
+import io.pyflow.spec.BatchSpec
 
 /**
  * Evaluates an operator's functions over Arrow batches, in this JVM or, if they are not admitted there,
@@ -24,11 +24,11 @@ import io.pyflow.spec.StreamSpec
  * all kinds of these functions have that in common.
  */
 class ArrowLane private (
-    spec: StreamSpec,
+    spec: BatchSpec,
     settings: ThreadModeSettings,
     maxBytesPerBatch: Long,
     functions: Seq[FunctionIdentity],
-    metrics: StreamMetrics,
+    metrics: BatchMetrics,
     workerRunner: WorkerArrowRunner)
   extends Serializable {
 
@@ -86,7 +86,7 @@ class ArrowLane private (
       otherwise: String): Iterator[ColumnarBatch] =
     FunctionAdmission.evaluateHere(spec, functions, settings, otherwise) { context =>
       val lent = input(ArrowLane.Parts.of(parts))(new LentMemory(spec.functionNames))
-      new StreamEvaluation(spec, settings, lent, context, metrics, None, Some(state)).results
+      new BatchEvaluation(spec, settings, lent, context, metrics, None, Some(state)).results
     }
 
   /**
@@ -102,7 +102,7 @@ class ArrowLane private (
       val asked = rows
       val lent = input(ArrowLane.Parts.of(Iterator(asked)))(new LentMemory(spec.functionNames))
       val evaluation =
-        new StreamEvaluation(spec, settings, lent, context, metrics, meter, Some(asked))
+        new BatchEvaluation(spec, settings, lent, context, metrics, meter, Some(asked))
       results(evaluation.results)
     }(_ => inProcess)
 
@@ -132,7 +132,7 @@ class ArrowLane private (
       inProcess: TaskContext => Iterator[ColumnarBatch]): Iterator[ColumnarBatch] =
     FunctionAdmission.evaluate(spec, functions, settings) { (context, meter) =>
       val lent = input(new LentMemory(spec.functionNames))
-      new StreamEvaluation(spec, settings, lent, context, metrics, meter).results
+      new BatchEvaluation(spec, settings, lent, context, metrics, meter).results
     }(inProcess)
 }
 
@@ -143,10 +143,10 @@ object ArrowLane {
    * @param workerMetrics what Spark's operators measure of their workers
    */
   def apply(
-      spec: StreamSpec,
+      spec: BatchSpec,
       settings: ThreadModeSettings,
       functions: Seq[FunctionIdentity],
-      metrics: StreamMetrics,
+      metrics: BatchMetrics,
       udtf: Option[PythonUDTF],
       workerMetrics: Map[String, SQLMetric]): ArrowLane =
     new ArrowLane(

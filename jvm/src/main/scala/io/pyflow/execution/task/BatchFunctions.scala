@@ -3,7 +3,7 @@ package io.pyflow.execution.task
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.pyflow.{FunctionMetrics, RunningTask}
 
-import io.pyflow.bridge.{BatchSource, InterpreterKind, JvmFunction, PythonStream}
+import io.pyflow.bridge.{BatchSource, InterpreterKind, JvmFunction, PythonBatches}
 import io.pyflow.config.ThreadModeSettings
 import io.pyflow.spec.FunctionsSpec
 
@@ -19,10 +19,10 @@ private[execution] class BatchFunctions(
     settings: ThreadModeSettings,
     source: BatchSource,
     context: TaskContext,
-    measure: (PythonStream, InterpreterKind) => Unit,
+    measure: (PythonBatches, InterpreterKind) => Unit,
     metrics: Option[FunctionMetrics],
     function: Option[JvmFunction])
-  extends FunctionHandle[PythonStream](spec, measure) {
+  extends FunctionHandle[PythonBatches](spec, measure) {
 
   /**
    * Has the functions make the next batch.
@@ -30,14 +30,14 @@ private[execution] class BatchFunctions(
    * @param array address of an ArrowArray, which is filled if there is a batch
    * @return what knows of the batch; None after the last
    */
-  def next(array: Long): Option[PythonStream] =
+  def next(array: Long): Option[PythonBatches] =
     Some(call(_.next(array))).filter(_.rows != BatchSource.END)
 
-  override protected def load(): (TaskSlot, PythonStream) = {
+  override protected def load(): (TaskSlot, PythonBatches) = {
     FunctionLoading.prepare(spec, settings)
     val slot = new TaskSlot(context, InterpreterKind.SHARED, settings)
     val input: BatchSource = array => slot.waiting(RunningTask.in(context)(source.next(array)))
     val called = slot.waitingFor(new MetricReports(context, metrics, function))
-    (slot, FunctionLoading.into(slot, spec, context)(slot.loadStream(_, input, called)))
+    (slot, FunctionLoading.into(slot, spec, context)(slot.loadBatches(_, input, called)))
   }
 }

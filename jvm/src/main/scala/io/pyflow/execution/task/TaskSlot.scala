@@ -7,7 +7,7 @@ import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.sql.pyflow.{PythonErrors, RunningTask}
 import org.slf4j.LoggerFactory
 
-import io.pyflow.bridge.{BatchSource, InterpreterKind, JvmFunction, LoadedFunctions, PythonFunctionException, PythonProgram, PythonRuntime, PythonSlot, PythonStream}
+import io.pyflow.bridge.{BatchSource, InterpreterKind, JvmFunction, LoadedFunctions, PythonBatches, PythonFunctionException, PythonProgram, PythonRuntime, PythonSlot}
 import io.pyflow.config.{IdleTimeout, PyFlowConf, ThreadModeSettings}
 
 /**
@@ -47,8 +47,11 @@ private[execution] class TaskSlot(
   def load(specJson: Array[Byte], function: JvmFunction): PythonProgram =
     slot.load(specJson, function)
 
-  def loadStream(specJson: Array[Byte], source: BatchSource, function: JvmFunction): PythonStream =
-    slot.loadStream(specJson, source, function)
+  def loadBatches(
+      specJson: Array[Byte],
+      source: BatchSource,
+      function: JvmFunction): PythonBatches =
+    slot.loadBatches(specJson, source, function)
 
   /** The same function, whose time is not that of the functions which call it. */
   def waitingFor(function: JvmFunction): JvmFunction =

@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.StructType
 
 import io.pyflow.admission.FunctionIdentity
 import io.pyflow.execution.ThreadModeExec
-import io.pyflow.spec.{Argument, InputShape, StreamSpec}
+import io.pyflow.spec.{Argument, BatchSpec, InputShape}
 
 /** An operator whose functions work on Arrow batches. */
 trait ArrowLaneExec extends ThreadModeExec with PythonSQLMetrics {
@@ -22,7 +22,7 @@ trait ArrowLaneExec extends ThreadModeExec with PythonSQLMetrics {
     functionMetrics.beside(pythonMetrics ++ additionalMetrics)
 
   override protected def additionalMetrics: Map[String, SQLMetric] =
-    StreamMetrics.create(sparkContext)
+    BatchMetrics.create(sparkContext)
 
   /**
    * @param schemas of the input: two for cogroups, otherwise one
@@ -40,7 +40,7 @@ trait ArrowLaneExec extends ThreadModeExec with PythonSQLMetrics {
       evalConf: Map[String, String] = Map.empty): ArrowLane = {
     val worker = settings.worker.copy(runnerConf = settings.worker.runnerConf ++ runnerConf)
     val udtf = functions.collectFirst { case udtf: PythonUDTF => udtf }
-    val spec = StreamSpec(
+    val spec = BatchSpec(
       functions,
       pythonEvalType,
       shape,
@@ -54,7 +54,7 @@ trait ArrowLaneExec extends ThreadModeExec with PythonSQLMetrics {
       spec,
       settings,
       functions.flatMap(FunctionIdentity.of),
-      StreamMetrics(metrics, functionMetrics),
+      BatchMetrics(metrics, functionMetrics),
       udtf,
       pythonMetrics)
   }

@@ -22,8 +22,8 @@ import org.apache.spark.sql.types.StructType
 
 import io.pyflow.admission.FunctionIdentity
 import io.pyflow.config.ThreadModeSettings
-import io.pyflow.execution.batches.{ArrowLane, MapInBatches, StreamMetrics}
-import io.pyflow.spec.{Argument, InBatches, StreamSpec}
+import io.pyflow.execution.batches.{ArrowLane, BatchMetrics, MapInBatches}
+import io.pyflow.spec.{Argument, BatchSpec, InBatches}
 
 /**
  * A Python data source in thread mode. Its readers and writers are functions from batches to
@@ -42,7 +42,7 @@ class PythonSource(
       input: StructType,
       output: StructType): MapInBatches = {
     val function = cls.copy(name = name, func = source.createPythonFunction(pickled))
-    val spec = StreamSpec(
+    val spec = BatchSpec(
       Seq(function),
       cls.evalType,
       InBatches,
@@ -53,7 +53,7 @@ class PythonSource(
       settings.worker)
     val sparkContext = SparkContext.getOrCreate()
     val metrics = PythonSource.metrics(sparkContext)
-    val measured = StreamMetrics(metrics, FunctionMetrics(sparkContext))
+    val measured = BatchMetrics(metrics, FunctionMetrics(sparkContext))
     val identities = FunctionIdentity.of(cls)
     val lane = ArrowLane(spec, settings, identities, measured, None, metrics)
     new MapInBatches(lane, toAttributes(output), output, cls.evalType)
@@ -132,11 +132,11 @@ private object PythonSource {
 
   /** What is measured of functions in thread mode and in workers; scans and writes do not show it. */
   private def metrics(sc: SparkContext): Map[String, SQLMetric] =
-    StreamMetrics.create(sc) ++
+    BatchMetrics.create(sc) ++
       PythonCustomMetric.pythonMetrics.map { case (key, _) =>
         key -> SQLMetrics.createMetric(sc, key)
       } +
-      StreamMetrics.received(sc)
+      BatchMetrics.received(sc)
 
   /**
    * @param ofSpark reads the partitions that the driver has read already, and kept as a block

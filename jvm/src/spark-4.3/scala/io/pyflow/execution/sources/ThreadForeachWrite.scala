@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.streaming.sources.ForeachWriterCommitMessa
 import io.pyflow.admission.{ContentionMeter, FunctionAdmission, FunctionIdentity}
 import io.pyflow.bridge.LentMemory
 import io.pyflow.config.ThreadModeSettings
-import io.pyflow.execution.batches.{StreamEvaluation, StreamMetrics}
+import io.pyflow.execution.batches.{BatchEvaluation, BatchMetrics}
 import io.pyflow.execution.rows.BundleSize
 import io.pyflow.spec.ConsumerSpec
 
@@ -33,7 +33,7 @@ class ThreadForeachWrite(
       spec,
       functions,
       settings,
-      StreamMetrics.notShown(SparkContext.getOrCreate()))
+      BatchMetrics.notShown(SparkContext.getOrCreate()))
 }
 
 private object ThreadForeachWrite {
@@ -42,7 +42,7 @@ private object ThreadForeachWrite {
       spec: ConsumerSpec,
       functions: Seq[FunctionIdentity],
       settings: ThreadModeSettings,
-      metrics: StreamMetrics)
+      metrics: BatchMetrics)
     extends DataWriterFactory {
 
     override def createWriter(partitionId: Int, taskId: Long): DataWriter[InternalRow] =
@@ -55,7 +55,7 @@ private object ThreadForeachWrite {
       spec: ConsumerSpec,
       settings: ThreadModeSettings,
       context: TaskContext,
-      metrics: StreamMetrics,
+      metrics: BatchMetrics,
       meter: Option[ContentionMeter])
     extends DataWriter[InternalRow] {
 
@@ -63,7 +63,7 @@ private object ThreadForeachWrite {
       val size = new BundleSize(settings.bundleRows, settings.bundleMillis)
       val memory = new LentMemory(spec.functionNames)
       val input = new RowsToBundles(spec.inputSchema, records, size, memory)
-      val results = new StreamEvaluation(spec, settings, input, context, metrics, meter).results
+      val results = new BatchEvaluation(spec, settings, input, context, metrics, meter).results
       if (results.hasNext) {
         throw SparkException.internalError(s"${spec.functionNames} returned something")
       }

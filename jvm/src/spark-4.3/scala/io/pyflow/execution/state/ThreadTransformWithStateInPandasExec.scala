@@ -24,8 +24,8 @@ import org.apache.spark.sql.types.StructType
 import io.pyflow.admission.FunctionIdentity
 import io.pyflow.config.ThreadModeSettings
 import io.pyflow.execution.ThreadModeExec
-import io.pyflow.execution.batches.{ArrowLane, StreamMetrics}
-import io.pyflow.spec.{Argument, InBatches, StreamSpec}
+import io.pyflow.execution.batches.{ArrowLane, BatchMetrics}
+import io.pyflow.spec.{Argument, BatchSpec, InBatches}
 
 /**
  * `transformWithStateInPandas` in the JVM of the executor. PySpark's worker code divides the rows of a
@@ -54,7 +54,7 @@ case class ThreadTransformWithStateInPandasExec(
   private lazy val functionMetrics = FunctionMetrics(sparkContext)
 
   override lazy val metrics: Map[String, SQLMetric] =
-    functionMetrics.beside(inProcess.metrics ++ StreamMetrics.create(sparkContext))
+    functionMetrics.beside(inProcess.metrics ++ BatchMetrics.create(sparkContext))
 
   override def output: Seq[Attribute] = inProcess.output
   override def shortName: String = inProcess.shortName
@@ -113,7 +113,7 @@ case class ThreadTransformWithStateInPandasExec(
       SQLConf.ARROW_EXECUTION_MAX_RECORDS_PER_BATCH.key -> conf.arrowMaxRecordsPerBatch.toString,
       SQLConf.ARROW_EXECUTION_MAX_BYTES_PER_BATCH.key -> conf.arrowMaxBytesPerBatch.toString)
     val worker = settings.worker.copy(runnerConf = settings.worker.runnerConf ++ runnerConf)
-    val spec = StreamSpec(
+    val spec = BatchSpec(
       functions,
       evalType,
       InBatches,
@@ -131,7 +131,7 @@ case class ThreadTransformWithStateInPandasExec(
       spec,
       settings,
       FunctionIdentity.of(udf),
-      StreamMetrics(metrics, functionMetrics),
+      BatchMetrics(metrics, functionMetrics),
       None,
       pythonMetrics)
   }

@@ -55,7 +55,7 @@ object FunctionMetric {
     case (all, (name, metric)) => all.updated(name, all.get(name).fold(metric)(_.and(metric)))
   }
 
-  /** What pyflow/table/runtime/metrics.py says of the functions of a task: an array of them. */
+  /** What pyflow/streaming/runtime/metrics.py says of the functions of a task: an array of them. */
   def ofJson(json: String): ByName = {
     val functions = parse(json).asInstanceOf[JArray].arr.map { case function =>
       function.asInstanceOf[JObject].obj.map { case (name, metric) => name -> of(metric) }.toMap

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.python.EvalPythonExec.ArgumentMetadata
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
-import io.pyflow.spec.{ColumnarCall, StreamSpec}
+import io.pyflow.spec.{BatchSpec, ColumnarCall}
 
 /**
  * Runs functions over Arrow batches in Spark's Python workers, for a task that must not run them in
@@ -16,7 +16,7 @@ import io.pyflow.spec.{ColumnarCall, StreamSpec}
  * runners do.
  */
 class WorkerArrowRunner(
-    spec: StreamSpec,
+    spec: BatchSpec,
     udtf: Option[PythonUDTF],
     runnerConf: Map[String, String],
     metrics: Map[String, SQLMetric],

@@ -7,8 +7,8 @@ import org.apache.spark.unsafe.Platform;
  * The Python functions of one operator over Arrow batches, loaded for one task. Python pulls its
  * input from a {@link BatchSource}; calls come one at a time, from any thread.
  */
-public final class PythonStream implements LoadedFunctions {
-  // The layout of pyflow::Step in native/src/evaluation/stream.h.
+public final class PythonBatches implements LoadedFunctions {
+  // The layout of pyflow::Step in native/src/evaluation/batches.h.
   private static final int ROWS = 0;
   private static final int TIMES = 8;
   private static final int STEP_BYTES = TIMES + CallTimes.BYTES;
@@ -19,7 +19,7 @@ public final class PythonStream implements LoadedFunctions {
   private final CallTimes times;
   private boolean closed;
 
-  PythonStream(PythonSlot slot, long handle) {
+  PythonBatches(PythonSlot slot, long handle) {
     this.slot = slot;
     this.handle = handle;
     this.step = Platform.allocateMemory(STEP_BYTES);
@@ -51,17 +51,17 @@ public final class PythonStream implements LoadedFunctions {
 
   /** The Arrow schema of the output as an encapsulated IPC message, after the first batch. */
   public byte[] schema() {
-    return NativeBridge.streamSchema(handle);
+    return NativeBridge.batchesSchema(handle);
   }
 
   @Override
   public String error() {
-    return new String(NativeBridge.streamError(handle), StandardCharsets.UTF_8);
+    return new String(NativeBridge.batchesError(handle), StandardCharsets.UTF_8);
   }
 
   @Override
   public byte[][] accumulatorUpdates() {
-    return NativeBridge.streamAccumulatorUpdates(handle);
+    return NativeBridge.batchesAccumulatorUpdates(handle);
   }
 
   /** The address of the release callback for arrays in a block of {@link LentMemory}. */
@@ -79,7 +79,7 @@ public final class PythonStream implements LoadedFunctions {
     if (!closed) {
       closed = true;
       slot.forget(this);
-      NativeBridge.closeStream(handle);
+      NativeBridge.closeBatches(handle);
       Platform.freeMemory(step);
     }
   }

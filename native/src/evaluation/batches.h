@@ -1,4 +1,4 @@
-// Functions over a stream: Python pulls its input from the JVM, and the JVM pulls what the
+// Functions over Arrow batches: Python pulls its input from the JVM, and the JVM pulls what the
 // functions make of it.
 //
 // Both ways Arrow batches cross as an ArrowArray of the C data interface, its buffers shared by
@@ -16,13 +16,13 @@
 
 namespace pyflow {
 
-// One output batch. The JVM reads it at these offsets (PythonStream.java).
+// One output batch. The JVM reads it at these offsets (PythonBatches.java).
 struct Step {
-  int64_t rows;  // Stream::kEnd after the last batch
+  int64_t rows;  // Batches::kEnd after the last batch
   CallTimes times;
 };
 
-class Stream : public Functions {
+class Batches : public Functions {
  public:
   // What stands in place of a number of rows, of the input as of the output.
   static constexpr int64_t kEnd = -1;           // there are no more batches
@@ -33,13 +33,13 @@ class Stream : public Functions {
   // one of the numbers above. Called without the GIL, from any thread that the functions use.
   using Source = std::function<int64_t(uint64_t)>;
 
-  // Loads the functions that `specification` (JSON, see stream.py) describes, and that may call
+  // Loads the functions that `specification` (JSON, see batches.py) describes, and that may call
   // the JVM if there is an upcall. Null with `error` set on failure.
-  static std::unique_ptr<Stream> load(Slot& slot, const std::string& specification, Source source,
-                                      std::shared_ptr<const Upcall> upcall, std::string& error);
+  static std::unique_ptr<Batches> load(Slot& slot, const std::string& specification, Source source,
+                                       std::shared_ptr<const Upcall> upcall, std::string& error);
 
-  // Destroys the stream; its Python objects need the slot's interpreter.
-  static void close(std::unique_ptr<Stream> stream);
+  // Destroys them; their Python objects need the slot's interpreter.
+  static void close(std::unique_ptr<Batches> batches);
 
   // Exports the next output batch to the ArrowArray at the address. One call at a time, from any
   // thread that holds no GIL.
@@ -50,10 +50,10 @@ class Stream : public Functions {
   const std::string& schema() const { return *schema_; }
 
  private:
-  // What Python holds of the stream; outlives it if a function keeps it.
+  // What Python holds of them; outlives them if a function keeps it.
   struct Pull;
 
-  Stream(Slot& slot, Source source);
+  Batches(Slot& slot, Source source);
 
   Outcome next_attached(uint64_t array, Step& step);
   bool read_schema();

@@ -1,4 +1,4 @@
-"""Loads functions over a stream for one task, and runs them as PySpark's worker does.
+"""Loads functions over Arrow batches for one task, and runs them as PySpark's worker does.
 
 PySpark's own code turns functions over Arrow data into one over an iterator of batches. Here that
 iterator pulls batches from the JVM, and the JVM pulls batches from what the function returns:
@@ -27,13 +27,13 @@ from pyflow.thread_mode.types import describe
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Stream", "load"]
+__all__ = ["Batches", "load"]
 
 #: Has the JVM lend its next input in an ``ArrowArray``, and returns what a function makes of the
 #: array at this address; an int if there is none.
 Pull = Callable[[Callable[[int], Any]], Any]
 
-# What stands in place of a number of rows: in native/src/evaluation/stream.h and in
+# What stands in place of a number of rows: in native/src/evaluation/batches.h and in
 # io.pyflow.bridge.BatchSource, too.
 _END = -1
 _END_OF_GROUP = -2
@@ -45,8 +45,8 @@ RowCodec = Callable[[Any, int, bool], tuple[Callable[..., Any], ...]]
 _PICKLE_EXCHANGE = 0
 
 
-class Stream:
-    """The Python side of the native ``pyflow::Stream``.
+class Batches:
+    """The Python side of the native ``pyflow::Batches``.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def load(
     pull: Pull,
     call_jvm: Callable[[int, bytes], bytes | None] | None,
     row_codec: RowCodec,
-) -> tuple[Stream, ErrorOptions]:
+) -> tuple[Batches, ErrorOptions]:
     """Load the functions that the JVM describes.
 
     Parameters
@@ -173,7 +173,7 @@ def _load_for(
     pull: Pull,
     call_jvm: Callable[[int, bytes], bytes | None] | None,
     row_codec: RowCodec,
-) -> tuple[Stream, ErrorOptions]:
+) -> tuple[Batches, ErrorOptions]:
     options = ErrorOptions.of(spec)
     pull = partial(current_task.call_out, task, pull)
     if spec["input"] == "rows":
@@ -201,7 +201,7 @@ def _load_for(
             source = map(group_states.adder(schema, call_jvm, row_codec), source)
     task.start()
     log_for_session(task, spec)
-    return Stream(task, iter(run(spec["split_index"], source))), options
+    return Batches(task, iter(run(spec["split_index"], source))), options
 
 
 def _consumer(spec: dict[str, Any], options: ErrorOptions) -> Run:

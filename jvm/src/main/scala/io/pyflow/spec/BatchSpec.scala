@@ -41,7 +41,7 @@ case class ColumnarCall(
  * @param inStruct whether Python gets the columns of an input as the fields of its only column
  * @param evalConf what PySpark has to know about this evaluation, as process mode would send it
  */
-class StreamSpec private (
+class BatchSpec private (
     val evalType: Int,
     val shape: InputShape,
     val schemas: Seq[StructType],
@@ -97,7 +97,7 @@ class StreamSpec private (
   }
 }
 
-object StreamSpec {
+object BatchSpec {
 
   /**
    * @param schemas of the inputs: two for cogroups, otherwise one
@@ -115,7 +115,7 @@ object StreamSpec {
       inStruct: Boolean,
       conf: SQLConf,
       settings: WorkerSettings,
-      evalConf: Map[String, String] = Map.empty): StreamSpec = {
+      evalConf: Map[String, String] = Map.empty): BatchSpec = {
     val calls = functions.zip(arguments).map { case (udf, args) =>
       ColumnarCall(
         PythonFunctions.nameOf(udf),
@@ -124,7 +124,7 @@ object StreamSpec {
         udf.resultId.id,
         Some(udf).collect { case udtf: PythonUDTF => TableFunction(udtf) })
     }
-    new StreamSpec(
+    new BatchSpec(
       evalType,
       shape,
       schemas,

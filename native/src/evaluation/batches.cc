@@ -1,6 +1,6 @@
-// See stream.h.
+// See batches.h.
 
-#include "evaluation/stream.h"
+#include "evaluation/batches.h"
 
 #include <atomic>
 #include <utility>
@@ -11,7 +11,7 @@
 
 namespace pyflow {
 
-struct Stream::Pull {
+struct Batches::Pull {
   explicit Pull(Source from) : source(std::move(from)) {}
 
   const Source source;
@@ -30,11 +30,11 @@ struct Stream::Pull {
 
 namespace {
 
-constexpr const char* kCapsule = "pyflow.Stream.Pull";
+constexpr const char* kCapsule = "pyflow.Batches.Pull";
 
 }  // namespace
 
-PyObject* Stream::Pull::call(PyObject* capsule, PyObject* read) {
+PyObject* Batches::Pull::call(PyObject* capsule, PyObject* read) {
   auto* held = static_cast<std::shared_ptr<Pull>*>(PyCapsule_GetPointer(capsule, kCapsule));
   if (held == nullptr) return nullptr;
   const std::shared_ptr<Pull> pull = *held;
@@ -54,16 +54,16 @@ PyObject* Stream::Pull::call(PyObject* capsule, PyObject* read) {
   return result.release();
 }
 
-int64_t Stream::Pull::fetch(ArrowArray& array) const {
+int64_t Batches::Pull::fetch(ArrowArray& array) const {
   const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(&array));
   return without_gil([&] { return source(address); });
 }
 
-void Stream::Pull::destroy(PyObject* capsule) {
+void Batches::Pull::destroy(PyObject* capsule) {
   delete static_cast<std::shared_ptr<Pull>*>(PyCapsule_GetPointer(capsule, kCapsule));
 }
 
-PyRef Stream::Pull::callable(std::shared_ptr<Pull> pull) {
+PyRef Batches::Pull::callable(std::shared_ptr<Pull> pull) {
   static PyMethodDef method = {"pull", call, METH_O, nullptr};
   auto held = std::make_unique<std::shared_ptr<Pull>>(std::move(pull));
   PyRef capsule = PyRef::steal(PyCapsule_New(held.get(), kCapsule, destroy));
@@ -72,19 +72,19 @@ PyRef Stream::Pull::callable(std::shared_ptr<Pull> pull) {
   return PyRef::steal(PyCFunction_New(&method, capsule.get()));
 }
 
-Stream::Stream(Slot& slot, Source source)
+Batches::Batches(Slot& slot, Source source)
     : Functions(slot), pull_(std::make_shared<Pull>(std::move(source))) {}
 
-std::unique_ptr<Stream> Stream::load(Slot& slot, const std::string& specification, Source source,
-                                     std::shared_ptr<const Upcall> upcall, std::string& error) {
-  std::unique_ptr<Stream> stream(new Stream(slot, std::move(source)));
+std::unique_ptr<Batches> Batches::load(Slot& slot, const std::string& specification, Source source,
+                                       std::shared_ptr<const Upcall> upcall, std::string& error) {
+  std::unique_ptr<Batches> batches(new Batches(slot, std::move(source)));
   bool loaded = false;
   const std::string refused = slot.run([&] {
     Attached attached(slot.interpreter());
     const InterpreterState& state = *slot.interpreter().state;
     slot.begin_python();
     // (runtime, error options)
-    PyRef callable = Pull::callable(stream->pull_);
+    PyRef callable = Pull::callable(batches->pull_);
     PyRef call_jvm;
     if (callable) {
       call_jvm = upcall ? upcall_function(std::move(upcall)) : PyRef::borrow(Py_None);
@@ -92,48 +92,48 @@ std::unique_ptr<Stream> Stream::load(Slot& slot, const std::string& specificatio
     PyRef row_codec = call_jvm ? row_codec_factory(state) : PyRef();
     PyRef tuple;
     if (row_codec) {
-      tuple =
-          PyRef::steal(PyObject_CallFunction(state.load_stream.get(), "y#OOO", specification.data(),
-                                             static_cast<Py_ssize_t>(specification.size()),
-                                             callable.get(), call_jvm.get(), row_codec.get()));
+      tuple = PyRef::steal(PyObject_CallFunction(state.load_batches.get(), "y#OOO",
+                                                 specification.data(),
+                                                 static_cast<Py_ssize_t>(specification.size()),
+                                                 callable.get(), call_jvm.get(), row_codec.get()));
     }
     slot.end_python();
     if (tuple &&
-        stream->set_runtime(PyTuple_GET_ITEM(tuple.get(), 0), PyTuple_GET_ITEM(tuple.get(), 1))) {
+        batches->set_runtime(PyTuple_GET_ITEM(tuple.get(), 0), PyTuple_GET_ITEM(tuple.get(), 1))) {
       loaded = true;
     } else {
       error = take_error_text(&state, nullptr);
     }
   });
   if (!refused.empty()) error = refused;
-  if (!loaded) stream.reset();
-  return stream;
+  if (!loaded) batches.reset();
+  return batches;
 }
 
-void Stream::close(std::unique_ptr<Stream> stream) {
-  Slot& slot = stream->slot_;
+void Batches::close(std::unique_ptr<Batches> batches) {
+  Slot& slot = batches->slot_;
   // Generators that are closed and objects that are destroyed run Python code too.
   const std::string refused = slot.run([&] {
     Attached attached(slot.interpreter());
     slot.begin_python();
     {
-      EnteredContext entered(stream->context_variables_.get());
-      PyRef closed = PyRef::steal(PyObject_CallMethod(stream->runtime_.get(), "close", nullptr));
+      EnteredContext entered(batches->context_variables_.get());
+      PyRef closed = PyRef::steal(PyObject_CallMethod(batches->runtime_.get(), "close", nullptr));
       if (!closed) PyErr_Clear();
     }
-    stream.reset();
+    batches.reset();
     slot.end_python();
   });
-  if (!refused.empty()) static_cast<void>(stream.release());
+  if (!refused.empty()) static_cast<void>(batches.release());
 }
 
-Outcome Stream::next(uint64_t array, Step& step) {
+Outcome Batches::next(uint64_t array, Step& step) {
   Outcome outcome = Outcome::kFailed;
   call(step.times, [&](Attached&) { outcome = next_attached(array, step); });
   return outcome;
 }
 
-Outcome Stream::next_attached(uint64_t array, Step& step) {
+Outcome Batches::next_attached(uint64_t array, Step& step) {
   if (slot_.interrupted()) return Outcome::kInterrupted;
   if (!enter()) return failure();
   PyRef rows = PyRef::steal(PyObject_CallMethod(runtime_.get(), "next", "K", array));
@@ -148,7 +148,7 @@ Outcome Stream::next_attached(uint64_t array, Step& step) {
   return Outcome::kDone;
 }
 
-bool Stream::read_schema() {
+bool Batches::read_schema() {
   PyRef schema = PyRef::steal(PyObject_CallMethod(runtime_.get(), "schema", nullptr));
   if (!schema) return false;
   schema_.emplace(PyBytes_AS_STRING(schema.get()),

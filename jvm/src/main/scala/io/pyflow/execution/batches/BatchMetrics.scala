@@ -7,14 +7,14 @@ import org.apache.spark.sql.pyflow.FunctionMetrics
 import io.pyflow.execution.task.CallMetrics
 
 /** An operator's metrics, as a task adds to them. */
-case class StreamMetrics(
+case class BatchMetrics(
     outputRows: SQLMetric,
     batches: SQLMetric,
     lentMemory: SQLMetric,
     calls: CallMetrics,
     ofFunctions: FunctionMetrics)
 
-object StreamMetrics {
+object BatchMetrics {
 
   /** Metrics of operators of the Arrow lane, beside those of Spark's Python operators. */
   def create(sparkContext: SparkContext): Map[String, SQLMetric] =
@@ -23,8 +23,8 @@ object StreamMetrics {
       "lentMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory lent to Python"))
 
   /** For operators of Spark's, which do not show them. */
-  def notShown(sparkContext: SparkContext): StreamMetrics =
-    StreamMetrics(create(sparkContext) + received(sparkContext), FunctionMetrics(sparkContext))
+  def notShown(sparkContext: SparkContext): BatchMetrics =
+    BatchMetrics(create(sparkContext) + received(sparkContext), FunctionMetrics(sparkContext))
 
   /** The metric of Spark's own Python operators. */
   def received(sparkContext: SparkContext): (String, SQLMetric) =
@@ -32,8 +32,8 @@ object StreamMetrics {
 
   private val Received = "pythonNumRowsReceived"
 
-  def apply(metrics: Map[String, SQLMetric], ofFunctions: FunctionMetrics): StreamMetrics =
-    StreamMetrics(
+  def apply(metrics: Map[String, SQLMetric], ofFunctions: FunctionMetrics): BatchMetrics =
+    BatchMetrics(
       metrics(Received),
       metrics("batches"),
       metrics("lentMemory"),

@@ -6,7 +6,7 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
 
 import io.pyflow.admission.ContentionMeter
 import io.pyflow.arrow.{ImportedBatches, TaskInput}
-import io.pyflow.bridge.{InterpreterKind, JvmFunction, PythonStream}
+import io.pyflow.bridge.{InterpreterKind, JvmFunction, PythonBatches}
 import io.pyflow.config.ThreadModeSettings
 import io.pyflow.execution.task.BatchFunctions
 import io.pyflow.spec.FunctionsSpec
@@ -17,12 +17,12 @@ import io.pyflow.spec.FunctionsSpec
  *
  * @param function what the functions call in the JVM
  */
-private[execution] class StreamEvaluation(
+private[execution] class BatchEvaluation(
     spec: FunctionsSpec,
     settings: ThreadModeSettings,
     source: TaskInput,
     context: TaskContext,
-    metrics: StreamMetrics,
+    metrics: BatchMetrics,
     meter: Option[ContentionMeter],
     function: Option[JvmFunction] = None) {
 
@@ -63,7 +63,7 @@ private[execution] class StreamEvaluation(
     }
   }
 
-  private def measure(stream: PythonStream, interpreter: InterpreterKind): Unit = {
+  private def measure(stream: PythonBatches, interpreter: InterpreterKind): Unit = {
     metrics.batches.add(1)
     metrics.calls.add(stream.times, interpreter, meter)
     metrics.lentMemory.set(source.peakLentBytes)
