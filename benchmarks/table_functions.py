@@ -21,7 +21,7 @@ from pyspark.sql import functions as sf
 from benchmarks.modes import BY_NAME, check_plan, choose, start_session
 from benchmarks.page import Page, new_results
 from benchmarks.report import nanos_text, table
-from pyflow.table.planner.function_settings import FunctionSettings
+from pyflow.table.functions.settings import FunctionSettings
 from pyflow.table.types import from_spark
 from pyflow.table.udf import ScalarFunction, udf
 

@@ -7,8 +7,8 @@ nothing before it is asked for.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyflow.session import configure as configure
-    from pyflow.session import jar_path as jar_path
+    from pyflow.session.builder import configure as configure
+    from pyflow.session.builder import jar_path as jar_path
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "configure", "jar_path"]
@@ -16,7 +16,7 @@ __all__ = ["__version__", "configure", "jar_path"]
 
 def __getattr__(name: str) -> Any:
     if name in ("configure", "jar_path"):
-        from pyflow import session
+        from pyflow.session import builder as session
 
         return getattr(session, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

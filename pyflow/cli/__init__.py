@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 
 import pyflow
-from pyflow import session
 from pyflow.cli import archive, conf, doctor
+from pyflow.session import builder as session
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyflow
-from pyflow import session
+from pyflow.session import builder as session
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -94,19 +94,18 @@ def write(archive: Path) -> None:
 
 def _run_queries(spark: SparkSession, where: str) -> None:
     """Run queries of the kinds that most programs have."""
-    from pyspark.sql import functions as F
-    from pyspark.sql.functions import udf
-    from pyspark.sql.pandas.functions import pandas_udf
+    from pyspark.sql import functions
 
-    plain = udf(lambda n: n + 1, "long", useArrow=False)
+    F: Any = functions  # noqa: N806  PySpark's type stubs leave some functions out.
+    plain = F.udf(lambda n: n + 1, "long", useArrow=False)
     rows = spark.range(100, numPartitions=2).select("id", (F.col("id") % 3).alias("k"))
     rows.write.parquet(f"{where}/rows")
     stored = spark.read.parquet(f"{where}/rows")
     made = spark.createDataFrame([(1, "a"), (2, None)], "id long, s string")
     stored.join(made, "id").groupBy("k").agg(F.sum(plain("id"))).orderBy("k").collect()
     if find_spec("pandas") and find_spec("pyarrow"):
-        optimised = udf(lambda n: n + 1, "long", useArrow=True)
-        batches = pandas_udf(lambda n: n + 1, "long")  # type: ignore[call-overload]
+        optimised = F.udf(lambda n: n + 1, "long", useArrow=True)
+        batches = F.pandas_udf(lambda n: n + 1, "long")
         stored.select(plain("id"), optimised("id"), batches("id")).collect()
         stored.mapInArrow(lambda parts: parts, stored.schema).collect()
         stored.groupBy("k").applyInPandas(lambda group: group, stored.schema).collect()

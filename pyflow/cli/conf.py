@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from pyflow import session
+from pyflow.session import builder as session
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction

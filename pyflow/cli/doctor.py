@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyflow
-from pyflow import libpython, session
+from pyflow import libpython
 from pyflow.cli import gil_probe
+from pyflow.session import builder as session
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from pyflow.common.java_numbers import java_float
-from pyflow.common.yaml_lists import list_of
+from pyflow.util.java_numbers import java_float
+from pyflow.util.yaml_lists import list_of
 
 T = TypeVar("T")
 

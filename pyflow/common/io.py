@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflow.common.unsupported import unsupported
+from pyflow.util.unsupported import unsupported
 
 __all__ = ["InputFormat"]
 

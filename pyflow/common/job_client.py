@@ -10,7 +10,7 @@ from pyflow.common.completable_future import CompletableFuture
 from pyflow.common.job_execution_result import JobExecutionResult
 from pyflow.common.job_id import JobID
 from pyflow.common.job_status import JobStatus
-from pyflow.common.unsupported import unsupported
+from pyflow.util.unsupported import unsupported
 
 __all__ = ["JobClient"]
 

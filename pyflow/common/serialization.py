@@ -6,7 +6,7 @@ import codecs
 from dataclasses import dataclass
 from typing import Any
 
-from pyflow.common.unsupported import unsupported
+from pyflow.util.unsupported import unsupported
 
 __all__ = [
     "BulkWriterFactory",

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from pyflow.common import internal_values as internal
 from pyflow.common.time import Instant
 from pyflow.common.types import Row
-from pyflow.common.unsupported import unsupported
+from pyflow.types import internal_values as internal
+from pyflow.util.unsupported import unsupported
 
 if TYPE_CHECKING:
-    from pyflow.table.logical_types import DataType
+    from pyflow.types.logical_types import DataType
 
 __all__ = ["TypeInformation", "Types"]
 
@@ -207,7 +207,7 @@ class _ElementsTypeInfo(TypeInformation):
 
     def data_type(self) -> DataType:
         """Return the type of the Table API that has the same values."""
-        from pyflow.table.logical_types import ArrayType
+        from pyflow.types.logical_types import ArrayType
 
         return ArrayType(self._element_type.data_type())
 
@@ -220,7 +220,7 @@ class PrimitiveArrayTypeInfo(_ElementsTypeInfo):
 
     def data_type(self) -> DataType:
         """Return the type of the Table API that has the same values."""
-        from pyflow.table.logical_types import ArrayType
+        from pyflow.types.logical_types import ArrayType
 
         if self._element_type == Types.BYTE():
             return _parsed("BYTES")
@@ -276,7 +276,7 @@ class TupleTypeInfo(TypeInformation):
 
     def data_type(self) -> DataType:
         """Return the type of the Table API that has the same values: a row."""
-        from pyflow.table.logical_types import RowField, RowType
+        from pyflow.types.logical_types import RowField, RowType
 
         types = (field_type.data_type() for field_type in self._field_types)
         return RowType([RowField(name, type_) for name, type_ in zip(self._names(), types)])
@@ -464,7 +464,7 @@ class MapTypeInfo(TypeInformation):
 
     def data_type(self) -> DataType:
         """Return the type of the Table API that has the same values."""
-        from pyflow.table.logical_types import MapType
+        from pyflow.types.logical_types import MapType
 
         return MapType(self._key_type_info.data_type(), self._value_type_info.data_type())
 
@@ -644,6 +644,6 @@ class Types:
 
 
 def _parsed(text: str) -> DataType:
-    from pyflow.table.type_syntax import parse
+    from pyflow.types.syntax import parse
 
     return parse(text)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any
 
-from pyflow.common.unsupported import unsupported
+from pyflow.util.unsupported import unsupported
 
 __all__ = ["Row", "RowKind"]
 

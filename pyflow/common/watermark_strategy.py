@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pyflow.common.time import Duration
-from pyflow.common.unsupported import unsupported
+from pyflow.util.unsupported import unsupported
 
 
 class TimestampAssigner(ABC):

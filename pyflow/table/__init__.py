@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pyflow.table.table_descriptor import FormatDescriptor as FormatDescriptor
     from pyflow.table.table_descriptor import TableDescriptor as TableDescriptor
     from pyflow.table.table_schema import TableSchema as TableSchema
-    from pyflow.table.types import DataTypes as DataTypes
-    from pyflow.table.types import UserDefinedType as UserDefinedType
+    from pyflow.types.data_types import DataTypes as DataTypes
+    from pyflow.types.logical_types import UserDefinedType as UserDefinedType
 
 _MODULES = {
     "TableEnvironment": "table.table_environment",

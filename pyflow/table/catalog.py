@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pyflow.common.unsupported import unsupported
-from pyflow.table.catalog_objects import (
+from pyflow.table.catalogs.catalog import Catalog
+from pyflow.table.catalogs.in_memory import GenericInMemoryCatalog
+from pyflow.table.catalogs.objects import (
     CatalogBaseTable,
     CatalogColumnStatistics,
     CatalogDatabase,
@@ -16,11 +17,8 @@ from pyflow.table.catalog_objects import (
     ObjectPath,
     Procedure,
 )
-from pyflow.table.catalog_objects import CatalogModel as CatalogModel
-from pyflow.table.catalogs.catalog import Catalog
-from pyflow.table.catalogs.in_memory import GenericInMemoryCatalog
-from pyflow.table.catalogs.spark import SparkCatalog
-from pyflow.table.resolved_schema import (
+from pyflow.table.catalogs.objects import CatalogModel as CatalogModel
+from pyflow.table.catalogs.resolved_schema import (
     Column,
     ComputedColumn,
     Constraint,
@@ -30,6 +28,8 @@ from pyflow.table.resolved_schema import (
     UniqueConstraint,
     WatermarkSpec,
 )
+from pyflow.table.catalogs.spark import SparkCatalog
+from pyflow.util.unsupported import unsupported
 
 __all__ = [
     "Catalog",

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflow.common.unsupported import unsupported
-from pyflow.table.logical_types import DataType
 from pyflow.table.table_schema import TableSchema
+from pyflow.types.logical_types import DataType
 from pyflow.util.exceptions import TableException
+from pyflow.util.unsupported import unsupported
 
 __all__ = ["Rowtime", "Schema"]
 

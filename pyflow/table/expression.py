@@ -1,6 +1,6 @@
 """Expressions: values of columns, computed from other columns (``pyflink.table.expression``).
 
-The functions themselves are entries of the table in `pyflow.table.planner.functions`.
+The functions themselves are entries of the table in `pyflow.table.functions.builtins`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ import sys
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast, overload
 
-from pyflow.common.unsupported import unsupported
-from pyflow.table.planner import nodes
-from pyflow.table.planner.functions import built_in
-from pyflow.table.planner.nodes import Node
-from pyflow.table.planner.type_rules import MONTHS, SECONDS
-from pyflow.table.types import DataType, DataTypes, infer
+from pyflow.table.columns import nodes
+from pyflow.table.columns.nodes import Node
+from pyflow.table.columns.type_rules import MONTHS, SECONDS
+from pyflow.table.functions.builtins import built_in
+from pyflow.types.data_types import DataTypes
+from pyflow.types.inference import infer
+from pyflow.types.logical_types import DataType
+from pyflow.util.unsupported import unsupported
 
 __all__ = [
     "Expression",
@@ -942,7 +944,7 @@ _NAMES = {
 
 def name_of_built_in(member: str) -> str | None:
     """Return the built-in function that a method here, or a function of `expressions`, calls."""
-    from pyflow.table.planner.functions.definition import table
+    from pyflow.table.functions.builtins.definition import table
 
     name = member.rstrip("_")
     first, *others = name.split("_")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflow.common.unsupported import unsupported
+from pyflow.table.columns import nodes
 from pyflow.table.expression import (
     Expression,
     JsonOnNull,
@@ -14,9 +14,9 @@ from pyflow.table.expression import (
     given,
     node_of,
 )
-from pyflow.table.planner import nodes
-from pyflow.table.types import DataType
+from pyflow.types.logical_types import DataType
 from pyflow.util.exceptions import TableException
+from pyflow.util.unsupported import unsupported
 
 __all__ = [
     "CURRENT_RANGE",

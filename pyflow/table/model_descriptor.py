@@ -8,9 +8,9 @@ from typing import Any
 
 from pyflow.common.config_options import ConfigOption
 from pyflow.common.configuration import text_of
-from pyflow.table.identifiers import literal
 from pyflow.table.schema import Schema
 from pyflow.table.table_descriptor import option_key, options_text
+from pyflow.util.identifiers import literal
 
 __all__ = ["ModelDescriptor"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflow.common.unsupported import unsupported
+from pyflow.util.unsupported import unsupported
 
 __all__ = ["HiveModule", "Module", "ModuleEntry"]
 
@@ -60,3 +60,7 @@ class ModuleEntry:
 
     def __lt__(self, other: ModuleEntry) -> bool:
         return self._key() < other._key()
+
+
+#: The modules that there are, all of them in use.
+MODULES = (ModuleEntry("core", True),)

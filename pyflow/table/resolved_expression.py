@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyflow.table.columns.nodes import Node, Symbol
 from pyflow.table.expression import Expression
-from pyflow.table.planner.nodes import Node, Symbol
 
 if TYPE_CHECKING:
-    from pyflow.table.planner.resolution import Scope
-    from pyflow.table.types import DataType
+    from pyflow.table.functions.resolution import Scope
+    from pyflow.types.logical_types import DataType
 
 __all__ = ["ResolvedExpression"]
 

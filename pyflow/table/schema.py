@@ -5,15 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pyflow.table.identifiers import literal, primary_key_text, quoted
-from pyflow.table.logical_types import DataType, RowType
-from pyflow.table.type_syntax import parse
+from pyflow.types.logical_types import DataType, RowType
+from pyflow.types.syntax import parse
 from pyflow.util.exceptions import TableException
-
-if TYPE_CHECKING:
-    from pyflow.table.resolved_schema import ResolvedSchema
+from pyflow.util.identifiers import literal, primary_key_text, quoted
 
 __all__ = ["Schema"]
 
@@ -193,8 +190,8 @@ class Schema:
                 self.primary_key_named(key.name, *key.columns)
             return self
 
-        def from_resolved_schema(self, resolved_schema: ResolvedSchema) -> Schema.Builder:
-            """Take over all of the schema of a table."""
+        def from_resolved_schema(self, resolved_schema: Any) -> Schema.Builder:
+            """Take over all of the schema of a table, a `ResolvedSchema`."""
             return self.from_schema(resolved_schema.to_schema())
 
         def from_row_data_type(self, data_type: DataType) -> Schema.Builder:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyflow.common.unsupported import unsupported
-from pyflow.table.jobs import Job
-from pyflow.table.streams import job_of, queries_text, start_insertions
-from pyflow.table.table_result import TableResult
+from pyflow.table import sql
+from pyflow.table.relations.tables import insertion_into
+from pyflow.table.table_result import TableResult, executed, explained
 from pyflow.util.exceptions import TableException
+from pyflow.util.unsupported import unsupported
 
 if TYPE_CHECKING:
-    from pyflow.table.planner.described import Insertion
+    from pyflow.table.context import TableContext
+    from pyflow.table.relations.tables import Insertion
     from pyflow.table.table import Table
     from pyflow.table.table_descriptor import TableDescriptor
-    from pyflow.table.table_environment import TableEnvironment
     from pyflow.table.table_pipeline import TablePipeline
 
 __all__ = ["StatementSet"]
@@ -27,8 +27,8 @@ class StatementSet:
     which goes on from its checkpoint as a whole.
     """
 
-    def __init__(self, t_env: TableEnvironment) -> None:
-        self._t_env = t_env
+    def __init__(self, context: TableContext) -> None:
+        self._context = context
         self._insertions: list[Insertion] = []
 
     def add(self, table_pipeline: TablePipeline) -> StatementSet:
@@ -50,9 +50,7 @@ class StatementSet:
         stmt : str
             The statement.
         """
-        from pyflow.table import sql
-
-        sql.add_insert(self, stmt)
+        self._insertions.append(sql.insertion(self._context, stmt))
         return self
 
     @unsupported("the DataStream API is not carried yet; call execute()")
@@ -76,25 +74,14 @@ class StatementSet:
         overwrite : bool
             Whether rows that are there are replaced.
         """
-        self._add(target_path_or_descriptor, table, overwrite)
-        return self
-
-    def _add(
-        self,
-        target: str | TableDescriptor,
-        table: Table,
-        overwrite: bool,
-        on_conflict: str | None = None,
-    ) -> None:
-        insertion = self._t_env._insertion(target, table, overwrite, on_conflict)
+        relation = table._rows
+        insertion = insertion_into(target_path_or_descriptor, relation, overwrite, self._context)
         self._insertions.append(insertion)
+        return self
 
     def explain(self, *extra_details: int) -> str:
         """Return how the rows of all insertions are computed, in Spark's words."""
-        from pyflow.table.planner.explanation import explain
-
-        plans = explain([(each.name, each.rows) for each in self._insertions], extra_details)
-        return queries_text(self._insertions) + plans
+        return explained(self._insertions, extra_details)
 
     def print_explain(self, *extra_details: int) -> None:
         """Print what :meth:`explain` returns."""
@@ -116,26 +103,8 @@ class StatementSet:
         if not self._insertions:
             raise TableException("No statements or tables have been added to the statement set.")
         insertions, self._insertions = self._insertions, []
-        return executed(insertions, self._t_env)
+        return executed(insertions, self._context)
 
     @unsupported("Spark plans a query when it runs; there are no plans to keep")
     def compile_plan(self) -> Any:
         """Return the plan of all insertions."""
-
-
-def executed(insertions: list[Insertion], environment: TableEnvironment) -> TableResult:
-    """Start insertions as one job, and return what tells of its end."""
-    unbounded = [insertion for insertion in insertions if insertion.rows.unbounded]
-    bounded = [insertion for insertion in insertions if insertion not in unbounded]
-
-    def work() -> None:
-        for insertion in bounded:
-            insertion.run(environment)
-
-    if unbounded:
-        queries = start_insertions(unbounded, environment)
-        job = job_of(queries, environment._spark, before=work)
-    else:
-        job = Job(environment._spark, work)
-    names = [insertion.name for insertion in insertions]
-    return TableResult.of_insertions(names, job, environment)

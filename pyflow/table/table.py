@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyflow.table.changes.changelog import settled
+from pyflow.table.changes.relation import Relation
+from pyflow.table.columns.nodes import Alias, Call, Field, FunctionCall, Node
 from pyflow.table.expression import Expression
-from pyflow.table.planner import joins, projection, sorting
-from pyflow.table.planner.changelog import settled
-from pyflow.table.planner.changelog_functions import Operations, from_changelog, to_changelog
-from pyflow.table.planner.grouping import (
+from pyflow.table.relations import joins, projection, sorting
+from pyflow.table.relations.changelog_functions import Operations, from_changelog, to_changelog
+from pyflow.table.relations.grouping import (
     aggregate_rows,
     flattened,
     select_grouped,
     select_windowed,
     split,
 )
-from pyflow.table.planner.joins import with_row, without_row
-from pyflow.table.planner.nodes import Alias, Call, Field, FunctionCall, Node
-from pyflow.table.planner.over_windows import select_over
-from pyflow.table.planner.projection import node_of, nodes_of, scope_of
-from pyflow.table.planner.relation import Relation
-from pyflow.table.planner.table_aggregates import flat_aggregate
+from pyflow.table.relations.joins import with_row, without_row
+from pyflow.table.relations.over_windows import select_over
+from pyflow.table.relations.projection import node_of, nodes_of, scope_of
+from pyflow.table.relations.table_aggregates import flat_aggregate
+from pyflow.table.relations.tables import insertion_into
+from pyflow.table.udf import check_wrapper
 from pyflow.table.window import GroupWindow, OverWindow
 from pyflow.util.exceptions import TableException
 
@@ -29,9 +31,9 @@ if TYPE_CHECKING:
     import pandas
     from pyspark.sql import DataFrame
 
-    from pyflow.table.catalog import ResolvedSchema
+    from pyflow.table.catalogs.resolved_schema import ResolvedSchema
+    from pyflow.table.context import TableContext
     from pyflow.table.table_descriptor import TableDescriptor
-    from pyflow.table.table_environment import TableEnvironment
     from pyflow.table.table_pipeline import TablePipeline
     from pyflow.table.table_result import TableResult
     from pyflow.table.table_schema import TableSchema
@@ -56,14 +58,15 @@ class Table:
     a name of its own and returns the name, so that it can be put into a text.
     """
 
-    def __init__(self, relation: Relation, t_env: TableEnvironment) -> None:
+    def __init__(self, relation: Relation, context: TableContext) -> None:
         self._relation = relation
-        self._t_env = t_env
+        self._context = context
         self._registered: str | None = None
 
     def __str__(self) -> str:
         if self._registered is None:
-            self._registered = self._t_env._register_unnamed(self)
+            self._registered = self._context.unnamed()
+            self._register(f"`{self._registered}`", temporary=True)
         return self._registered
 
     def __getattr__(self, name: str) -> Expression[Any]:
@@ -79,13 +82,18 @@ class Table:
 
         return col(name)
 
+    def _register(self, path: str, temporary: bool, ignore: bool = False) -> None:
+        """Give the table a name."""
+        schema = self.get_resolved_schema().to_schema()
+        self._context.catalogs.add_view(path, schema, self._relation, temporary, ignore)
+
     @property
     def _rows(self) -> Relation:
         """The relation as operations read it."""
-        return sorting.checked(self._relation, self._t_env)
+        return sorting.checked(self._relation, self._context)
 
     def _of(self, relation: Relation) -> Table:
-        return Table(relation, self._t_env)
+        return Table(relation, self._context)
 
     def select(self, *fields: Expression[Any]) -> Table:
         """Return a table of the values of expressions.
@@ -100,15 +108,15 @@ class Table:
         Table
             The selection. A column without a name of its own is named by its place: ``_c0``.
         """
-        nodes = nodes_of(fields, self._t_env)
+        nodes = nodes_of(fields, self._context)
         relation = self._rows
-        scope = scope_of(relation, self._t_env)
+        scope = scope_of(relation, self._context)
         parts = split(scope.expand(nodes), scope)
         if parts.properties:
             raise TableException("Window properties can only be used on windowed tables.")
         if parts.aggregates:
-            return self._of(select_grouped(relation, [], nodes, self._t_env))
-        return self._of(projection.project(relation, nodes, self._t_env))
+            return self._of(select_grouped(relation, [], nodes, self._context))
+        return self._of(projection.project(relation, nodes, self._context))
 
     def alias(self, field: str, *fields: str) -> Table:
         """Return the table with new names for its first columns.
@@ -132,7 +140,7 @@ class Table:
             A BOOLEAN; rows for which it is null are left out.
         """
         return self._of(
-            projection.filter_rows(self._rows, node_of(predicate, self._t_env), self._t_env)
+            projection.filter_rows(self._rows, node_of(predicate, self._context), self._context)
         )
 
     def where(self, predicate: Expression[bool]) -> Table:
@@ -147,11 +155,11 @@ class Table:
         *fields : Expression
             The grouping expressions; one that is not a column needs an alias to be selected.
         """
-        return GroupedTable(self, nodes_of(fields, self._t_env))
+        return GroupedTable(self, nodes_of(fields, self._context))
 
     def distinct(self) -> Table:
         """Return each different row once."""
-        return self._of(joins.distinct(self._rows, self._t_env))
+        return self._of(joins.distinct(self._rows, self._context))
 
     def join(self, right: Table, join_predicate: Expression[bool] | None = None) -> Table:
         """Return the pairs of rows of two tables for which a predicate is true.
@@ -183,11 +191,11 @@ class Table:
         self, right: Table, predicate: Expression[bool] | None, kind: joins.JoinType
     ) -> Table:
         self._check_environment(right)
-        node = None if predicate is None else node_of(predicate, self._t_env)
-        return self._of(joins.join(self._rows, right._rows, node, kind, self._t_env))
+        node = None if predicate is None else node_of(predicate, self._context)
+        return self._of(joins.join(self._rows, right._rows, node, kind, self._context))
 
     def _check_environment(self, right: Table) -> None:
-        if right._t_env is not self._t_env:
+        if right._context is not self._context:
             raise TableException("Only tables from the same TableEnvironment can be joined.")
 
     def join_lateral(
@@ -226,9 +234,9 @@ class Table:
                 'e.g. table_function.alias("a", "b")'
             )
         relation, node = self._called(call)
-        condition = None if predicate is None else node_of(predicate, self._t_env)
+        condition = None if predicate is None else node_of(predicate, self._context)
         return self._of(
-            without_row(joins.join_lateral(relation, node, condition, outer, self._t_env))
+            without_row(joins.join_lateral(relation, node, condition, outer, self._context))
         )
 
     def _called(self, function: Any, without: Sequence[str] = ()) -> tuple[Relation, Node]:
@@ -238,8 +246,8 @@ class Table:
         """
         relation = self._rows
         if isinstance(function, Expression):
-            return relation, node_of(function, self._t_env)
-        self._t_env._check_wrapper(function)
+            return relation, node_of(function, self._context)
+        check_wrapper(function)
         relation, row = with_row(relation, without)
         call: Node = FunctionCall(function, (row,))
         names = getattr(function, "_alias_names", None)
@@ -271,7 +279,7 @@ class Table:
 
     def _combine(self, right: Table, operation: joins.SetOperation, every: bool) -> Table:
         self._check_environment(right)
-        return self._of(joins.combine(self._rows, right._rows, operation, every, self._t_env))
+        return self._of(joins.combine(self._rows, right._rows, operation, every, self._context))
 
     def order_by(self, *fields: Expression[Any]) -> Table:
         """Return the rows in an order.
@@ -282,7 +290,7 @@ class Table:
             What to order by: ascending with nulls last, or ``.desc`` with nulls first. In
             streaming mode :meth:`fetch` must follow, unless the first is a time attribute.
         """
-        return self._of(sorting.sort(self._rows, nodes_of(fields, self._t_env), self._t_env))
+        return self._of(sorting.sort(self._rows, nodes_of(fields, self._context), self._context))
 
     def offset(self, offset: int) -> Table:
         """Return the rows without the first ones.
@@ -292,7 +300,7 @@ class Table:
         offset : int
             How many are left out. In streaming mode :meth:`fetch` must follow.
         """
-        return self._of(sorting.offset(self._relation, offset, self._t_env))
+        return self._of(sorting.offset(self._relation, offset, self._context))
 
     def fetch(self, fetch: int) -> Table:
         """Return the first rows.
@@ -302,7 +310,7 @@ class Table:
         fetch : int
             How many.
         """
-        return self._of(sorting.fetch(self._relation, fetch, self._t_env))
+        return self._of(sorting.fetch(self._relation, fetch, self._context))
 
     def limit(self, fetch: int, offset: int = 0) -> Table:
         """Return the first rows after some that are left out.
@@ -345,7 +353,7 @@ class Table:
             The new columns, without aggregates, under names that are not there yet.
         """
         return self._of(
-            projection.add_columns(self._rows, nodes_of(fields, self._t_env), self._t_env)
+            projection.add_columns(self._rows, nodes_of(fields, self._context), self._context)
         )
 
     def add_or_replace_columns(self, *fields: Expression[Any]) -> Table:
@@ -358,7 +366,7 @@ class Table:
         """
         return self._of(
             projection.add_or_replace_columns(
-                self._rows, nodes_of(fields, self._t_env), self._t_env
+                self._rows, nodes_of(fields, self._context), self._context
             )
         )
 
@@ -371,7 +379,7 @@ class Table:
             Columns with an alias: ``col("a").alias("b")``.
         """
         return self._of(
-            projection.rename_columns(self._rows, nodes_of(fields, self._t_env), self._t_env)
+            projection.rename_columns(self._rows, nodes_of(fields, self._context), self._context)
         )
 
     def drop_columns(self, *fields: Expression[Any]) -> Table:
@@ -383,7 +391,7 @@ class Table:
             The columns.
         """
         return self._of(
-            projection.drop_columns(self._rows, nodes_of(fields, self._t_env), self._t_env)
+            projection.drop_columns(self._rows, nodes_of(fields, self._context), self._context)
         )
 
     def map(self, func: Any) -> Table:
@@ -398,10 +406,10 @@ class Table:
         relation, node = self._called(func)
         inner = node.child if isinstance(node, Alias) else node
         if isinstance(inner, FunctionCall):
-            self._t_env._function_of(inner, "scalar", "async")
-        elif not isinstance(inner, Call) or scope_of(relation, self._t_env).has_aggregates(inner):
+            self._context.function_of(inner, "scalar", "async")
+        elif not isinstance(inner, Call) or scope_of(relation, self._context).has_aggregates(inner):
             raise TableException("Only a scalar function can be used in the map operator.")
-        mapped = projection.project(relation, [Alias(inner, ("f0",))], self._t_env)
+        mapped = projection.project(relation, [Alias(inner, ("f0",))], self._context)
         return self._of(flattened(mapped, "f0"))
 
     def flat_map(self, func: Any) -> Table:
@@ -413,7 +421,7 @@ class Table:
             The call; or the function itself, which is then called with the whole row.
         """
         relation, node = self._called(func)
-        return self._of(joins.flat_map(relation, node, self._t_env))
+        return self._of(joins.flat_map(relation, node, self._context))
 
     def aggregate(self, func: Any) -> AggregatedTable:
         """Aggregate all rows as one group, as :meth:`GroupedTable.aggregate`."""
@@ -434,9 +442,9 @@ class Table:
         pandas.DataFrame
             In streaming mode the rows that are left when all changes have been applied.
         """
-        from pyflow.table.sources import to_pandas
+        from pyflow.table.relations.sources import to_pandas
 
-        return to_pandas(settled(self._rows), self._t_env)
+        return to_pandas(settled(self._rows), self._context)
 
     def to_spark(self) -> DataFrame:
         """Return the table as a data frame of Spark.
@@ -457,7 +465,7 @@ class Table:
 
     def get_resolved_schema(self) -> ResolvedSchema:
         """Return names and types of the columns."""
-        from pyflow.table.catalog import ResolvedSchema
+        from pyflow.table.catalogs.resolved_schema import ResolvedSchema
 
         return ResolvedSchema.physical(self._relation.names, self._relation.types)
 
@@ -497,7 +505,8 @@ class Table:
         from pyflow.table.table_pipeline import TablePipeline
 
         return TablePipeline(
-            self._t_env._insertion(table_path_or_descriptor, self, overwrite), self._t_env
+            insertion_into(table_path_or_descriptor, self._rows, overwrite, self._context),
+            self._context,
         )
 
     def execute(self) -> TableResult:
@@ -510,7 +519,7 @@ class Table:
         """
         from pyflow.table.table_result import TableResult
 
-        return TableResult.of_rows(self._rows, self._t_env)
+        return TableResult.of_rows(self._rows, self._context)
 
     def explain(self, *extra_details: int) -> str:
         """Return how the rows are computed, in Spark's words.
@@ -520,7 +529,7 @@ class Table:
         *extra_details : ExplainDetail
             ``ESTIMATED_COST`` adds sizes; ``CHANGELOG_MODE`` the kinds of changes.
         """
-        from pyflow.table.planner.explanation import explain
+        from pyflow.table.relations.explanation import explain
 
         return explain([("", self._rows)], extra_details)
 
@@ -539,8 +548,8 @@ class Table:
             stands for INSERT, UPDATE_BEFORE, UPDATE_AFTER and DELETE, or several of them separated
             by commas; changes of other kinds are left out. By default their names do.
         """
-        operations = Operations.of(nodes_of(arguments, self._t_env))
-        return self._of(to_changelog(self._rows, operations, self._t_env))
+        operations = Operations.of(nodes_of(arguments, self._context))
+        return self._of(to_changelog(self._rows, operations, self._context))
 
     def from_changelog(self, *arguments: Expression[Any]) -> Table:
         """Return the rows as changes of a table, of the kinds that one of their columns tells.
@@ -552,8 +561,8 @@ class Table:
             ``op`` by default. ``map_(code, kind, ...).as_argument("op_mapping")`` says which kind a
             code, or several separated by commas, stands for; another code fails the query.
         """
-        operations = Operations.of(nodes_of(arguments, self._t_env))
-        return self._of(from_changelog(self._rows, operations, self._t_env))
+        operations = Operations.of(nodes_of(arguments, self._context))
+        return self._of(from_changelog(self._rows, operations, self._context))
 
 
 class GroupedTable:
@@ -575,7 +584,7 @@ class GroupedTable:
         table = self._table
         return table._of(
             select_grouped(
-                table._rows, self._groupings, nodes_of(fields, table._t_env), table._t_env
+                table._rows, self._groupings, nodes_of(fields, table._context), table._context
             )
         )
 
@@ -616,7 +625,7 @@ class GroupWindowedTable:
         *fields : Expression
             The window by its alias, and any grouping expressions.
         """
-        nodes = nodes_of(fields, self._table._t_env)
+        nodes = nodes_of(fields, self._table._context)
         groupings = [node for node in nodes if node != Field(self._window.name)]
         if len(groupings) != len(nodes) - 1:
             raise TableException("GroupBy must contain exactly one window alias.")
@@ -645,8 +654,8 @@ class WindowGroupedTable:
                 table._rows,
                 self._groupings,
                 self._window,
-                nodes_of(fields, table._t_env),
-                table._t_env,
+                nodes_of(fields, table._context),
+                table._context,
             )
         )
 
@@ -679,7 +688,9 @@ class OverWindowedTable:
         """
         table = self._table
         return table._of(
-            select_over(table._rows, self._windows, nodes_of(fields, table._t_env), table._t_env)
+            select_over(
+                table._rows, self._windows, nodes_of(fields, table._context), table._context
+            )
         )
 
 
@@ -707,10 +718,10 @@ class AggregatedTable:
             Grouping columns and columns of the function's result, without aggregates.
         """
         table = self._table
-        hidden = () if self._window is None else [_name_of(self._window.time, table._t_env)]
+        hidden = () if self._window is None else [_name_of(self._window.time, table._context)]
         relation, call = table._called(self._func, hidden)
-        grouped = aggregate_rows(relation, self._groupings, call, table._t_env, self._window)
-        return table._of(_selected(grouped, fields, table._t_env))
+        grouped = aggregate_rows(relation, self._groupings, call, table._context, self._window)
+        return table._of(_selected(grouped, fields, table._context))
 
 
 class FlatAggregateTable:
@@ -731,23 +742,23 @@ class FlatAggregateTable:
         """
         table = self._table
         relation, call = table._called(self._func)
-        grouped = flat_aggregate(relation, self._groupings, call, table._t_env)
-        return table._of(_selected(grouped, fields, table._t_env))
+        grouped = flat_aggregate(relation, self._groupings, call, table._context)
+        return table._of(_selected(grouped, fields, table._context))
 
 
-def _name_of(time: Expression[Any], environment: TableEnvironment) -> str:
-    node = node_of(time, environment)
+def _name_of(time: Expression[Any], context: TableContext) -> str:
+    node = node_of(time, context)
     return node.name if isinstance(node, Field) else ""
 
 
 def _selected(
-    relation: Relation, fields: Sequence[Expression[Any]], environment: TableEnvironment
+    relation: Relation, fields: Sequence[Expression[Any]], context: TableContext
 ) -> Relation:
-    nodes = nodes_of(fields, environment)
-    scope = scope_of(relation, environment)
+    nodes = nodes_of(fields, context)
+    scope = scope_of(relation, context)
     if any(scope.has_aggregates(node) for node in nodes):
         raise TableException(
             "Aggregate functions are not supported in the select right after the aggregate"
             " or flatAggregate operation."
         )
-    return projection.project(relation, nodes, environment)
+    return projection.project(relation, nodes, context)

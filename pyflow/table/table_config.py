@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyflow.common.configuration import Configuration
 from pyflow.common.time import Duration
-from pyflow.table.planner.configuration import SessionConfiguration, check
+from pyflow.session.options import SessionConfiguration, check
 from pyflow.table.sql_dialect import SqlDialect
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import Any
 
 from pyflow.common.config_options import ConfigOption
 from pyflow.common.configuration import text_of
-from pyflow.table.identifiers import literal, quoted_list
 from pyflow.table.schema import Schema
 from pyflow.util.exceptions import TableException
+from pyflow.util.identifiers import literal, quoted_list
 
 __all__ = ["FormatDescriptor", "TableDescriptor"]
 

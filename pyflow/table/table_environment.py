@@ -2,47 +2,40 @@
 
 from __future__ import annotations
 
-import functools
-import importlib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflow.common.configuration import Configuration
-from pyflow.common.unsupported import unsupported
 from pyflow.datastream.data_stream import DataStream
 from pyflow.datastream.stream_execution_environment import StreamExecutionEnvironment
-from pyflow.table import sources
-from pyflow.table.catalog import Catalog, CatalogFunction
-from pyflow.table.catalog_objects import TableView
-from pyflow.table.catalogs.spark import SparkTable
+from pyflow.session.options import start_jars, start_settings
+from pyflow.table import sql
+from pyflow.table.catalogs.catalog import Catalog
+from pyflow.table.catalogs.objects import CatalogFunction
+from pyflow.table.context import TableContext
 from pyflow.table.environment_settings import EnvironmentSettings
-from pyflow.table.java_functions import JavaFunction
-from pyflow.table.module import ModuleEntry
-from pyflow.table.objects import Entry, Objects
-from pyflow.table.planner.configuration import start_jars, start_settings
-from pyflow.table.planner.described import insertion_of, relation_of
-from pyflow.table.planner.function_settings import FunctionMetrics, FunctionSettings
-from pyflow.table.planner.named_functions import built_in_names
-from pyflow.table.planner.nodes import FunctionCall, Node
-from pyflow.table.planner.relation import Relation
-from pyflow.table.runtime.values import time_zone
+from pyflow.table.functions.java import JavaFunction
+from pyflow.table.functions.names import built_in_names
+from pyflow.table.module import MODULES, ModuleEntry
+from pyflow.table.relations import sources
+from pyflow.table.relations.tables import relation_of, relation_of_entry
 from pyflow.table.statement_set import StatementSet
 from pyflow.table.table import Table
-from pyflow.table.table_config import TableConfig
-from pyflow.table.types import DataType, RowType
+from pyflow.table.udf import wrapped
+from pyflow.types.logical_types import DataType, RowType
 from pyflow.util.exceptions import TableException
+from pyflow.util.unsupported import unsupported
 
 if TYPE_CHECKING:
-    import datetime
-
     import pandas
     from pyspark.sql import DataFrame, SparkSession
 
-    from pyflow.table.catalog import CatalogDescriptor
+    from pyflow.table.catalogs.manager import CatalogManager
+    from pyflow.table.catalogs.objects import CatalogDescriptor
     from pyflow.table.model_descriptor import ModelDescriptor
     from pyflow.table.module import Module
     from pyflow.table.plan_reference import PlanReference
-    from pyflow.table.planner.described import Insertion
+    from pyflow.table.table_config import TableConfig
     from pyflow.table.table_descriptor import TableDescriptor
 
 __all__ = ["StreamTableEnvironment", "TableEnvironment"]
@@ -72,21 +65,12 @@ class TableEnvironment:
     """
 
     def __init__(self, session: SparkSession, settings: EnvironmentSettings) -> None:
-        self._spark = session
-        self._is_streaming = settings.is_streaming_mode()
-        self._objects = Objects(
-            settings.get_built_in_catalog_name(), settings.get_built_in_database_name(), session
-        )
-        #: The views that are read now, from the outer to the inner one.
-        self._views: list[tuple[str, str, str]] = []
-        self._metrics = FunctionMetrics(session)
-        self._unnamed = 0
-        #: The paths of ADD JAR.
-        self._jars: list[str] = []
-        # Frames of tables without end, beside the descriptors that their numbers stand for.
-        self._streams: dict[int, tuple[TableDescriptor, DataFrame]] = {}
-        _prepare(session, self._is_streaming)
-        self._config = TableConfig(settings.get_configuration(), session)
+        _prepare(session, settings.is_streaming_mode())
+        self._context = TableContext(session, settings, sql)
+
+    @property
+    def _catalogs(self) -> CatalogManager:
+        return self._context.catalogs
 
     @staticmethod
     def create(environment_settings: EnvironmentSettings | Configuration) -> TableEnvironment:
@@ -120,11 +104,11 @@ class TableEnvironment:
             A wrapper that ``udf``, ``udtf``, ``udaf`` or ``udtaf`` returns, or an object of
             AggregateFunction or TableAggregateFunction.
         """
-        self._objects.add_system_function(name, self._wrapped(function))
+        self._catalogs.add_system_function(name, _registered(function))
 
     def drop_temporary_system_function(self, name: str) -> bool:
         """Forget a function; return whether there was one of the name."""
-        return self._objects.drop_system_function(name)
+        return self._catalogs.drop_system_function(name)
 
     def create_temporary_function(self, path: str, function: Any) -> None:
         """Register a Python function under a name in a catalog and database.
@@ -136,15 +120,15 @@ class TableEnvironment:
         function
             As for :meth:`create_temporary_system_function`.
         """
-        self._objects.add_function(path, self._wrapped(function))
+        self._catalogs.add_function(path, _registered(function))
 
     def drop_temporary_function(self, path: str) -> bool:
         """Forget a function; return whether there was one of the name."""
-        return self._objects.drop_temporary_function(path)
+        return self._catalogs.drop_temporary_function(path)
 
     def drop_function(self, path: str) -> bool:
         """Drop a function of a catalog; return whether there was one."""
-        return self._objects.drop_function(path, ignore=True)
+        return self._catalogs.drop_function(path, ignore=True)
 
     def create_java_temporary_system_function(self, name: str, function_class_name: str) -> None:
         """Register a function of a JVM class under a name that holds in every catalog.
@@ -156,7 +140,7 @@ class TableEnvironment:
         function_class_name : str
             A class that implements one of ``org.apache.spark.sql.api.java.UDF0`` to ``UDF22``.
         """
-        function = JavaFunction(function_class_name, self._spark)
+        function = JavaFunction(function_class_name, self._context.session)
         self.create_temporary_system_function(name, function)
 
     def create_java_function(
@@ -174,12 +158,14 @@ class TableEnvironment:
             Whether a function that is there already stays, without an error.
         """
         function = CatalogFunction.create_instance(function_class_name, "Java")
-        self._instantiated(function)
-        self._objects.create_function(path, function, bool(ignore_if_exists))
+        self._context.instantiated(function)
+        self._catalogs.create_function(path, function, bool(ignore_if_exists))
 
     def create_java_temporary_function(self, path: str, function_class_name: str) -> None:
         """Register a function of a JVM class; as :meth:`create_temporary_function`."""
-        self.create_temporary_function(path, JavaFunction(function_class_name, self._spark))
+        self.create_temporary_function(
+            path, JavaFunction(function_class_name, self._context.session)
+        )
 
     def create_temporary_table(
         self, path: str, descriptor: TableDescriptor, ignore_if_exists: bool | None = False
@@ -195,7 +181,7 @@ class TableEnvironment:
         ignore_if_exists : bool
             Whether a table that is there already stays, without an error.
         """
-        self._objects.add_table(path, descriptor, temporary=True, ignore=bool(ignore_if_exists))
+        self._catalogs.add_table(path, descriptor, temporary=True, ignore=bool(ignore_if_exists))
 
     def create_table(
         self, path: str, descriptor: TableDescriptor, ignore_if_exists: bool | None = False
@@ -207,7 +193,7 @@ class TableEnvironment:
         path, descriptor, ignore_if_exists
             As for :meth:`create_temporary_table`.
         """
-        self._objects.add_table(path, descriptor, temporary=False, ignore=bool(ignore_if_exists))
+        self._catalogs.add_table(path, descriptor, temporary=False, ignore=bool(ignore_if_exists))
 
     def create_temporary_view(
         self,
@@ -233,12 +219,13 @@ class TableEnvironment:
             raise TypeError(f"expected a Table or a DataStream, got {type(table).__name__}")
         elif fields_or_schema:
             raise ValueError(f"Invalid arguments for 'fields': {fields_or_schema!r}")
-        self._objects.add_view(view_path, table, temporary=True)
+        table._register(view_path, temporary=True)
 
     def _of_data_stream(self, data_stream: DataStream, *fields_or_schema: Any) -> Table:
-        from pyflow.table.data_streams import relation_of_stream
+        from pyflow.table.relations.data_streams import relation_of_stream
 
-        return Table(relation_of_stream(data_stream, fields_or_schema, self), self)
+        relation = relation_of_stream(data_stream, fields_or_schema, self._context)
+        return Table(relation, self._context)
 
     def create_view(
         self, view_path: str, table: Table, ignore_if_exists: bool | None = False
@@ -254,11 +241,11 @@ class TableEnvironment:
         ignore_if_exists : bool
             Whether what is there already stays, without an error.
         """
-        self._objects.add_view(view_path, table, temporary=False, ignore=bool(ignore_if_exists))
+        table._register(view_path, temporary=False, ignore=bool(ignore_if_exists))
 
     def drop_temporary_table(self, table_path: str) -> bool:
         """Forget a temporary table; return whether there was one of the name."""
-        return self._objects.drop_temporary(table_path, view=False)
+        return self._catalogs.drop_temporary(table_path, view=False)
 
     def drop_table(self, table_path: str, ignore_if_not_exists: bool | None = True) -> bool:
         """Forget a table of the catalog; return whether there was one of the name.
@@ -268,13 +255,13 @@ class TableEnvironment:
         TableException
             If there is none and `ignore_if_not_exists` is false.
         """
-        return self._objects.drop_permanent(
+        return self._catalogs.drop_permanent(
             table_path, view=False, ignore=bool(ignore_if_not_exists)
         )
 
     def drop_temporary_view(self, view_path: str) -> bool:
         """Forget a temporary view; return whether there was one of the name."""
-        return self._objects.drop_temporary(view_path, view=True)
+        return self._catalogs.drop_temporary(view_path, view=True)
 
     def drop_view(self, view_path: str, ignore_if_not_exists: bool | None = True) -> bool:
         """Forget a view of the catalog; return whether there was one of the name.
@@ -284,7 +271,9 @@ class TableEnvironment:
         TableException
             If there is none and `ignore_if_not_exists` is false.
         """
-        return self._objects.drop_permanent(view_path, view=True, ignore=bool(ignore_if_not_exists))
+        return self._catalogs.drop_permanent(
+            view_path, view=True, ignore=bool(ignore_if_not_exists)
+        )
 
     def from_path(self, path: str) -> Table:
         """Return the table or view of a name.
@@ -294,7 +283,7 @@ class TableEnvironment:
         TableException
             If there is none.
         """
-        return Table(self._relation_of(self._objects.find(path)), self)
+        return Table(relation_of_entry(self._catalogs.find(path), self._context), self._context)
 
     def from_descriptor(self, descriptor: TableDescriptor) -> Table:
         """Return the table that a connector reads.
@@ -304,7 +293,7 @@ class TableEnvironment:
         descriptor : TableDescriptor
             Columns, connector and options.
         """
-        return Table(relation_of(descriptor, "of a descriptor", self), self)
+        return Table(relation_of(descriptor, "of a descriptor", self._context), self._context)
 
     def from_elements(
         self,
@@ -323,7 +312,9 @@ class TableEnvironment:
         verify_schema : bool
             Whether values are checked against the types.
         """
-        return Table(sources.of_elements(elements, schema, verify_schema, self), self)
+        return Table(
+            sources.of_elements(elements, schema, verify_schema, self._context), self._context
+        )
 
     def from_pandas(
         self,
@@ -342,7 +333,7 @@ class TableEnvironment:
         splits_num : int
             Into how many partitions the rows are split.
         """
-        return Table(sources.of_pandas(pdf, schema, splits_num, self), self)
+        return Table(sources.of_pandas(pdf, schema, splits_num, self._context), self._context)
 
     def from_spark(self, frame: DataFrame) -> Table:
         """Return a table of a data frame of Spark.
@@ -353,27 +344,27 @@ class TableEnvironment:
             A frame with columns of different names. In streaming mode it may be a streaming one,
             whose column with a watermark is a time attribute.
         """
-        if frame.isStreaming and not self._is_streaming:
+        if frame.isStreaming and not self._context.is_streaming:
             raise TableException(
                 "A streaming data frame of Spark has no end, which is not allowed in batch mode."
             )
-        return Table(sources.of_spark(frame), self)
+        return Table(sources.of_spark(frame), self._context)
 
     def list_catalogs(self) -> list[str]:
         """Return the names of the catalogs."""
-        return self._objects.catalogs()
+        return self._catalogs.catalogs()
 
     def list_databases(self) -> list[str]:
         """Return the names of the databases of the current catalog."""
-        return self._objects.databases()
+        return self._catalogs.databases()
 
     def list_tables(self) -> list[str]:
         """Return the names of the tables and views of the current database."""
-        return self._objects.names()
+        return self._catalogs.names()
 
     def list_views(self) -> list[str]:
         """Return the names of the views of the current database."""
-        return self._objects.names(view=True)
+        return self._catalogs.names(view=True)
 
     def list_materialized_tables(self) -> list[str]:
         """Return the names of the materialized tables of the current database: none."""
@@ -381,27 +372,27 @@ class TableEnvironment:
 
     def list_temporary_tables(self) -> list[str]:
         """Return the names of the temporary tables of the current database."""
-        return self._objects.names(view=False, temporary=True)
+        return self._catalogs.names(view=False, temporary=True)
 
     def list_temporary_views(self) -> list[str]:
         """Return the names of the temporary views of the current database."""
-        return self._objects.names(view=True, temporary=True)
+        return self._catalogs.names(view=True, temporary=True)
 
     def list_user_defined_functions(self) -> list[str]:
         """Return the names of the program's functions."""
-        return self._objects.function_names()
+        return self._catalogs.function_names()
 
     def list_functions(self) -> list[str]:
         """Return the names of all functions, built-in ones among them."""
-        return sorted({*built_in_names(), *self._objects.function_names()})
+        return sorted({*built_in_names(), *self._catalogs.function_names()})
 
     def list_modules(self) -> list[str]:
         """Return the names of the modules: ``core``, the built-in functions."""
-        return ["core"]
+        return [each.name() for each in MODULES]
 
     def list_full_modules(self) -> list[ModuleEntry]:
         """Return the modules and whether they are used."""
-        return [ModuleEntry("core", True)]
+        return list(MODULES)
 
     def list_models(self) -> list[str]:
         """Return the names of the models: none."""
@@ -413,7 +404,7 @@ class TableEnvironment:
 
     def get_current_catalog(self) -> str:
         """Return the name of the current catalog."""
-        return self._objects.catalog
+        return self._catalogs.catalog
 
     def use_catalog(self, catalog_name: str) -> None:
         """Make a catalog the current one.
@@ -423,11 +414,11 @@ class TableEnvironment:
         CatalogException
             If there is none of the name.
         """
-        self._objects.use_catalog(catalog_name)
+        self._catalogs.use_catalog(catalog_name)
 
     def get_current_database(self) -> str:
         """Return the name of the current database."""
-        return self._objects.database
+        return self._catalogs.database
 
     def use_database(self, database_name: str) -> None:
         """Make a database the current one.
@@ -437,15 +428,15 @@ class TableEnvironment:
         CatalogException
             If there is none of the name.
         """
-        self._objects.use_database(database_name)
+        self._catalogs.use_database(database_name)
 
     def get_config(self) -> TableConfig:
         """Return the settings."""
-        return self._config
+        return self._context.config
 
     def create_statement_set(self) -> StatementSet:
         """Return a set of insertions that run together."""
-        return StatementSet(self)
+        return StatementSet(self._context)
 
     def add_python_file(self, file_path: str) -> None:
         """Let functions import from a Python file, a package's archive or a directory.
@@ -458,9 +449,9 @@ class TableEnvironment:
         file_path : str
             Path on the driver.
         """
-        from pyflow.table.dependencies import add_file
+        from pyflow.session.dependencies import add_file
 
-        add_file(self._spark, file_path)
+        add_file(self._context.session, file_path)
 
     def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
         """Unpack an archive into the working directory of functions.
@@ -481,9 +472,9 @@ class TableEnvironment:
             If there is no such file, another archive has that name, or, with a local master,
             something of that name is in the working directory.
         """
-        from pyflow.table.dependencies import add_archive
+        from pyflow.session.dependencies import add_archive
 
-        add_archive(self._spark, archive_path, target_dir)
+        add_archive(self._context.session, archive_path, target_dir)
 
     @unsupported(
         "packages are not installed while a job runs. Install them into the executors' Python, or "
@@ -507,9 +498,7 @@ class TableEnvironment:
         TableException
             With line and column, where the query is wrong or asks for what is not carried.
         """
-        from pyflow.table import sql
-
-        return sql.query(self, query)
+        return sql.query(self._context, query)
 
     def execute_sql(self, stmt: str) -> Any:
         """Run a statement in Flink's SQL.
@@ -524,9 +513,7 @@ class TableEnvironment:
         TableException
             With line and column, where the statement is wrong or asks for what is not carried.
         """
-        from pyflow.table import sql
-
-        return sql.execute(self, stmt)
+        return sql.execute(self._context, stmt)
 
     def explain_sql(self, stmt: str, *extra_details: int) -> Any:
         """Return how a query or an insertion in Flink's SQL is run.
@@ -538,9 +525,7 @@ class TableEnvironment:
         *extra_details
             As for :meth:`Table.explain`.
         """
-        from pyflow.table import sql
-
-        return sql.explain(self, stmt, *extra_details)
+        return sql.explain(self._context, stmt, *extra_details)
 
     def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor) -> None:
         """Add the catalog that a descriptor describes.
@@ -559,7 +544,7 @@ class TableEnvironment:
         TableException
             If there is no such type, or no such option.
         """
-        self._objects.create_catalog(catalog_name, catalog_descriptor)
+        self._catalogs.create_catalog(catalog_name, catalog_descriptor)
 
     def register_catalog(self, catalog_name: str, catalog: Catalog) -> None:
         """Add a catalog.
@@ -580,11 +565,11 @@ class TableEnvironment:
         """
         if not isinstance(catalog, Catalog):
             raise TypeError(f"expected a Catalog, got {type(catalog).__name__}")
-        self._objects.register_catalog(catalog_name, catalog)
+        self._catalogs.register_catalog(catalog_name, catalog)
 
     def get_catalog(self, catalog_name: str) -> Catalog | None:
         """Return the catalog of a name; None if there is none."""
-        return self._objects.catalog_or_none(catalog_name)
+        return self._catalogs.catalog_or_none(catalog_name)
 
     @unsupported(_MODULES)
     def load_module(self, module_name: str, module: Module) -> None:
@@ -635,150 +620,6 @@ class TableEnvironment:
     @unsupported(_PLANS)
     def execute_plan(self, plan_reference: PlanReference) -> Any:
         """Run a plan."""
-
-    # What tables, expressions and functions ask of their environment.
-
-    def _relation_of(self, entry: Entry) -> Relation:
-        """Return the rows of a table or view."""
-        table = entry.table
-        if isinstance(table, TableView):
-            assert table.table is not None
-            return table.table._rows
-        if isinstance(table, SparkTable) or not table.is_view:
-            return relation_of(table._descriptor, entry.identifier, self)
-        if entry.path in self._views:
-            raise TableException(f"The view {entry.identifier} reads itself.")
-        from pyflow.table import sql
-
-        self._views.append(entry.path)
-        try:
-            return sql.view(self, table, entry.identifier)
-        finally:
-            self._views.pop()
-
-    @functools.cached_property
-    def _one_row(self) -> Relation:
-        """The relation of one row without columns, in one partition."""
-        return Relation(self._spark.range(0, 1, 1, 1).select(), ())
-
-    def _function(self, name: str) -> Any:
-        """Return the function registered under a name; None if there is none."""
-        found = self._objects.function(name)
-        if found is None or found.function is not None:
-            return None if found is None else found.function
-        assert found.described is not None
-        return self._instantiated(found.described)
-
-    def _system_function(self, name: str) -> Any:
-        """Return the temporary system function of a name; None if there is none."""
-        found = self._objects.system_function(name)
-        return None if found is None else found.function or self._function(name)
-
-    def _instantiated(self, described: CatalogFunction) -> Any:
-        """Return the function that a catalog describes.
-
-        Raises
-        ------
-        TableException
-            If there is none of its name.
-        """
-        name = described.get_class_name()
-        if described.get_function_language() != "PYTHON":
-            return JavaFunction(name, self._spark)
-        module, _, attribute = name.rpartition(".")
-        if not module or not attribute:
-            raise TableException(f"the place of a Python function is 'module.name', not {name!r}")
-        try:
-            found = getattr(importlib.import_module(module), attribute)
-        except (ImportError, AttributeError) as error:
-            raise TableException(f"'{name}' cannot be imported: {error}") from error
-        return self._wrapped(found)
-
-    def _function_of(self, call: Node, *kinds: str) -> Any:
-        """Return the function that a node calls.
-
-        Raises
-        ------
-        TableException
-            If it calls none, or one of another kind.
-        """
-        if not isinstance(call, FunctionCall):
-            raise TableException(f"expected a call of a {' or '.join(kinds)} function, got: {call}")
-        function = call.function
-        if kinds and function.kind not in kinds:
-            raise TableException(
-                f"expected a {' or '.join(kinds)} function, "
-                f"but {function.name!r} is a function of kind {function.kind}"
-            )
-        return function
-
-    def _check_wrapper(self, function: Any) -> None:
-        from pyflow.table.udf import UserDefinedFunctionWrapper
-
-        if not isinstance(function, UserDefinedFunctionWrapper):
-            raise TypeError(
-                "expected an Expression or a function made by udf(), udtf(), udaf() or udtaf(), "
-                f"got {type(function).__name__}: {function!r}"
-            )
-
-    def _wrapped(self, function: Any) -> Any:
-        from pyflow.table.udf import AggregateFunction, TableAggregateFunction, udaf, udtaf
-
-        if isinstance(function, JavaFunction):
-            return function
-        if isinstance(function, AggregateFunction):
-            return udaf(function)
-        if isinstance(function, TableAggregateFunction):
-            return udtaf(function)
-        self._check_wrapper(function)
-        return function
-
-    def _function_settings(self) -> FunctionSettings:
-        return FunctionSettings.of(self._spark, self._config.to_map(), self._metrics)
-
-    def _time_zone_name(self) -> str:
-        return str(self._spark.conf.get("spark.sql.session.timeZone"))
-
-    def _time_zone(self) -> datetime.tzinfo:
-        return time_zone(self._time_zone_name())
-
-    def _parallelism(self) -> int:
-        """Return how many tasks work at once: as set, or as many as Spark has cores."""
-        chosen = int(self._config.get("parallelism.default", None) or -1)
-        if chosen > 0:
-            return chosen
-        if hasattr(self._spark, "_jsparkSession"):
-            return int(self._spark.sparkContext.defaultParallelism)
-        return 1
-
-    def _register_unnamed(self, table: Table) -> str:
-        name = f"UnnamedTable${self._unnamed}"
-        self._unnamed += 1
-        self._objects.add_view(f"`{name}`", table, temporary=True)
-        return name
-
-    def _insertion(
-        self,
-        target: str | TableDescriptor,
-        table: Table,
-        overwrite: bool,
-        on_conflict: str | None = None,
-    ) -> Insertion:
-        if isinstance(target, str):
-            entry = self._objects.find(target)
-            if entry.descriptor is None:
-                raise TableException(f"{entry.identifier} is a view: it cannot be written.")
-            return insertion_of(
-                entry.descriptor,
-                entry.identifier,
-                entry.path,
-                table._rows,
-                overwrite,
-                self,
-                on_conflict,
-            )
-        name = "of a descriptor"
-        return insertion_of(target, name, None, table._rows, overwrite, self, on_conflict)
 
 
 class StreamTableEnvironment(TableEnvironment):
@@ -868,6 +709,10 @@ class StreamTableEnvironment(TableEnvironment):
         """Return the changes of a table as a data stream."""
 
 
+def _registered(function: Any) -> Any:
+    return function if isinstance(function, JavaFunction) else wrapped(function)
+
+
 def _settings(given: Any) -> EnvironmentSettings:
     if isinstance(given, Configuration):
         return EnvironmentSettings.new_instance().with_configuration(given).build()
@@ -880,7 +725,7 @@ def _prepare(session: SparkSession, streaming: bool) -> None:
     """Give a session the settings that tables need."""
     is_classic = hasattr(session, "_jsparkSession")
     if is_classic:
-        from pyflow.table.jvm_classes import remember_methods
+        from pyflow.session.jvm_classes import remember_methods
 
         remember_methods(session._jvm)
     session.conf.set("spark.sql.caseSensitive", "true")
@@ -894,7 +739,7 @@ def _session(settings: EnvironmentSettings) -> SparkSession:
     """Return the active session, or start one in which functions run in thread mode."""
     from pyspark.sql import SparkSession
 
-    from pyflow.session import configure, present_settings, with_items
+    from pyflow.session.builder import configure, present_settings, with_items
 
     active = SparkSession.getActiveSession()
     if active is not None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyflow.common.unsupported import unsupported
-from pyflow.table.statement_set import executed
+from pyflow.table.table_result import executed
+from pyflow.util.unsupported import unsupported
 
 if TYPE_CHECKING:
-    from pyflow.table.catalog import ObjectIdentifier
-    from pyflow.table.planner.described import Insertion
-    from pyflow.table.table_environment import TableEnvironment
+    from pyflow.table.catalogs.objects import ObjectIdentifier
+    from pyflow.table.context import TableContext
+    from pyflow.table.relations.tables import Insertion
     from pyflow.table.table_result import TableResult
 
 __all__ = ["TablePipeline"]
@@ -19,9 +19,9 @@ __all__ = ["TablePipeline"]
 class TablePipeline:
     """Rows and the table that they will be written into."""
 
-    def __init__(self, insertion: Insertion, t_env: TableEnvironment) -> None:
+    def __init__(self, insertion: Insertion, context: TableContext) -> None:
         self._insertion = insertion
-        self._t_env = t_env
+        self._context = context
 
     def __str__(self) -> str:
         return f"INSERT INTO {self._insertion.name}"
@@ -34,11 +34,11 @@ class TablePipeline:
         TableResult
             ``wait()`` on it until all is written.
         """
-        return executed([self._insertion], self._t_env)
+        return executed([self._insertion], self._context)
 
     def explain(self, *extra_details: int) -> str:
         """Return how the rows are computed, in Spark's words."""
-        from pyflow.table.planner.explanation import explain
+        from pyflow.table.relations.explanation import explain
 
         return explain([(self._insertion.name, self._insertion.rows)], extra_details)
 

@@ -7,21 +7,24 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from pyflow.common.types import Row, RowKind
-from pyflow.table import tableau
-from pyflow.table.local_rows import local_rows
-from pyflow.table.planner.changelog import in_order
-from pyflow.table.planner.relation import Relation
+from pyflow.session.local_rows import local_rows
+from pyflow.streaming.jobs.job import Job
+from pyflow.table.changes.changelog import in_order
+from pyflow.table.changes.relation import Relation
+from pyflow.table.relations.explanation import explain
+from pyflow.table.relations.queries import CollectedRows, job_of, queries_text, start_insertions
 from pyflow.table.result_kind import ResultKind
-from pyflow.table.streams import CollectedRows
-from pyflow.table.types import DataType, DataTypes
-from pyflow.table.value_text import cast_text
-from pyflow.table.values import from_spark_value
+from pyflow.types import tableau
+from pyflow.types.data_types import DataTypes
+from pyflow.types.logical_types import DataType
+from pyflow.types.strings import cast_text
+from pyflow.types.values import from_spark_value
 
 if TYPE_CHECKING:
     from pyflow.common.job_client import JobClient
-    from pyflow.table.catalog import ResolvedSchema
-    from pyflow.table.jobs import Job
-    from pyflow.table.table_environment import TableEnvironment
+    from pyflow.table.catalogs.resolved_schema import ResolvedSchema
+    from pyflow.table.context import TableContext
+    from pyflow.table.relations.tables import Insertion
     from pyflow.table.table_schema import TableSchema
 
 __all__ = ["CloseableIterator", "TableResult"]
@@ -39,7 +42,7 @@ class TableResult:
     def __init__(
         self,
         fields: Fields,
-        environment: TableEnvironment,
+        context: TableContext,
         rows: Callable[[], Iterator[Row]],
         kind: int = ResultKind.SUCCESS_WITH_CONTENT,
         job: Job | None = None,
@@ -47,7 +50,7 @@ class TableResult:
         query: Job | None = None,
     ) -> None:
         self._fields = tuple(fields)
-        self._environment = environment
+        self._context = context
         self._make_rows = rows
         self._kind = kind
         self._job = job
@@ -56,14 +59,14 @@ class TableResult:
         self._iterator: CloseableIterator | None = None
 
     @classmethod
-    def of_rows(cls, relation: Relation, environment: TableEnvironment) -> TableResult:
+    def of_rows(cls, relation: Relation, context: TableContext) -> TableResult:
         """Return the result of a query; one of rows without end starts now."""
-        streaming = environment._is_streaming
+        streaming = context.is_streaming
         if streaming and relation.unbounded:
-            collected = CollectedRows(relation, rows_of, environment)
+            collected = CollectedRows(relation, rows_of, context)
             return cls(
                 relation.fields,
-                environment,
+                context,
                 lambda: collected,
                 shows_kinds=True,
                 query=collected.job,
@@ -72,12 +75,10 @@ class TableResult:
         def rows() -> Iterator[Row]:
             return rows_of(relation)
 
-        return cls(relation.fields, environment, rows, shows_kinds=streaming)
+        return cls(relation.fields, context, rows, shows_kinds=streaming)
 
     @classmethod
-    def of_insertions(
-        cls, names: Sequence[str], job: Job, environment: TableEnvironment
-    ) -> TableResult:
+    def of_insertions(cls, names: Sequence[str], job: Job, context: TableContext) -> TableResult:
         """Return the result of insertions into the tables of these names."""
 
         def rows() -> Iterator[Row]:
@@ -85,13 +86,13 @@ class TableResult:
             yield Row(*(-1 for _ in names))
 
         fields = [(name, DataTypes.BIGINT()) for name in names]
-        return cls(fields, environment, rows, job=job)
+        return cls(fields, context, rows, job=job)
 
     @classmethod
-    def ok(cls, environment: TableEnvironment) -> TableResult:
+    def ok(cls, context: TableContext) -> TableResult:
         """Return the result of a statement that has no rows to show."""
         fields = [("result", DataTypes.STRING())]
-        return cls(fields, environment, lambda: iter([Row("OK")]), kind=ResultKind.SUCCESS)
+        return cls(fields, context, lambda: iter([Row("OK")]), kind=ResultKind.SUCCESS)
 
     def get_job_client(self) -> JobClient | None:
         """Return the client of the job that inserts, or that runs a query without end.
@@ -129,7 +130,7 @@ class TableResult:
 
     def get_resolved_schema(self) -> ResolvedSchema:
         """Return names and types of the rows."""
-        from pyflow.table.catalog import ResolvedSchema
+        from pyflow.table.catalogs.resolved_schema import ResolvedSchema
 
         return ResolvedSchema.physical(
             [name for name, _ in self._fields], [t for _, t in self._fields]
@@ -156,9 +157,9 @@ class TableResult:
             return
         names = [name for name, _ in self._fields]
         types = [data_type for _, data_type in self._fields]
-        config = self._environment.get_config()
+        config = self._context.config
         max_width = int(config.get("table.display.max-column-width", None) or 30)
-        zone = self._environment._time_zone()
+        zone = self._context.time_zone()
         widths = tableau.widths_of_types(names, types, max_width)
         if self._shows_kinds:
             widths = [len(tableau.KIND_COLUMN), *widths]
@@ -235,3 +236,27 @@ def rows_of(relation: Relation) -> Iterator[Row]:
         if relation.updating:
             row.set_row_kind(kinds[values[len(types)]])
         yield row
+
+
+def executed(insertions: list[Insertion], context: TableContext) -> TableResult:
+    """Start insertions as one job, and return what tells of its end."""
+    unbounded = [insertion for insertion in insertions if insertion.rows.unbounded]
+    bounded = [insertion for insertion in insertions if insertion not in unbounded]
+
+    def work() -> None:
+        for insertion in bounded:
+            insertion.run(context)
+
+    if unbounded:
+        queries = start_insertions(unbounded, context)
+        job = job_of(queries, context.session, before=work)
+    else:
+        job = Job(context.session, work)
+    names = [insertion.name for insertion in insertions]
+    return TableResult.of_insertions(names, job, context)
+
+
+def explained(insertions: Sequence[Insertion], details: Sequence[int]) -> str:
+    """Return how the rows of insertions are computed, in Spark's words."""
+    plans = explain([(each.name, each.rows) for each in insertions], details)
+    return queries_text(insertions) + plans

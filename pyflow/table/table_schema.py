@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyflow.table.logical_types import DataType, RowField, RowType
+from pyflow.types.logical_types import DataType, RowField, RowType
 from pyflow.util.exceptions import TableException
 
 __all__ = ["TableSchema"]

@@ -8,15 +8,16 @@ from __future__ import annotations
 import functools
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pyflow.streaming.runtime.functions import FunctionContext, UserDefinedFunction
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, WindowSpec
 
-    from pyflow.metrics.metricbase import MetricGroup
-    from pyflow.table.planner.function_settings import FunctionSettings
-    from pyflow.table.types import DataType, RowType
+    from pyflow.table.functions.settings import FunctionSettings
+    from pyflow.types.logical_types import DataType, RowType
 
 __all__ = [
     "AggregateFunction",
@@ -35,96 +36,6 @@ T = TypeVar("T")
 ACC = TypeVar("ACC")
 
 _FUNC_TYPES = ("general", "pandas")
-
-
-class FunctionContext:
-    """What a function learns of the task that it runs in, and of its job.
-
-    Parameters
-    ----------
-    base_metric_group : MetricGroup or None
-        None where metrics are switched off.
-    job_parameters : mapping of str to str
-    task_name, task_name_with_subtasks : str, optional
-    number_of_parallel_subtasks, max_number_of_parallel_subtasks : int, optional
-    index_of_this_subtask, attempt_number : int, optional
-    """
-
-    def __init__(
-        self,
-        base_metric_group: MetricGroup | None,
-        job_parameters: Mapping[str, str],
-        task_name: str | None = None,
-        task_name_with_subtasks: str | None = None,
-        number_of_parallel_subtasks: int | None = None,
-        max_number_of_parallel_subtasks: int | None = None,
-        index_of_this_subtask: int | None = None,
-        attempt_number: int | None = None,
-    ) -> None:
-        self._base_metric_group = base_metric_group
-        self._job_parameters = job_parameters
-        self._task_name = task_name
-        self._task_name_with_subtasks = task_name_with_subtasks
-        self._number_of_parallel_subtasks = number_of_parallel_subtasks
-        self._max_number_of_parallel_subtasks = max_number_of_parallel_subtasks
-        self._index_of_this_subtask = index_of_this_subtask
-        self._attempt_number = attempt_number
-
-    def get_metric_group(self) -> MetricGroup:
-        """Return the group of the function's metrics in this task.
-
-        Raises
-        ------
-        RuntimeError
-            If ``python.metric.enabled`` is false.
-        """
-        if self._base_metric_group is None:
-            raise RuntimeError(
-                "metrics are switched off: set python.metric.enabled to true to have them"
-            )
-        return self._base_metric_group
-
-    def get_job_parameter(self, key: str, default_value: str) -> str:
-        """Return a value of ``pipeline.global-job-parameters``, or the default."""
-        return self._job_parameters.get(key, default_value)
-
-    def get_task_name(self) -> str | None:
-        """Return the name of the task: that of the function, in PyFlink that of the operator."""
-        return self._task_name
-
-    def get_task_name_with_subtasks(self) -> str | None:
-        """Return the name with the number of the task, from 1 on: ``f (3/6)``."""
-        return self._task_name_with_subtasks
-
-    def get_number_of_parallel_subtasks(self) -> int | None:
-        """Return how many tasks the stage has; None on executors without PyFlow's plugin."""
-        return self._number_of_parallel_subtasks
-
-    def get_max_number_of_parallel_subtasks(self) -> int | None:
-        """Return the same number: Spark cannot raise it while a query runs."""
-        return self._max_number_of_parallel_subtasks
-
-    def get_index_of_this_subtask(self) -> int | None:
-        """Return the number of the task in its stage, from 0 on."""
-        return self._index_of_this_subtask
-
-    def get_attempt_number(self) -> int | None:
-        """Return how many attempts at the task were made before."""
-        return self._attempt_number
-
-
-class UserDefinedFunction:
-    """What all functions have. An object of it is used by one task at a time."""
-
-    def open(self, function_context: FunctionContext) -> None:
-        """Prepare for a task, before its first row."""
-
-    def close(self) -> None:
-        """Give back what the function holds, after a task's last row, also if the task failed."""
-
-    def is_deterministic(self) -> bool:
-        """Return whether the same arguments always give the same result."""
-        return True
 
 
 class ScalarFunction(UserDefinedFunction, ABC):
@@ -328,7 +239,7 @@ class UserDefinedScalarFunctionWrapper(UserDefinedFunctionWrapper):
         constants : collection of int
             The places of arguments that depend on no row.
         """
-        from pyflow.table.planner import python_functions
+        from pyflow.table.functions import python as python_functions
 
         return python_functions.scalar(self, self.result_type, arguments, types, context, constants)
 
@@ -346,7 +257,7 @@ class UserDefinedAsyncScalarFunctionWrapper(UserDefinedScalarFunctionWrapper):
         constants: Collection[int] = (),
     ) -> Column:
         """Return the call of the function as a column."""
-        from pyflow.table.planner import python_functions
+        from pyflow.table.functions import python as python_functions
 
         return python_functions.async_scalar(self, self.result_type, arguments, types, context)
 
@@ -402,7 +313,7 @@ class UserDefinedTableFunctionWrapper(UserDefinedFunctionWrapper):
             Whether a row of which it makes none comes once, with nulls.
         context : FunctionSettings
         """
-        from pyflow.table.planner import python_functions
+        from pyflow.table.functions import python as python_functions
 
         return python_functions.lateral(
             self, self.result_type, frame, arguments, types, names, outer, context
@@ -453,7 +364,7 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
 
     def _refuse_map(self) -> None:
         if not isinstance(self._result_type, str):
-            from pyflow.table.types import MapType
+            from pyflow.types.logical_types import MapType
 
             if isinstance(self._result_type, MapType):
                 raise TypeError(
@@ -494,7 +405,7 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
         window : WindowSpec, optional
             What it is over; the rows of a group otherwise.
         """
-        from pyflow.table.planner import python_functions
+        from pyflow.table.functions import python as python_functions
 
         return python_functions.aggregate(
             self, self.result_type, arguments, types, context, distinct, window
@@ -508,7 +419,7 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
         distinct: bool = False,
     ) -> Column:
         """Return the rows of a table aggregate for a group: an array, for ``inline``."""
-        from pyflow.table.planner import python_functions
+        from pyflow.table.functions import python as python_functions
 
         return python_functions.table_aggregate(
             self, _row_type(self._result_type), arguments, types, context, distinct
@@ -518,7 +429,7 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
 def _checked(what: str, data_type: Any, prefix: str, contains: bool = False) -> Any:
     """A type as it was given, if it is one."""
     if not isinstance(data_type, str):
-        from pyflow.table.types import DataType
+        from pyflow.types.logical_types import DataType
 
         if not isinstance(data_type, DataType):
             verb = "contains" if contains else "is"
@@ -532,7 +443,7 @@ def _checked_list(what: str, types: Any, rows: bool = True) -> Any:
         return None
     if isinstance(types, str):
         return [types]
-    from pyflow.table.types import DataType, RowType
+    from pyflow.types.logical_types import DataType, RowType
 
     if isinstance(types, RowType):
         return types.field_types() if rows else types
@@ -545,15 +456,15 @@ def _checked_list(what: str, types: Any, rows: bool = True) -> Any:
 def _parsed(data_type: DataType | str) -> DataType:
     if not isinstance(data_type, str):
         return data_type
-    from pyflow.table.types import parse
+    from pyflow.types.syntax import parse
 
     return parse(data_type)
 
 
 def _row_type(types: Any) -> RowType:
     """The type of a row, given that of a row, or of its field or fields."""
-    from pyflow.table.planner.python_functions import row_of
-    from pyflow.table.types import RowType
+    from pyflow.table.functions.python import row_of
+    from pyflow.types.logical_types import RowType
 
     if not isinstance(types, list):
         parsed = _parsed(types)
@@ -754,3 +665,33 @@ def udtaf(
         is_table_aggregate=True,
     )
     return make if f is None else make(f)
+
+
+def check_wrapper(function: Any) -> None:
+    """Raise unless an object is a function as `udf`, `udtf`, `udaf` and `udtaf` return it.
+
+    Raises
+    ------
+    TypeError
+    """
+    if not isinstance(function, UserDefinedFunctionWrapper):
+        raise TypeError(
+            "expected an Expression or a function made by udf(), udtf(), udaf() or udtaf(), "
+            f"got {type(function).__name__}: {function!r}"
+        )
+
+
+def wrapped(function: Any) -> UserDefinedFunctionWrapper:
+    """Return a function as it is registered; objects of aggregate functions may come bare.
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+    """
+    if isinstance(function, AggregateFunction):
+        return udaf(function)  # type: ignore[no-any-return]
+    if isinstance(function, TableAggregateFunction):
+        return udtaf(function)  # type: ignore[no-any-return]
+    check_wrapper(function)
+    return function  # type: ignore[no-any-return]

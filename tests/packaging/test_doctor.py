@@ -12,7 +12,7 @@ import pytest
 
 import pyflow
 from jars import without_code
-from pyflow import session
+from pyflow.session import builder as session
 
 CHECKS = [
     "JDK",

@@ -56,9 +56,8 @@ def test_the_python_code_that_runs_on_executors(jar, root):
     packed = {name for name in jar.namelist() if name.startswith("python/") and name[-1] != "/"}
 
     package = root / "pyflow"
-    modules = [package / "__init__.py", package / "libpython.py"]
-    for part in ("thread_mode", "common", "metrics", "table", "util"):
-        modules += (package / part).rglob("*.py")
+    command = {package / "__main__.py", *(package / "cli").rglob("*.py")}
+    modules = {*package.rglob("*.py")} - command
     assert packed == {f"python/{path.relative_to(root)}" for path in modules}
 
 

@@ -10,7 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import pyflow
-from pyflow import cli, session
+from pyflow import cli
+from pyflow.session import builder as session
 
 DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
 EXECUTOR_OPTIONS = "spark.executor.extraJavaOptions"
@@ -259,7 +260,7 @@ def test_configure_warns_when_spark_is_running(monkeypatch):
 
 
 def test_jar_path_says_what_to_do_without_a_jar(monkeypatch, tmp_path):
-    monkeypatch.setattr(session, "__file__", str(tmp_path / "session.py"))
+    monkeypatch.setattr(pyflow, "__path__", [str(tmp_path)])
 
     with pytest.raises(session.JarNotFoundError, match="make build"):
         pyflow.jar_path()
@@ -282,7 +283,7 @@ def test_conf_can_be_appended_to_spark_defaults(capsys, tmp_path):
 
 
 def test_conf_without_a_jar_is_an_error_not_a_traceback(capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(session, "__file__", str(tmp_path / "session.py"))
+    monkeypatch.setattr(pyflow, "__path__", [str(tmp_path)])
 
     assert cli.main(["conf"]) == 1
     assert capsys.readouterr().err.startswith("pyflow: no plugin jar at")

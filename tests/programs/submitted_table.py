@@ -16,4 +16,4 @@ t_env.create_temporary_function("place", place)
 with t_env.execute_sql("SELECT place(1)").collect() as rows:
     print("functions run in:", *(row[0] for row in rows))
 for name in ("jars", "plugins", "pyflow.execution-mode", "executor.extraJavaOptions"):
-    print(f"{name}:", t_env._spark.conf.get(f"spark.{name}", None))
+    print(f"{name}:", t_env._context.session.conf.get(f"spark.{name}", None))

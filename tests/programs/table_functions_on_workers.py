@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from pyflow.common import Row
 from pyflow.table import DataTypes
-from pyflow.table.planner.function_settings import FunctionSettings
+from pyflow.table.functions.settings import FunctionSettings
 from pyflow.table.udf import ScalarFunction, udf
 
 

@@ -10,9 +10,10 @@ import recordings
 from pyspark.sql import DataFrame, SparkSession
 
 import expression_cases
-from pyflow.table import expression, expressions
-from pyflow.table.planner.conversion import convert
-from pyflow.table.planner.resolution import Resolved, Scope
+from pyflow.table import EnvironmentSettings, expression, expressions, sql
+from pyflow.table.columns.conversion import convert
+from pyflow.table.context import TableContext
+from pyflow.table.functions.resolution import Resolved, Scope
 from pyflow.table.types import DataType, DataTypes, RowField, RowType, parse, to_spark
 
 ROW_NUMBER = "row_number"
@@ -39,7 +40,11 @@ def table(spark: SparkSession, name: str) -> Scope:
         for position in range(count)
     ]
     frame = spark.createDataFrame(rows, to_spark(row_type)).coalesce(1)
-    return Scope(frame, types)
+    return Scope(frame, types, context_of(spark))
+
+
+def context_of(spark: SparkSession) -> TableContext:
+    return TableContext(spark, EnvironmentSettings.in_batch_mode(), sql)
 
 
 def namespace(name: str) -> dict[str, Any]:

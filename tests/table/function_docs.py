@@ -5,14 +5,14 @@ from __future__ import annotations
 from expression_differences import DIFFERENCES, cases_of
 from pyflow.table import expressions
 from pyflow.table.expression import Expression, name_of_built_in
-from pyflow.table.planner import functions
-from pyflow.table.planner.functions.definition import BuiltIn, table
-from pyflow.table.planner.named_functions import UNSUPPORTED
+from pyflow.table.functions import builtins as functions
+from pyflow.table.functions.builtins.definition import BuiltIn, table
+from pyflow.table.functions.names import UNSUPPORTED
 
 HEAD = """# Built-in functions of the Table API
 
 Expressions have PyFlink's operators, methods and functions, and are meant to have Flink's results.
-This page is made from the table of functions in `pyflow/table/planner/functions`; a test keeps it
+This page is made from the table of functions in `pyflow/table/functions/builtins`; a test keeps it
 so. What a function does not do as Flink does it stands in the last column.
 
 Tests compare the results with PyFlink's answers, over unusual values and over random expressions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import functions as F
 
-from pyflow.table.planner.function_settings import FunctionSettings
+from pyflow.table.functions.settings import FunctionSettings
 from pyflow.table.types import from_spark
 
 

@@ -56,7 +56,7 @@ def run(t_env, job, folder, batches, first=0, until=None):
                 if number > first:
                     _add(folder, batch, number)
                 if until is None:
-                    for query in t_env._spark.streams.active:
+                    for query in t_env._context.session.streams.active:
                         query.processAllAvailable()
             if until is not None:
                 wait_until(lambda: until(printed.getvalue().splitlines()), "the rows come", 170)

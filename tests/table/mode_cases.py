@@ -89,7 +89,7 @@ def environment(kind, mode):
     t_env.get_config().set("parallelism.default", "1")
     t_env.get_config().set("python.execution-mode", mode)
     t_env.get_config().set("table.local-time-zone", "UTC")
-    t_env._spark.conf.set(FALLBACK, str(mode == "process").lower())
+    t_env._context.session.conf.set(FALLBACK, str(mode == "process").lower())
     return t_env
 
 
@@ -885,7 +885,7 @@ def from_pandas(t_env):
 
 @case()
 def from_spark_and_back(t_env):
-    frame = t_env.from_spark(t_env._spark.range(4)).select(
+    frame = t_env.from_spark(t_env._context.session.range(4)).select(
         SHOUT(col("id").cast(DataTypes.STRING()))
     )
     return [repr(row) for row in frame.to_spark().collect()]
@@ -1405,7 +1405,7 @@ def _job(t_env):
         try:
             yield folder
         finally:
-            for query in t_env._spark.streams.active:
+            for query in t_env._context.session.streams.active:
                 query.stop()
 
 
@@ -1420,7 +1420,7 @@ def _written(columns, query):
             )
             for number in (1, 2):
                 result = t_env.execute_sql(f"INSERT INTO target {query}")
-                [running] = t_env._spark.streams.active
+                [running] = t_env._context.session.streams.active
                 running.processAllAvailable()
                 result.get_job_client().cancel().result()
                 add_rows(folder / "source", number)

@@ -10,10 +10,10 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
 from comparison import settings
-from pyflow.table.data_streams import with_processing_time
-from pyflow.table.planner.changelog import places
-from pyflow.table.planner.described import watched
-from pyflow.table.planner.relation import KIND, SEQUENCE, Relation, TimeAttribute
+from pyflow.table.changes.changelog import places
+from pyflow.table.changes.relation import KIND, SEQUENCE, Relation, TimeAttribute
+from pyflow.table.relations.data_streams import with_processing_time
+from pyflow.table.relations.tables import watched
 from pyflow.table.table import Table
 from pyflow.table.types import parse, to_spark
 
@@ -88,13 +88,15 @@ class Source:
             relation = Relation(frame, self.fields, time_attributes=times)
             if proctime is not None:
                 relation = with_processing_time(relation, proctime)
-            return Table(relation, t_env)
+            return Table(relation, t_env._context)
         frame = frame.select(
             *(name for name, _ in self.fields),
             F.col("kind").cast("tinyint").alias(KIND),
             places(frame).alias(SEQUENCE),
         )
-        return Table(Relation(frame, self.fields, time_attributes=times, updating=True), t_env)
+        return Table(
+            Relation(frame, self.fields, time_attributes=times, updating=True), t_env._context
+        )
 
 
 def changes(table, checkpoint, mode="thread"):

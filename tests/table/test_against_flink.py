@@ -17,7 +17,7 @@ import recordings
 
 import settings_cases as cases
 from pyflow.common import Configuration
-from pyflow.table.planner.configuration import Effect, find
+from pyflow.session.options import Effect, find
 from pyflow.table.types import infer, infer_rows, parse, verifier
 from pyflow.util.exceptions import TableException
 

@@ -9,7 +9,7 @@ import pytest
 
 from functions_of_tables import call
 from pyflow.table import DataTypes
-from pyflow.table.planner.function_settings import FunctionSettings
+from pyflow.table.functions.settings import FunctionSettings
 from pyflow.table.runtime.asynchronous import AsyncOptions
 from pyflow.table.udf import AsyncScalarFunction, udf
 from pyflow.util.exceptions import TableException

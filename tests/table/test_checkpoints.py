@@ -7,6 +7,8 @@ columns of keys, and the classes that pickled values refer to. `record_checkpoin
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -23,8 +25,20 @@ def recorded(name):
     return json.loads((REFERENCE / f"{name}.json").read_text(encoding="utf-8"))
 
 
+def net(lines):
+    """How often each row of each table is added by changes, or retracted.
+
+    Which of two inputs is read first is left to chance, and so are changes that cancel out.
+    """
+    changes = Counter()
+    for line in lines:
+        table, kind, row = re.fullmatch(r"(\w+> )?([+-][IUD])(.*)", line).groups()
+        changes[table, row] += 1 if kind in ("+I", "+U") else -1
+    return {change: count for change, count in changes.items() if count}
+
+
 def marked(*values):
-    short = values[0] == SHORT and values[1:] in ((), ("thread",))
+    short = values == (SHORT,)
     return pytest.param(*values, marks=[] if short else pytest.mark.complete)
 
 
@@ -43,7 +57,7 @@ def test_a_job_goes_on_from_a_recorded_checkpoint(environment, tmp_path, name, m
         found = job_runs.run(t_env, job, tmp_path, job.later, 1, until)
         assert set(found) == set(expected)
     else:
-        assert job_runs.run(t_env, job, tmp_path, job.later, 1) == expected
+        assert net(job_runs.run(t_env, job, tmp_path, job.later, 1)) == net(expected)
 
 
 @pytest.mark.parametrize("name", [marked(name) for name in JOBS])
@@ -54,7 +68,7 @@ def test_state_has_the_names_schemas_and_classes_of_the_recorded_one(
     until = (lambda lines: job_runs.is_committed(tmp_path)) if job.by_clock else None
     found = job_runs.run(environment(), job, tmp_path, [job.recorded], until=until)
     assert job_runs.states(spark, tmp_path) == recorded(name)["states"]
-    assert found == recorded(name)["rows before"]
+    assert net(found) == net(recorded(name)["rows before"])
 
 
 def test_every_job_has_its_recording():

@@ -33,7 +33,6 @@ from pyflow.common.configuration import map_of, map_text
 from pyflow.common.io import InputFormat
 from pyflow.common.serialization import BulkWriterFactory, RowFieldExtractorSchema
 from pyflow.common.typeinfo import ExternalTypeInfo, LocalTimeTypeInfo
-from pyflow.common.unsupported import unsupported
 from pyflow.common.watermark_strategy import (
     AssignerWithPeriodicWatermarksWrapper,
     TimestampAssigner,
@@ -46,6 +45,7 @@ from pyflow.table.module import HiveModule
 from pyflow.table.plan_reference import PlanReference
 from pyflow.table.types import from_spark, to_spark
 from pyflow.util.exceptions import JavaException, TableException
+from pyflow.util.unsupported import unsupported
 
 
 def test_packages_import_nothing_before_it_is_asked_for(tmp_path):

@@ -43,8 +43,8 @@ def test_an_environment_is_made_of_settings_or_a_configuration(environment):
     environment()
     configuration = Configuration()
     configuration.set_string("execution.runtime-mode", "BATCH")
-    assert not TableEnvironment.create(configuration)._is_streaming
-    assert TableEnvironment.create(Configuration())._is_streaming
+    assert not TableEnvironment.create(configuration)._context.is_streaming
+    assert TableEnvironment.create(Configuration())._context.is_streaming
     with pytest.raises(TypeError, match="EnvironmentSettings or Configuration"):
         TableEnvironment.create("batch")
 

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from comparison import process_mode, settings, thread_modes
 from deployments import PROGRAMS, run
 from functions_of_tables import call, lateral
-from pyflow.table.planner.function_settings import FunctionMetrics, FunctionSettings
+from pyflow.table.functions.settings import FunctionMetrics, FunctionSettings
 from pyflow.table.udf import ScalarFunction, TableFunction, udf, udtf
 
 

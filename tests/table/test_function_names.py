@@ -15,7 +15,7 @@ import recordings
 
 from pyflow.table import DataTypes, expression, expressions
 from pyflow.table.expressions import call, call_sql, col, lit
-from pyflow.table.planner.named_functions import UNSUPPORTED, is_built_in
+from pyflow.table.functions.names import UNSUPPORTED, is_built_in
 from pyflow.table.udf import udaf, udf
 from pyflow.util.exceptions import TableException
 

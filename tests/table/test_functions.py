@@ -15,13 +15,11 @@ from pyspark.sql.window import Window
 import functions_of_tables
 from functions_of_tables import aggregated, call, lateral, types_of
 from pyflow.common import Row
+from pyflow.streaming.runtime.life_cycle import TaskSettings
 from pyflow.table import DataTypes, ListView, MapView
 from pyflow.table.expressions import col
-from pyflow.table.planner.function_settings import FunctionSettings
-from pyflow.table.planner.shapes import shape_of
-from pyflow.table.runtime.life_cycle import TaskSettings
+from pyflow.table.functions.settings import FunctionSettings
 from pyflow.table.runtime.scalar import load_scalar, rows_of
-from pyflow.table.runtime.values import encoder
 from pyflow.table.types import to_spark
 from pyflow.table.udf import (
     AggregateFunction,
@@ -33,6 +31,8 @@ from pyflow.table.udf import (
     udtaf,
     udtf,
 )
+from pyflow.types.function_values import encoder
+from pyflow.types.shapes import shape_of
 from pyflow.util.exceptions import TableException
 from reference import declared_types, function_values
 from reference.function_values import (
@@ -229,7 +229,7 @@ def test_series_are_those_of_pyflink(arrow_lane):
 @pytest.mark.parametrize("number", range(len(SERIES)))
 def test_what_becomes_of_series_in_pyflink(number):
     pytest.importorskip("pandas")
-    from pyflow.table.runtime.pandas_values import array_of
+    from pyflow.types.pandas_values import array_of
 
     text, expression = SERIES[number]
     recorded = RECORDED["series"][number]
@@ -239,7 +239,7 @@ def test_what_becomes_of_series_in_pyflink(number):
 @pytest.mark.parametrize("number", range(len(VALUES)))
 def test_what_becomes_of_values_of_groups_in_pyflink(number):
     pytest.importorskip("pandas")
-    from pyflow.table.runtime.pandas_values import array_of_values
+    from pyflow.types.pandas_values import array_of_values
 
     text, expression = VALUES[number]
     recorded = RECORDED["values"][number]

@@ -12,8 +12,8 @@ import re
 import pytest
 
 from comparison import settings
+from pyflow.streaming.plan.clocks import clocks_of
 from pyflow.table.expressions import col
-from pyflow.table.planner.clocks import clocks_of
 from streams import Source, changes
 
 TABLES = {

@@ -168,7 +168,7 @@ def assert_same_over_connect(folder, modes, names, unbounded):
             _, expected = CONNECT[name]
             made = found.pop(f"{mode} streaming {name}")
             if isinstance(expected, str):
-                assert made["error"] == "TableException", (mode, name, made)
+                assert made["error"] in ("SqlError", "TableException"), (mode, name, made)
                 assert expected in made["detail"], (mode, name, made)
             else:
                 assert made == {"rows": expected}, (mode, name)

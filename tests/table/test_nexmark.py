@@ -7,7 +7,7 @@ import pytest
 import recordings
 
 from comparison import settings
-from pyflow.table.planner.clocks import clocks_of
+from pyflow.streaming.plan.clocks import clocks_of
 from streams import changes
 
 RECORDED = recordings.load("nexmark")

@@ -9,7 +9,9 @@ import pytest
 import record
 import recordings
 
-NAMES = sorted(file.stem for file in recordings.HERE.glob("*.json"))
+#: What this package does, by which a change of it is noticed.
+OURS = {"statement_calls"}
+NAMES = sorted({file.stem for file in recordings.HERE.glob("*.json")} - OURS)
 
 
 @pytest.mark.parametrize("name", NAMES)

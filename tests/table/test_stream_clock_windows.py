@@ -16,8 +16,8 @@ from pyflow.table.data_view import ListView
 from pyflow.table.expressions import col, lit, row_interval
 from pyflow.table.runtime.streams import aggregates
 from pyflow.table.runtime.streams.clock_sessions import ClockSessionGroups, ClockSessionRows
+from pyflow.table.runtime.streams.joins import Side
 from pyflow.table.runtime.streams.ranks import SortColumn
-from pyflow.table.runtime.streams.sides import Side
 from pyflow.table.runtime.streams.window_groups import SlidingNumberGroups, WindowGroups
 from pyflow.table.runtime.streams.windows import WindowJoin, WindowRanks
 from pyflow.table.types import DataTypes

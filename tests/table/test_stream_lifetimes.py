@@ -8,13 +8,14 @@ import pytest
 from pyspark.sql import Row
 from pyspark.sql.streaming import TwsTester
 
+from pyflow.streaming.runtime import state_ttl as lifetimes
+from pyflow.streaming.runtime.state_ttl import Lifetime
 from pyflow.table.expressions import col
-from pyflow.table.runtime.streams import aggregates, lifetimes
+from pyflow.table.runtime.streams import aggregates
 from pyflow.table.runtime.streams.groups import GroupAggregate
-from pyflow.table.runtime.streams.lifetimes import Lifetime
+from pyflow.table.runtime.streams.joins import Join, SetOperation, Side
 from pyflow.table.runtime.streams.over import Frame, OverRows
 from pyflow.table.runtime.streams.ranks import FirstRows, SortColumn
-from pyflow.table.runtime.streams.sides import Join, SetOperation, Side
 from pyflow.table.runtime.streams.upserts import LatestRow, RowsOfKey
 from streams import Source
 

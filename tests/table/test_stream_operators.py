@@ -16,11 +16,12 @@ import pytest
 from pyspark.sql import Row
 from pyspark.sql.streaming import TwsTester
 
-from pyflow.table.runtime.streams import aggregates, lifetimes
+from pyflow.streaming.runtime import state_ttl as lifetimes
+from pyflow.streaming.runtime.state_ttl import FOREVER, Lifetime
+from pyflow.table.runtime.streams import aggregates
 from pyflow.table.runtime.streams.groups import GroupAggregate
-from pyflow.table.runtime.streams.lifetimes import FOREVER, Lifetime
+from pyflow.table.runtime.streams.joins import Comparison, Join, SetOperation, Side
 from pyflow.table.runtime.streams.ranks import FirstRows, SortColumn
-from pyflow.table.runtime.streams.sides import Comparison, Join, SetOperation, Side
 
 INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = range(4)
 TRIALS = range(60)

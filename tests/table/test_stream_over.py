@@ -9,11 +9,12 @@ import pytest
 from pyspark.sql import Row
 from pyspark.sql.streaming import TwsTester
 
+from pyflow.streaming.runtime import state_ttl as lifetimes
+from pyflow.streaming.runtime.state_ttl import FOREVER, Lifetime
 from pyflow.table import AggregateFunction, DataTypes
 from pyflow.table.expressions import CURRENT_ROW, col, lit, row_interval
-from pyflow.table.runtime.streams import aggregates, lifetimes
+from pyflow.table.runtime.streams import aggregates
 from pyflow.table.runtime.streams.frames import Lag, Recomputed
-from pyflow.table.runtime.streams.lifetimes import FOREVER, Lifetime
 from pyflow.table.runtime.streams.over import Frame, OverRows
 from pyflow.table.udf import udaf
 from pyflow.table.window import Over

@@ -11,14 +11,14 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import Row
 from pyspark.sql.streaming import TwsTester
 
+from pyflow.connectors import CONNECTORS
+from pyflow.connectors.connector import Connector
+from pyflow.streaming.runtime import state_ttl as lifetimes
+from pyflow.streaming.runtime.state_ttl import FOREVER, Lifetime
 from pyflow.table import DataTypes, Schema, TableDescriptor
-from pyflow.table.connectors import CONNECTORS
-from pyflow.table.connectors.connector import Connector
+from pyflow.table.changes.changelog import net_changes
+from pyflow.table.changes.relation import DELETE, INSERT, KIND, UPDATE_AFTER, UPDATE_BEFORE, column
 from pyflow.table.expressions import col
-from pyflow.table.planner.changelog import net_changes
-from pyflow.table.planner.relation import DELETE, INSERT, KIND, UPDATE_AFTER, UPDATE_BEFORE, column
-from pyflow.table.runtime.streams import lifetimes
-from pyflow.table.runtime.streams.lifetimes import FOREVER, Lifetime
 from pyflow.table.runtime.streams.upserts import Conflict, FirstRowOfKey, LatestRow, RowsOfKey
 from streams import Source
 from test_stream_operators import Applied, Clock, fed, generated
@@ -149,7 +149,7 @@ class Kept(Connector):
     applies_by_key = True
     rows: ClassVar = {}
 
-    def write(self, rows, overwrite, environment):
+    def write(self, rows, overwrite, context):
         net = net_changes(rows, self.table.primary_key)
         for row in net.frame.select(*net.columns, column(KIND)).collect():
             *values, kind = row

@@ -11,8 +11,8 @@ import pytest
 from pyspark.sql import Row
 from pyspark.sql.streaming import TwsTester
 
+from pyflow.table.runtime.streams.joins import Comparison, Side
 from pyflow.table.runtime.streams.ranks import SortColumn
-from pyflow.table.runtime.streams.sides import Comparison, Side
 from pyflow.table.runtime.streams.windows import SessionRows, WindowJoin, WindowRanks
 
 MS = 1000

@@ -16,12 +16,11 @@ import sql_queries
 
 from deployments import PROGRAMS, killed_at_the_end
 from pyflow.common import JobStatus
+from pyflow.connectors import CONNECTORS
+from pyflow.connectors.connector import Connector
 from pyflow.table import DataTypes, Schema, TableDescriptor
-from pyflow.table.connectors import CONNECTORS
-from pyflow.table.connectors.connector import Connector
-from pyflow.table.expressions import col, lit
-from pyflow.table.planner.changelog import net_changes
-from pyflow.table.planner.relation import (
+from pyflow.table.changes.changelog import net_changes
+from pyflow.table.changes.relation import (
     DELETE,
     INSERT,
     KIND,
@@ -31,6 +30,7 @@ from pyflow.table.planner.relation import (
     Relation,
     column,
 )
+from pyflow.table.expressions import col, lit
 from pyflow.table.udf import udf, udtf
 from pyflow.table.window import Tumble
 from pyflow.util.exceptions import TableException
@@ -574,10 +574,10 @@ class Upserts(Connector):
     applies_by_key = True
     rows: ClassVar = {}
 
-    def write(self, rows, overwrite, environment):
+    def write(self, rows, overwrite, context):
         raise AssertionError("rows without end come in batches")
 
-    def write_batch(self, rows, batch, environment):
+    def write_batch(self, rows, batch, context):
         key = list(self.table.primary_key)
         net = net_changes(rows, key)
         for row in net.frame.select(*net.columns, column(KIND)).collect():

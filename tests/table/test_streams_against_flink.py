@@ -15,7 +15,7 @@ import recordings
 from table_programs import PROGRAMS, names_of
 
 from comparison import settings
-from pyflow.table.value_text import cast_text
+from pyflow.types.strings import cast_text
 from streams import Source, changes
 
 RECORDED = recordings.load("table_programs")["streaming"]

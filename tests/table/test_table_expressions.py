@@ -14,9 +14,9 @@ import expression_results as results
 from expression_differences import DIFFERENCES
 from function_docs import functions_page
 from pyflow.table import expressions
+from pyflow.table.columns.nodes import Node
 from pyflow.table.expression import Expression
-from pyflow.table.planner.nodes import Node
-from pyflow.table.planner.resolution import Scope
+from pyflow.table.functions.resolution import Scope
 from pyflow.table.types import DataTypes
 from pyflow.util.exceptions import TableException
 

@@ -8,15 +8,8 @@ from pathlib import Path
 import pytest
 
 from pyflow.common import Configuration, Duration
+from pyflow.session.options import SETTINGS, Effect, check, find, start_settings, value_of
 from pyflow.table import EnvironmentSettings, SqlDialect, TableConfig
-from pyflow.table.planner.configuration import (
-    SETTINGS,
-    Effect,
-    check,
-    find,
-    start_settings,
-    value_of,
-)
 from pyflow.util.exceptions import TableException
 
 PAGE = Path(__file__).parents[2] / "docs" / "table-api" / "configuration.md"

@@ -8,10 +8,10 @@ from decimal import Decimal
 import pytest
 
 from pyflow.common import Row, RowKind
-from pyflow.common.java_numbers import java_float
 from pyflow.table import DataTypes
-from pyflow.table.tableau import display_width, lines_of, widths_of_types
-from pyflow.table.value_text import cast_text, java_text, row_text
+from pyflow.types.strings import cast_text, java_text, row_text
+from pyflow.types.tableau import display_width, lines_of, widths_of_types
+from pyflow.util.java_numbers import java_float
 
 UTC = datetime.timezone.utc
 INNER = DataTypes.ROW(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pyflow.common.unsupported import unsupported
-from pyflow.table.catalog_objects import CatalogColumnStatistics, CatalogTableStatistics
+from pyflow.table.catalogs.objects import CatalogColumnStatistics, CatalogTableStatistics
 from pyflow.util.exceptions import (
     CatalogException,
     DatabaseAlreadyExistException,
@@ -21,11 +20,12 @@ from pyflow.util.exceptions import (
     TableNotExistException,
     TableNotPartitionedException,
 )
+from pyflow.util.unsupported import unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pyflow.table.catalog_objects import (
+    from pyflow.table.catalogs.objects import (
         CatalogBaseTable,
         CatalogDatabase,
         CatalogFunction,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflow.table.catalog_objects import (
+from pyflow.table.catalogs.catalog import Catalog, check_kinds, in_spec, unknown_statistics
+from pyflow.table.catalogs.objects import (
     CatalogBaseTable,
     CatalogColumnStatistics,
     CatalogDatabase,
@@ -14,7 +15,6 @@ from pyflow.table.catalog_objects import (
     CatalogTableStatistics,
     ObjectPath,
 )
-from pyflow.table.catalogs.catalog import Catalog, check_kinds, in_spec, unknown_statistics
 from pyflow.util.exceptions import (
     CatalogException,
     PartitionNotExistException,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import unquote
 
-from pyflow.table.catalog_objects import (
+from pyflow.table.catalogs.catalog import Catalog, check_kinds, in_spec
+from pyflow.table.catalogs.objects import (
     CatalogBaseTable,
     CatalogDatabase,
     CatalogFunction,
@@ -15,17 +15,13 @@ from pyflow.table.catalog_objects import (
     CatalogPartitionSpec,
     ObjectPath,
 )
-from pyflow.table.catalogs.catalog import Catalog, check_kinds, in_spec
 from pyflow.table.catalogs.spark_changes import changes
 from pyflow.table.catalogs.spark_sql import column_text, listed, literal
-from pyflow.table.identifiers import parsed_path, quoted, quoted_list
+from pyflow.table.catalogs.spark_table import SparkTable
 from pyflow.table.schema import Schema, UnresolvedPhysicalColumn
-from pyflow.table.table_descriptor import TableDescriptor
-from pyflow.table.types import from_spark
-from pyflow.util.exceptions import (
-    CatalogException,
-    TableException,
-)
+from pyflow.types.spark_types import from_spark
+from pyflow.util.exceptions import CatalogException, TableException
+from pyflow.util.identifiers import parsed_path, quoted, quoted_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,27 +36,6 @@ _ELSEWHERE = (
 _PROPERTY = re.compile(r"\(([^,()]*),(.*?)\)(?=, \(|\)$)", re.DOTALL)
 #: Options of a table that say how it is stored.
 _FORMAT, _PATH = "format", "path"
-
-
-@dataclass(frozen=True)
-class SparkTable(CatalogBaseTable):
-    """A table or view of Spark's.
-
-    Parameters
-    ----------
-    full_name : str
-        Its name in Spark's SQL.
-    stored : frozenset of str
-        The options that say how it is stored; others are properties, which can be changed.
-    """
-
-    full_name: str = ""
-    stored: frozenset[str] = frozenset()
-
-    @property
-    def _descriptor(self) -> TableDescriptor:
-        options = {"connector": "spark", "table": self.full_name}
-        return TableDescriptor(self.schema, options, self.partition_keys, self.comment)
 
 
 class SparkCatalog(Catalog):

@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyflow.table.catalogs.spark_sql import column_text, listed, literal, type_text
-from pyflow.table.identifiers import quoted, quoted_list
 from pyflow.table.schema import UnresolvedPhysicalColumn
-from pyflow.table.types import to_spark
+from pyflow.types.spark_types import to_spark
 from pyflow.util.exceptions import CatalogException
+from pyflow.util.identifiers import quoted, quoted_list
 
 if TYPE_CHECKING:
-    from pyflow.table.catalog_objects import CatalogBaseTable
-    from pyflow.table.catalogs.spark import SparkTable
+    from pyflow.table.catalogs.objects import CatalogBaseTable
+    from pyflow.table.catalogs.spark_table import SparkTable
 
 
 def changes(

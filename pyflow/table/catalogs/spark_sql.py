@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from pyspark.sql import types as spark
 
-from pyflow.table.identifiers import quoted
 from pyflow.table.schema import UnresolvedPhysicalColumn
-from pyflow.table.types import to_spark
+from pyflow.types.spark_types import to_spark
+from pyflow.util.identifiers import quoted
 
 
 def literal(text: str) -> str:

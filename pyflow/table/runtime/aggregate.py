@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from pyflow.table.runtime.life_cycle import OpenFunction, TaskSettings
+from pyflow.streaming.runtime.life_cycle import OpenFunction, TaskSettings
 from pyflow.table.runtime.scalar import fields_of, row_function
-from pyflow.table.runtime.values import Shape, decoder
+from pyflow.types.function_values import Shape, decoder
 
 __all__ = ["load_aggregate"]
 

@@ -11,10 +11,10 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pyflow.table.runtime.arrow_values import array_maker, values_of
-from pyflow.table.runtime.life_cycle import OpenFunction, TaskSettings
+from pyflow.streaming.runtime.life_cycle import OpenFunction, TaskSettings
 from pyflow.table.runtime.scalar import evaluation
-from pyflow.table.runtime.values import Shape
+from pyflow.types.arrow_values import array_maker, values_of
+from pyflow.types.function_values import Shape
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyflow.table.runtime.life_cycle import OpenFunction, TaskSettings
-from pyflow.table.runtime.pandas_values import array_of, array_of_values, series_of
+from pyflow.streaming.runtime.life_cycle import OpenFunction, TaskSettings
 from pyflow.table.runtime.scalar import evaluation
-from pyflow.table.runtime.values import Shape
+from pyflow.types.function_values import Shape
+from pyflow.types.pandas_values import array_of, array_of_values, series_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

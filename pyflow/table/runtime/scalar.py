@@ -6,8 +6,8 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple
 
 from pyflow.common.types import Row
-from pyflow.table.runtime.life_cycle import OpenFunction, TaskSettings
-from pyflow.table.runtime.values import Convert, Shape, decoder, encoder, is_exact
+from pyflow.streaming.runtime.life_cycle import OpenFunction, TaskSettings
+from pyflow.types.function_values import Convert, Shape, decoder, encoder, is_exact
 
 __all__ = ["RowFunction", "evaluation", "load_scalar", "load_table_function", "row_function"]
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
-    from pyflow.table.sql.statements import add_insert as add_insert
     from pyflow.table.sql.statements import execute as execute
     from pyflow.table.sql.statements import explain as explain
     from pyflow.table.sql.statements import expression as expression
+    from pyflow.table.sql.statements import insertion as insertion
     from pyflow.table.sql.statements import query as query
     from pyflow.table.sql.statements import view as view
 
-__all__ = ["add_insert", "execute", "explain", "expression", "query", "view"]
+__all__ = ["execute", "explain", "expression", "insertion", "query", "view"]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 from sqlglot import exp
 
-from pyflow.table.catalog import CatalogFunction, CatalogPartition
-from pyflow.table.catalog_objects import QueryView
-from pyflow.table.planner import projection
-from pyflow.table.planner.described import declared_fields
+from pyflow.table.catalogs.objects import CatalogFunction, CatalogPartition, QueryView
+from pyflow.table.relations import projection
+from pyflow.table.relations.tables import declared_fields
 from pyflow.table.schema import (
     Schema,
     UnresolvedColumn,
@@ -28,7 +27,7 @@ from pyflow.table.sql.views import columns_named
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
-    from pyflow.table.catalog import CatalogBaseTable
+    from pyflow.table.catalogs.objects import CatalogBaseTable
 
 
 class Alterations(Listings):
@@ -65,7 +64,7 @@ class Alterations(Listings):
 
     def _query_view(self, statement: exp.Expr, comment: str | None) -> QueryView:
         """Return the view of a statement, whose query means something now."""
-        relation = relation_of(self._environment, self._text, statement.args["expression"])
+        relation = relation_of(self._context, self._text, statement.args["expression"])
         names = [column.name for column in statement.args.get("columns") or ()]
         if names and len(names) != len(relation.names):
             self._refuse(
@@ -251,7 +250,7 @@ class Alterations(Listings):
                     "exist.",
                 )
         schema = Schema(keyed(schema.columns, key), schema.watermarks, key)
-        declared_fields(schema, self._environment)
+        declared_fields(schema, self._context)
         self._objects.alter(path, replace(changed, schema=schema), renamed)
 
     def _alterpartitions(self, statement: tree.AlterPartitions) -> None:
@@ -284,7 +283,7 @@ class Alterations(Listings):
             )
         described = CatalogFunction.create_instance(place.name, language)
         try:
-            self._environment._instantiated(described)
+            self._context.instantiated(described)
         except (TableException, TypeError) as error:
             self._refuse(place, str(error))
         return described

@@ -11,9 +11,11 @@ from typing import Any
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from pyflow.table.planner.conversion import convert
-from pyflow.table.planner.functions import built_in, built_in_of_sql
-from pyflow.table.planner.functions.definition import (
+from pyflow.table.columns.conversion import convert
+from pyflow.table.columns.time_values import of_precision
+from pyflow.table.columns.type_rules import STRINGS, comparable, in_sql, same, with_nulls
+from pyflow.table.functions.builtins import built_in, built_in_of_sql
+from pyflow.table.functions.builtins.definition import (
     BIGINT,
     BOOLEAN,
     DOUBLE,
@@ -23,13 +25,11 @@ from pyflow.table.planner.functions.definition import (
     TypeRule,
     require_common,
 )
-from pyflow.table.planner.functions.logic import Comparison, compared, differ
-from pyflow.table.planner.time_values import of_precision
-from pyflow.table.planner.type_rules import STRINGS, comparable, in_sql, same, with_nulls
-from pyflow.table.types import (
+from pyflow.table.functions.builtins.logic import Comparison, compared, differ
+from pyflow.types.data_types import DataTypes
+from pyflow.types.logical_types import (
     BooleanType,
     DataType,
-    DataTypes,
     DateType,
     DoubleType,
     FloatType,
@@ -37,8 +37,8 @@ from pyflow.table.types import (
     LocalZonedTimestampType,
     NullType,
     TimestampType,
-    to_spark,
 )
+from pyflow.types.spark_types import to_spark
 
 # sqlglot's classes of operators and the functions that they are.
 OPERATORS = {
@@ -249,8 +249,8 @@ def _test_of_text(
 
 
 def _approximate_count(arguments: Arguments) -> Column:
-    environment = arguments.scope.environment
-    if environment is not None and environment._is_streaming:
+    context = arguments.scope.context
+    if context is not None and context.is_streaming:
         raise arguments.fail("it is for batch mode; take COUNT(DISTINCT ...) in streaming mode")
     return arguments.scope.aggregated(False)(F.approx_count_distinct(arguments[0], _ERROR))
 

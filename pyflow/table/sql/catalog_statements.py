@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from pyflow.common.configuration import Configuration
-from pyflow.table.catalog import CatalogDatabase, CatalogDescriptor
+from pyflow.table.catalogs.objects import CatalogDatabase, CatalogDescriptor
 from pyflow.table.sql import tree
 from pyflow.table.sql.execution import Execution, options_of, parts_of
 

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 from sqlglot import exp
 
-from pyflow.table.planner import projection, stream_sides, stream_windows
-from pyflow.table.planner.changelog import inserted_once, settled
-from pyflow.table.planner.nodes import Literal, Node
-from pyflow.table.planner.operators import NotIncremental
-from pyflow.table.planner.relation import Relation
+from pyflow.table.changes.changelog import inserted_once, settled
+from pyflow.table.changes.relation import Relation
+from pyflow.table.columns.nodes import Literal, Node
+from pyflow.table.relations import projection
+from pyflow.table.relations.operators import NotIncremental
+from pyflow.table.relations.streams import joins as stream_sides
+from pyflow.table.relations.streams import windows as stream_windows
 from pyflow.table.sql import subqueries, tree
 from pyflow.table.sql.names import Rows
-from pyflow.table.types import DataTypes
+from pyflow.types.data_types import DataTypes
 
 if TYPE_CHECKING:
-    from pyflow.table.sql.queries import _Query
+    from pyflow.table.sql.query_base import Query
 
 
 def subquery_conditions(
@@ -45,7 +47,7 @@ def subquery_conditions(
     return plain, queries
 
 
-def semi_join(query: _Query, rows: Rows, condition: exp.Expr, negated: bool) -> Rows:
+def semi_join(query: Query, rows: Rows, condition: exp.Expr, negated: bool) -> Rows:
     """Return the rows for which a condition with a query is true, or false where it is negated.
 
     Nulls count as in SQL: NOT IN is true only if the value differs from all others for certain.
@@ -60,9 +62,7 @@ def semi_join(query: _Query, rows: Rows, condition: exp.Expr, negated: bool) -> 
         if not negated:
             return rows
         nothing = Literal(False, DataTypes.BOOLEAN().not_null())
-        return replace(
-            rows, relation=projection.filter_rows(rows.relation, nothing, query.environment)
-        )
+        return replace(rows, relation=projection.filter_rows(rows.relation, nothing, query.context))
     anti = negated ^ subqueries.is_all(condition)
     with translator.at(condition):
         pairs = subqueries.compared(query, condition, inner, translator.node)
@@ -77,12 +77,12 @@ def semi_join(query: _Query, rows: Rows, condition: exp.Expr, negated: bool) -> 
 
 
 def _settled_semi_join(
-    query: _Query, left: Relation, inner: subqueries.Nested, pairs: list[Node], anti: bool
+    query: Query, left: Relation, inner: subqueries.Nested, pairs: list[Node], anti: bool
 ) -> Relation:
     """Return the semi or anti join of all rows that are left."""
     one, other = settled(left), settled(inner.relation)
     both = Relation(one.rows().crossJoin(other.rows()), (*one.fields, *other.fields))
-    scope = projection.scope_of(both, query.environment)
+    scope = projection.scope_of(both, query.context)
     found = F.lit(True)
     for equal in pairs:
         column = scope.resolve(equal).column
@@ -94,20 +94,20 @@ def _settled_semi_join(
     relation = replace(one, frame=frame)
     updating = left.updating or inner.relation.updating
     in_windows = stream_windows.are_joined(left, inner.relation, [*pairs, *inner.ties])
-    if query.environment._is_streaming and (updating or (anti and not in_windows)):
+    if query.context.is_streaming and (updating or (anti and not in_windows)):
         return inserted_once(relation)
     return relation
 
 
-def _follows(query: _Query, left: Relation, right: Relation) -> bool:
+def _follows(query: Query, left: Relation, right: Relation) -> bool:
     """Return whether the result follows its input as that comes and changes."""
     if left.unbounded or right.unbounded:
         return True
-    return query.environment._is_streaming and (left.updating or right.updating)
+    return query.context.is_streaming and (left.updating or right.updating)
 
 
 def _changes_of_semi_join(
-    query: _Query, left: Relation, inner: subqueries.Nested, pairs: list[Node], anti: bool
+    query: Query, left: Relation, inner: subqueries.Nested, pairs: list[Node], anti: bool
 ) -> Relation:
     """Return the semi or anti join as its input comes.
 
@@ -118,11 +118,11 @@ def _changes_of_semi_join(
     """
     right = inner.relation
     both = Relation(left.frame, (*left.fields, *right.fields))
-    scope = projection.scope_of(both, query.environment)
+    scope = projection.scope_of(both, query.context)
     if anti and any(scope.resolve(node).data_type._nullable for node in pairs):
         raise NotIncremental(
             "NOT IN of values that may be null is not carried for unbounded tables: use NOT "
             "EXISTS, for which null equals nothing"
         )
     conditions = [*pairs, *inner.ties]
-    return stream_sides.join(left, right, conditions, "anti" if anti else "semi", query.environment)
+    return stream_sides.join(left, right, conditions, "anti" if anti else "semi", query.context)

@@ -10,7 +10,6 @@ from sqlglot import exp
 
 from pyflow.common.types import Row
 from pyflow.table import types
-from pyflow.table.identifiers import quoted
 from pyflow.table.schema import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
@@ -20,15 +19,16 @@ from pyflow.table.schema import (
     UnresolvedWatermarkSpec,
 )
 from pyflow.table.sql import tree
+from pyflow.table.sql.expressions import path_of
 from pyflow.table.sql.queries import relation_of
-from pyflow.table.sql.scalar import path_of
 from pyflow.table.table import Table
 from pyflow.table.table_result import TableResult
-from pyflow.table.types import DataTypes
+from pyflow.types.data_types import DataTypes
 from pyflow.util.exceptions import TableException
+from pyflow.util.identifiers import quoted
 
 if TYPE_CHECKING:
-    from pyflow.table.table_environment import TableEnvironment
+    from pyflow.table.context import TableContext
 
 _STRING = DataTypes.STRING()
 
@@ -36,16 +36,16 @@ _STRING = DataTypes.STRING()
 class Execution:
     """One statement in its environment."""
 
-    def __init__(self, environment: TableEnvironment, text: str) -> None:
-        self._environment = environment
-        self._objects = environment._objects
+    def __init__(self, context: TableContext, text: str) -> None:
+        self._context = context
+        self._objects = context.catalogs
         self._text = text
 
     def _refuse(self, node: exp.Expr, reason: str) -> NoReturn:
         tree.refuse(self._text, node, reason)
 
     def _table(self, statement: exp.Expr) -> Table:
-        return Table(relation_of(self._environment, self._text, statement), self._environment)
+        return Table(relation_of(self._context, self._text, statement), self._context)
 
     def _rows(
         self, names: Sequence[str], rows: Sequence[Sequence[Any]], *kinds: Any
@@ -56,7 +56,7 @@ class Execution:
         def made() -> Iterator[Row]:
             return iter([Row(*row) for row in rows])
 
-        return TableResult(list(zip(names, data_types)), self._environment, made)
+        return TableResult(list(zip(names, data_types)), self._context, made)
 
     def _type(self, name: exp.Expr) -> types.DataType:
         try:

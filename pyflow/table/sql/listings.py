@@ -8,26 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from pyflow.table.catalog import CatalogPartitionSpec
-from pyflow.table.catalog_objects import TableView
-from pyflow.table.identifiers import literal, quoted, quoted_list
-from pyflow.table.java_functions import JavaFunction
-from pyflow.table.planner.described import declared_fields
-from pyflow.table.planner.named_functions import built_in_names, is_built_in
-from pyflow.table.schema import (
-    UnresolvedColumn,
-    UnresolvedComputedColumn,
-    UnresolvedPhysicalColumn,
-)
+from pyflow.table.catalogs.objects import CatalogPartitionSpec, TableView
+from pyflow.table.functions.java import JavaFunction
+from pyflow.table.functions.names import built_in_names, is_built_in
+from pyflow.table.module import MODULES
+from pyflow.table.relations.tables import declared_fields
+from pyflow.table.schema import UnresolvedColumn, UnresolvedComputedColumn, UnresolvedPhysicalColumn
 from pyflow.table.sql import tree
 from pyflow.table.sql.catalog_statements import CatalogStatements
 from pyflow.table.sql.execution import parts_of, path_text
 from pyflow.table.table_descriptor import options_text
-from pyflow.table.types import DataTypes
+from pyflow.types.data_types import DataTypes
 from pyflow.util.exceptions import TableException
+from pyflow.util.identifiers import literal, quoted, quoted_list
 
 if TYPE_CHECKING:
-    from pyflow.table.objects import Entry, RegisteredFunction
+    from pyflow.table.catalogs.manager import Entry, RegisteredFunction
     from pyflow.table.table_result import TableResult
 
 _STRING = DataTypes.STRING()
@@ -57,9 +53,9 @@ class Listings(CatalogStatements):
             "MATERIALIZED TABLES": ("materialized table", self._no_tables),
             "FUNCTIONS": ("function name", self._functions),
             "USER FUNCTIONS": ("function name", self._user_functions),
-            "MODULES": ("module name", lambda _: self._environment.list_modules()),
+            "MODULES": ("module name", lambda _: [each.name() for each in MODULES]),
             "MODELS": ("model name", self._no_tables),
-            "JARS": ("jars", lambda _: self._environment._jars),
+            "JARS": ("jars", lambda _: self._context.jars),
             "CURRENT CATALOG": ("current catalog name", lambda _: [self._objects.catalog]),
             "CURRENT DATABASE": ("current database name", lambda _: [self._objects.database]),
         }
@@ -99,7 +95,7 @@ class Listings(CatalogStatements):
         return sorted({*built_in_names(), *self._user_functions(statement)})
 
     def _show_full_modules(self, statement: tree.Show) -> TableResult:
-        rows = [[each.name(), each.used()] for each in self._environment.list_full_modules()]
+        rows = [[each.name(), each.used()] for each in MODULES]
         return self._rows(["module name", "used"], rows, _STRING, DataTypes.BOOLEAN())
 
     def _show_columns(self, statement: tree.Show) -> TableResult:
@@ -220,7 +216,7 @@ class Listings(CatalogStatements):
         titles = ["name", "type", "null", "key", "extras", "watermark"]
         commented = any(comment is not None for comment in comments.values())
         rows = []
-        for name, data_type in declared_fields(schema, self._environment):
+        for name, data_type in declared_fields(schema, self._context):
             row = [name, str(data_type.nullable()), data_type._nullable, keys.get(name)]
             row += [extras.get(name), watermarks.get(name)]
             rows.append([*row, comments[name]] if commented else row)
@@ -270,7 +266,7 @@ class Listings(CatalogStatements):
     def _function_rows(
         self, path: str, found: RegisteredFunction, extended: bool
     ) -> list[list[str]]:
-        function = self._environment._function(path)
+        function = self._context.function(path)
         rows = [
             ["is system function", str(found.system).lower()],
             ["is temporary", str(found.temporary).lower()],

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from pyflow.table.planner import lookup_joins
-from pyflow.table.planner.nodes import Field
+from pyflow.table.columns.nodes import Field
+from pyflow.table.relations import lookup_joins
 from pyflow.table.sql.names import Rows, of_relation
 
 if TYPE_CHECKING:
-    from pyflow.table.sql.queries import _Query
+    from pyflow.table.sql.query_base import Query
 
 
-def dimension_of(query: _Query, left: Rows, join: exp.Join) -> tuple[lookup_joins.Dimension, Rows]:
+def dimension_of(query: Query, left: Rows, join: exp.Join) -> tuple[lookup_joins.Dimension, Rows]:
     """Return the table at the right side of a lookup join, and its columns as rows of FROM.
 
     Raises
@@ -32,10 +32,10 @@ def dimension_of(query: _Query, left: Rows, join: exp.Join) -> tuple[lookup_join
         query.refuse(table, f"{parts[0]!r} is a query: only rows of a table can be looked up")
     with query.translator(left).at(table):
         path = ".".join("`" + part.replace("`", "``") + "`" for part in parts)
-        entry = query.environment._objects.find(path)
+        entry = query.context.catalogs.find(path)
         if entry.descriptor is None:
             query.refuse(table, f"{parts[-1]!r} is a view: only rows of a table can be looked up")
-        found = lookup_joins.dimension_of(entry.descriptor, entry.identifier, query.environment)
+        found = lookup_joins.dimension_of(entry.descriptor, entry.identifier, query.context)
     rows = of_relation(found.shape, entry.path)
     alias = table.args.get("alias")
     if alias is None:
@@ -43,7 +43,7 @@ def dimension_of(query: _Query, left: Rows, join: exp.Join) -> tuple[lookup_join
     return found, query.aliased(rows, alias)
 
 
-def _check_time(query: _Query, left: Rows, version: exp.Expr) -> None:
+def _check_time(query: Query, left: Rows, version: exp.Expr) -> None:
     node = query.translator(left).node(version.this)
     name = node.name if isinstance(node, Field) else ""
     attribute = left.relation.time_attributes.get(name)

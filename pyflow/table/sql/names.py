@@ -11,7 +11,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pyflow.table.planner.relation import Relation, unused
+from pyflow.table.changes.relation import Relation, unused
 
 
 class OuterColumn(Exception):  # noqa: N818

@@ -11,38 +11,34 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 from sqlglot import exp
 
-from pyflow.table.logical_types import MAX_DECIMAL_PRECISION
-from pyflow.table.planner import projection, stream_over, stream_windows
-from pyflow.table.planner.arithmetic import is_floating
-from pyflow.table.planner.changelog import numbered, settled
-from pyflow.table.planner.nodes import (
-    Distinct,
-    Field,
-    FunctionCall,
-    Node,
-    Over,
-    transformed,
-)
-from pyflow.table.planner.relation import SEQUENCE, Relation, SortKey, column
-from pyflow.table.planner.resolution import interval_ms
-from pyflow.table.planner.stream_over import StreamWindow
-from pyflow.table.planner.stream_ranks import first_rows
-from pyflow.table.planner.stream_windows import has_partitions
-from pyflow.table.planner.type_rules import decimal_of
-from pyflow.table.planner.windows import micros_of
+from pyflow.table.changes.changelog import numbered, settled
+from pyflow.table.changes.relation import SEQUENCE, Relation, SortKey, column
+from pyflow.table.columns.arithmetic import is_floating
+from pyflow.table.columns.nodes import Distinct, Field, FunctionCall, Node, Over, transformed
+from pyflow.table.columns.type_rules import decimal_of
+from pyflow.table.functions.resolution import interval_ms
+from pyflow.table.relations import projection
+from pyflow.table.relations.streams import over as stream_over
+from pyflow.table.relations.streams import windows as stream_windows
+from pyflow.table.relations.streams.over import StreamWindow
+from pyflow.table.relations.streams.ranks import first_rows
+from pyflow.table.relations.streams.windows import has_partitions
+from pyflow.table.relations.windows import micros_of
 from pyflow.table.runtime.streams.over import Frame
 from pyflow.table.sql import builtin_functions, tree
+from pyflow.table.sql.expressions import Translator
 from pyflow.table.sql.names import Rows
 from pyflow.table.sql.ranks import wanted_places
-from pyflow.table.sql.scalar import Translator
-from pyflow.table.types import DataTypes, LocalZonedTimestampType, TimestampType, to_spark
+from pyflow.types.data_types import DataTypes
+from pyflow.types.logical_types import MAX_DECIMAL_PRECISION, LocalZonedTimestampType, TimestampType
+from pyflow.types.spark_types import to_spark
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, WindowSpec
 
-    from pyflow.table.planner.resolution import Resolved
-    from pyflow.table.table_environment import TableEnvironment
+    from pyflow.table.context import TableContext
+    from pyflow.table.functions.resolution import Resolved
 
 
 @dataclass(frozen=True)
@@ -56,32 +52,32 @@ class _Specification:
     ranks: bool
 
 
-def _function_or_none(environment: TableEnvironment, name: str) -> Any:
+def _function_or_none(context: TableContext, name: str) -> Any:
     """Return a function; None also where it cannot be imported, which its translation tells."""
     try:
-        return environment._function(name)
+        return context.function(name)
     except TableException:
         return None
 
 
-def has_aggregate(environment: TableEnvironment, expression: exp.Expr) -> bool:
+def has_aggregate(context: TableContext, expression: exp.Expr) -> bool:
     """Whether an expression has an aggregate that is not taken OVER a window."""
     if isinstance(expression, exp.Window):
         inner = [*_arguments(expression.this), *(expression.args.get("partition_by") or ())]
         order = expression.args.get("order")
         inner += [ordered.this for ordered in order.expressions] if order is not None else []
-        return any(has_aggregate(environment, part) for part in inner)
+        return any(has_aggregate(context, part) for part in inner)
     if isinstance(expression, (exp.Subquery, exp.Select)):
         return False
-    if _is_aggregate(environment, expression):
+    if _is_aggregate(context, expression):
         return True
-    return any(has_aggregate(environment, child) for child in expression.iter_expressions())
+    return any(has_aggregate(context, child) for child in expression.iter_expressions())
 
 
-def _is_aggregate(environment: TableEnvironment, call: exp.Expr) -> bool:
+def _is_aggregate(context: TableContext, call: exp.Expr) -> bool:
     if not isinstance(call, exp.Anonymous):
         return False
-    wrapper = _function_or_none(environment, call.name)
+    wrapper = _function_or_none(context, call.name)
     if wrapper is not None:
         return getattr(wrapper, "kind", "") == "aggregate"
     function = builtin_functions.find(call.name)
@@ -93,14 +89,14 @@ def _is_aggregate(environment: TableEnvironment, call: exp.Expr) -> bool:
 _WRAPPERS = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)
 
 
-def is_aggregated(environment: TableEnvironment, part: exp.Expr, whole: exp.Expr) -> bool:
+def is_aggregated(context: TableContext, part: exp.Expr, whole: exp.Expr) -> bool:
     """Whether a part of an expression is inside an aggregate that is not taken OVER a window."""
     while part is not whole and part.parent is not None:
         part = part.parent
         call = part
         while isinstance(call, _WRAPPERS):
             call = call.this
-        if not _is_aggregate(environment, call):
+        if not _is_aggregate(context, call):
             continue
         while isinstance(part.parent, _WRAPPERS):
             part = part.parent
@@ -118,12 +114,12 @@ class OverWindows:
 
     def __init__(
         self,
-        environment: TableEnvironment,
+        context: TableContext,
         text: str,
         select: exp.Select,
         partitions: tuple[Node, ...] = (),
     ) -> None:
-        self._environment = environment
+        self._context = context
         self._text = text
         self._select = select
         #: What divides the rows of all windows, beside their own partitions.
@@ -155,7 +151,7 @@ class OverWindows:
         named = unwrapped.name.upper() if isinstance(unwrapped, exp.Anonymous) else ""
         aggregate = translator.node(function)
         if isinstance(aggregate, Distinct) and not translator.rows.relation.unbounded:
-            if not self._environment._is_streaming:
+            if not self._context.is_streaming:
                 tree.refuse(self._text, call, "DISTINCT with OVER is for streaming mode")
             if isinstance(aggregate.child, FunctionCall):
                 tree.refuse(
@@ -225,7 +221,7 @@ class OverWindows:
 
         Those of an unbounded table are columns already.
         """
-        streaming = self._environment._is_streaming
+        streaming = self._context.is_streaming
         ranking = self._ranking(relation)
         if ranking is not None:
             return self._first_rows(relation, *ranking), {}
@@ -239,9 +235,9 @@ class OverWindows:
         for name, window in self.specifications.items():
             try:
                 result[name] = self._specification(prepared, window)
+            except tree.SqlError:
+                raise
             except TableException as error:
-                if str(error).startswith("SQL statement"):
-                    raise
                 start = tree.start_of(window.call)
                 raise tree.error_at(self._text, start, str(error)) from error
         first = next(iter(self.specifications.values()))
@@ -280,8 +276,8 @@ class OverWindows:
             windows.setdefault(window, {})[name] = aggregates[name]
         for window, found in windows.items():
             call = self.specifications[next(iter(found))].call
-            with Translator(self._environment, self._text, rows).at(call):
-                relation = stream_over.over(relation, window, found, self._environment)
+            with Translator(self._context, self._text, rows).at(call):
+                relation = stream_over.over(relation, window, found, self._context)
         self._computed = set(self.specifications)
         return relation
 
@@ -303,7 +299,7 @@ class OverWindows:
 
         That of bounded rows of windows is computed as in batch mode.
         """
-        if not self._environment._is_streaming or len(self.specifications) != 1:
+        if not self._context.is_streaming or len(self.specifications) != 1:
             return None
         ((name, window),) = self.specifications.items()
         if not relation.unbounded and has_partitions(relation, window.partitions):
@@ -334,8 +330,8 @@ class OverWindows:
         places = (wanted.first, wanted.last)
         in_windows = not relation.updating and has_partitions(relation, window.partitions)
         planned = stream_windows.first_rows if in_windows else first_rows
-        with Translator(self._environment, self._text, Rows(relation)).at(window.call):
-            found = planned(relation, window.partitions, order, places, rank, self._environment)
+        with Translator(self._context, self._text, Rows(relation)).at(window.call):
+            found = planned(relation, window.partitions, order, places, rank, self._context)
         if wanted.shown:
             return found
         # The condition on the place still stands: it holds for all of these rows.
@@ -362,7 +358,7 @@ class OverWindows:
             )
 
     def _specification(self, relation: Relation, window: _Specification) -> WindowSpec:
-        scope = projection.scope_of(relation, self._environment)
+        scope = projection.scope_of(relation, self._context)
         spec = Window.partitionBy(*(scope.resolve(node).column for node in window.partitions))
         if not window.orders:
             if window.ranks:
@@ -416,7 +412,7 @@ class OverWindows:
                 self._text, window.call, "RANGE with a distance takes one column to order by"
             )
         node, ascending, nulls_first = window.orders[0]
-        resolved = projection.scope_of(relation, self._environment).resolve(node)
+        resolved = projection.scope_of(relation, self._context).resolve(node)
         if isinstance(resolved.data_type, (TimestampType, LocalZonedTimestampType)):
             if not isinstance(node, Field):
                 tree.refuse(
@@ -475,7 +471,7 @@ class OverWindows:
         )
 
     def _time(self, value: exp.Expr) -> int:
-        translator = Translator(self._environment, self._text, Rows(Relation(None, ())))  # type: ignore[arg-type]
+        translator = Translator(self._context, self._text, Rows(Relation(None, ())))  # type: ignore[arg-type]
         return interval_ms(translator.node(value)) * 1000
 
 

@@ -5,23 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pyspark.sql import functions as F
 from sqlglot import exp
 
-from pyflow.table.expression import Expression
-from pyflow.table.planner import (
-    correlation,
-    grouping,
-    joins,
-    lookup_joins,
-    projection,
-    sorting,
-    stream_windows,
-)
-from pyflow.table.planner.changelog import settled
-from pyflow.table.planner.nodes import (
+from pyflow.table.changes.changelog import settled
+from pyflow.table.changes.relation import Relation, unused
+from pyflow.table.columns.nodes import (
     Alias,
     Call,
     Cast,
@@ -34,24 +25,28 @@ from pyflow.table.planner.nodes import (
     WindowProperty,
     transformed,
 )
-from pyflow.table.planner.predicates import all_of
-from pyflow.table.planner.relation import Relation, unused
-from pyflow.table.planner.type_rules import common_in_sql
+from pyflow.table.columns.type_rules import common_in_sql
+from pyflow.table.expression import Expression
+from pyflow.table.relations import correlation, grouping, joins, lookup_joins, projection, sorting
+from pyflow.table.relations.predicates import all_of
+from pyflow.table.relations.streams import windows as stream_windows
+from pyflow.table.relations.tables import relation_of_entry
 from pyflow.table.sql import lookups, over_windows, subqueries, table_functions, tree
 from pyflow.table.sql.conditions import semi_join, subquery_conditions
+from pyflow.table.sql.expressions import GROUP_WINDOWS, Grouping, NameNotFound, Translator, path_of
 from pyflow.table.sql.names import Rows, Source, of_relation, output_names
-from pyflow.table.sql.scalar import GROUP_WINDOWS, Grouping, NameNotFound, Translator, path_of
-from pyflow.table.types import DataTypes
+from pyflow.table.sql.query_base import Query
 from pyflow.table.window import GroupWindow
+from pyflow.types.data_types import DataTypes
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import WindowSpec
 
-    from pyflow.table.table_environment import TableEnvironment
+    from pyflow.table.context import TableContext
 
 
-def relation_of(environment: TableEnvironment, text: str, query: exp.Expr) -> Relation:
+def relation_of(context: TableContext, text: str, query: exp.Expr) -> Relation:
     """Return the rows of a query.
 
     Raises
@@ -60,7 +55,7 @@ def relation_of(environment: TableEnvironment, text: str, query: exp.Expr) -> Re
         With line and column, where a name means nothing, types do not fit, or something is not
         carried.
     """
-    return _Query(environment, text).result(query)
+    return _Query(context, text).result(query)
 
 
 @dataclass(frozen=True)
@@ -72,28 +67,7 @@ class _Output:
 
 
 @dataclass(frozen=True)
-class _Query:
-    """One query, with the common table expressions that it may name.
-
-    Parameters
-    ----------
-    outer
-        The query around this one, where this one names columns of it.
-    """
-
-    environment: TableEnvironment
-    text: str
-    common_tables: Mapping[str, tuple[exp.CTE, _Query]] = field(default_factory=dict)
-    outer: subqueries.Outer | None = None
-
-    def refuse(self, node: exp.Expr, reason: str) -> NoReturn:
-        """Raise an error at the place of a node."""
-        tree.refuse(self.text, node, reason)
-
-    def translator(self, rows: Rows) -> Translator:
-        """Return what turns expressions over these rows into nodes."""
-        return Translator(self.environment, self.text, rows)
-
+class _Query(Query):
     def result(self, query: exp.Expr, inside: bool = False) -> Relation:
         """Return the rows of a query with its columns.
 
@@ -110,7 +84,7 @@ class _Query:
     def nested(self, query: exp.Expr) -> Relation:
         """Return the rows of a query inside another, which may be in no order in streaming mode."""
         with self.translator(Rows(self.one_row())).at(query):
-            return sorting.checked(self.result(query, inside=True), self.environment, inside=True)
+            return sorting.checked(self.result(query, inside=True), self.context, inside=True)
 
     def _with_common_tables(self, query: exp.Expr) -> _Query:
         with_ = query.args.get("with_")
@@ -159,17 +133,15 @@ class _Query:
         every = not query.args.get("distinct")
         operation: joins.SetOperation = name  # type: ignore[assignment]
         with self.translator(of_relation(left)).at(query):
-            if operation == "union" and self.environment._is_streaming and not every:
+            if operation == "union" and self.context.is_streaming and not every:
                 rows = joins.combine(
                     self._cast(left, wanted), self._cast(right, wanted), "union", True,
-                    self.environment,
+                    self.context,
                 )  # fmt: skip
-                return grouping.aggregate(
-                    rows, [Field(n) for n in rows.names], {}, self.environment
-                )
+                return grouping.aggregate(rows, [Field(n) for n in rows.names], {}, self.context)
             return joins.combine(
                 self._cast(left, wanted), self._cast(right, wanted), operation, every,
-                self.environment,
+                self.context,
             )  # fmt: skip
 
     def _cast(self, relation: Relation, wanted: Sequence[object]) -> Relation:
@@ -180,11 +152,7 @@ class _Query:
             Alias(Cast(Field(name), data_type, False), (name,))  # type: ignore[arg-type]
             for name, data_type in zip(relation.names, wanted)
         ]
-        return projection.project(relation, nodes, self.environment)
-
-    def one_row(self) -> Relation:
-        """Return a relation of one row without columns."""
-        return self.environment._one_row
+        return projection.project(relation, nodes, self.context)
 
     def start(self) -> Rows:
         """Return the rows without FROM: one, or one for each of the query around."""
@@ -194,7 +162,7 @@ class _Query:
         """Return the rows of VALUES."""
         start = self.start()
         translator = self.translator(start)
-        scope = projection.scope_of(start.relation, self.environment)
+        scope = projection.scope_of(start.relation, self.context)
         rows = [row.expressions for row in values.expressions]
         for row, written in zip(rows, values.expressions):
             if len(row) != len(rows[0]):
@@ -258,9 +226,9 @@ class _Query:
             firsts.append(ascending if nulls_first is None else nulls_first)
         with self.translator(Rows(relation)).at(order):
             if self.outer is not None:
-                return sorting.with_order(relation, orderings, self.environment, firsts)
+                return sorting.with_order(relation, orderings, self.context, firsts)
             # Columns that only order the rows go when the rows have been limited.
-            return sorting.sort(relation, orderings, self.environment, firsts)
+            return sorting.sort(relation, orderings, self.context, firsts)
 
     def _output_column(self, node: exp.Expr, names: Sequence[str]) -> Node | None:
         if isinstance(node, exp.Literal) and not node.is_string:
@@ -280,22 +248,22 @@ class _Query:
         if self.outer is not None:
             if skipped is not None or count is not None:
                 relation = correlation.limited(
-                    relation, self._domain_columns, skipped or 0, count, self.environment
+                    relation, self._domain_columns, skipped or 0, count, self.context
                 )
             relation = replace(relation, order=None)
         else:
             if skipped is not None:
-                relation = sorting.offset(relation, skipped, self.environment)
+                relation = sorting.offset(relation, skipped, self.context)
             if count is not None:
-                relation = sorting.fetch(relation, count, self.environment)
+                relation = sorting.fetch(relation, count, self.context)
         hidden = [name for name in relation.names if name.startswith(_HIDDEN)]
         if hidden:
             kept = [Field(name) for name in relation.names if name not in hidden]
             if relation.unbounded:
                 with self.translator(Rows(self.one_row())).at(query):
-                    relation = sorting.checked(relation, self.environment, inside)
+                    relation = sorting.checked(relation, self.context, inside)
             order = relation.order
-            relation = projection.project(relation, kept, self.environment)
+            relation = projection.project(relation, kept, self.context)
             relation = replace(relation, order=order)
         return relation
 
@@ -377,9 +345,10 @@ class _Query:
             return of_relation(relation).named(parts, columns)
         with self.translator(Rows(self.one_row())).at(node):
             path = ".".join("`" + part.replace("`", "``") + "`" for part in parts)
-            found = self.environment.from_path(path)
-            qualifier = self.environment._objects.qualified(path)
-        return of_relation(found._rows, qualifier)
+            entry = self.context.catalogs.find(path)
+            found = sorting.checked(relation_of_entry(entry, self.context), self.context)
+            qualifier = self.context.catalogs.qualified(path)
+        return of_relation(found, qualifier)
 
     def _join(self, left: Rows, join: exp.Join, conditions: list[exp.Expr]) -> Rows:
         side = (join.args.get("side") or "").upper()
@@ -426,16 +395,14 @@ class _Query:
         with self.translator(left).at(join):
             if dimension is not None:
                 shape = replace(dimension, shape=right.relation)
-                relation = lookup_joins.join(
-                    left.relation, shape, condition, kind, self.environment
-                )
+                relation = lookup_joins.join(left.relation, shape, condition, kind, self.context)
             else:
                 relation = joins.join(
                     left.relation,
                     right.relation,
                     condition,
                     kind,
-                    self.environment,
+                    self.context,
                     every_condition=True,
                 )
         rows = replace(both, relation=relation)
@@ -513,7 +480,7 @@ class _Query:
             merged.append((name, found))
         relation = rows.relation
         if len(nodes) > len(relation.names):
-            relation = projection.project(relation, nodes, self.environment)
+            relation = projection.project(relation, nodes, self.context)
         gone = {column for _, left, right in shared for column in (left, right)}
         sources = [replace(source, hidden=source.hidden | gone) for source in rows.sources]
         return replace(rows, relation=relation, sources=(Source((), tuple(merged)), *sources))
@@ -548,7 +515,7 @@ class _Query:
         except NameNotFound:
             rows = plain._tables_for_each(start, from_.this)
             return replace(rows, relation=correlation.bounded(rows.relation))
-        relation = correlation.beside(rows.relation, start.relation, self.environment)
+        relation = correlation.beside(rows.relation, start.relation, self.context)
         return Rows(relation, rows.sources, start.around)
 
     def _tables_for_each(self, left: Rows, node: exp.Expr) -> Rows:
@@ -577,12 +544,12 @@ class _Query:
         for condition in conditions:
             with translator.at(condition):
                 nodes.append(translator.node(condition))
-                projection.check_condition(rows.relation, nodes[-1], self.environment)
+                projection.check_condition(rows.relation, nodes[-1], self.context)
         together = all_of(nodes)
         if together is None:
             return rows
         with translator.at(conditions[0]):
-            relation = projection.filter_rows(rows.relation, together, self.environment)
+            relation = projection.filter_rows(rows.relation, together, self.context)
         return replace(rows, relation=relation)
 
     def where(self, rows: Rows, condition: exp.Expr) -> Rows:
@@ -670,7 +637,7 @@ class _Select:
         translator = self.translator
         outer = self.rows.outer_columns
         windows = over_windows.OverWindows(
-            self.query.environment, self.query.text, select, tuple(map(Field, outer))
+            self.query.context, self.query.text, select, tuple(map(Field, outer))
         )
         for item in select.expressions:
             starred = self.query.starred(self.rows, item)
@@ -691,7 +658,7 @@ class _Select:
             relation, nodes, condition = self._grouped(nodes, condition, windows)
             if having is not None and condition is not None:
                 with translator.at(having):
-                    relation = projection.filter_rows(relation, condition, self.query.environment)
+                    relation = projection.filter_rows(relation, condition, self.query.context)
         else:
             relation = self.rows.relation
         names = output_names(wanted)
@@ -710,8 +677,8 @@ class _Select:
     def _distinct(self, relation: Relation) -> Relation:
         keys: list[Node] = [Field(name) for name in relation.names]
         if self.query.outer is not None:
-            return correlation.aggregate(relation, keys, {}, self.query.environment, None)
-        return grouping.aggregate(relation, keys, {}, self.query.environment)
+            return correlation.aggregate(relation, keys, {}, self.query.context, None)
+        return grouping.aggregate(relation, keys, {}, self.query.context)
 
     def _with_queries(self, places: Sequence[exp.Expr | None], grouped: bool) -> None:
         """Add the values of queries in expressions to the rows; some of them wait for groups."""
@@ -720,9 +687,7 @@ class _Select:
             for written in [] if place is None else subqueries.nested_queries(place):
                 if place is None or id(written) in known:
                     continue
-                if grouped and not over_windows.is_aggregated(
-                    self.query.environment, written, place
-                ):
+                if grouped and not over_windows.is_aggregated(self.query.context, written, place):
                     name = f"$query{len(self.beside_groups)}"
                     self.beside_groups.append((written, name))
                     known[id(written)] = Field(name)
@@ -747,7 +712,7 @@ class _Select:
         if select.args.get("group") is not None or select.args.get("having") is not None:
             return True
         return any(
-            over_windows.has_aggregate(self.query.environment, item)
+            over_windows.has_aggregate(self.query.context, item)
             for item in [*select.expressions, *more]
         )
 
@@ -773,7 +738,7 @@ class _Select:
     def _grouped(
         self, nodes: list[Node], having: Node | None, windows: over_windows.OverWindows
     ) -> tuple[Relation, list[Node], Node | None]:
-        environment, relation = self.query.environment, self.rows.relation
+        context, relation = self.query.context, self.rows.relation
         sets = self._grouping_sets()
         window_names = [name for _, name in self.translator.group_windows]
         outer = self.rows.outer_columns
@@ -812,7 +777,7 @@ class _Select:
                 )
         combined = results[0]
         for result in results[1:]:
-            combined = joins.combine(combined, result, "union", True, environment)
+            combined = joins.combine(combined, result, "union", True, context)
         combined, with_values = self._beside_groups(combined, keys, parts)
         rewritten = [with_values(node) for node in rewritten]
         windows.rewrite(with_values)
@@ -851,7 +816,7 @@ class _Select:
         window_names: list[str],
         empty: bool,
     ) -> Relation:
-        environment, outer = self.query.environment, self.query.outer
+        context, outer = self.query.context, self.query.outer
         if window_names:
             call = self.translator.group_windows[0][0]
             return grouping.aggregate_windowed(
@@ -860,16 +825,16 @@ class _Select:
                 self._window_of(call, window_names[0]),
                 parts.aggregates,
                 parts.properties,
-                environment,
+                context,
             )
         if outer is not None:
             domain = outer.domain.relation if empty else None
-            return correlation.aggregate(relation, groupings, parts.aggregates, environment, domain)
-        if environment._is_streaming and stream_windows.has_partitions(relation, groupings):
+            return correlation.aggregate(relation, groupings, parts.aggregates, context, domain)
+        if context.is_streaming and stream_windows.has_partitions(relation, groupings):
             return table_functions.aggregate_windows(
-                settled(relation), groupings, parts.aggregates, environment
+                settled(relation), groupings, parts.aggregates, context
             )
-        return grouping.aggregate(relation, groupings, parts.aggregates, environment, empty)
+        return grouping.aggregate(relation, groupings, parts.aggregates, context, empty)
 
     def _window_of(self, call: exp.Anonymous, name: str) -> GroupWindow:
         arguments: list[Expression[Any]] = [
@@ -903,8 +868,8 @@ class _Select:
         """
         if len(sets) == 1 and not parts.groupings:
             return result
-        environment = self.query.environment
-        scope = projection.scope_of(relation, environment)
+        context = self.query.context
+        scope = projection.scope_of(relation, context)
         nodes: list[Node] = []
         for name, node in groupings.items():
             if name in names:
@@ -919,7 +884,7 @@ class _Select:
             for key in wanted:
                 bits = bits * 2 + (key not in names)
             nodes.append(Alias(Literal(bits, DataTypes.BIGINT().not_null()), (name,)))
-        return projection.project(result, nodes, environment)
+        return projection.project(result, nodes, context)
 
     def _check_grouped(self, nodes: list[Node], grouped: Relation) -> None:
         items = [*self.select.expressions]
@@ -940,24 +905,24 @@ class _Select:
         items: list[exp.Expr],
         windows: over_windows.OverWindows,
     ) -> Relation:
-        environment = self.query.environment
+        context = self.query.context
         specifications: dict[str, WindowSpec] = {}
         if windows:
             relation, specifications = windows.on(relation, self.rows, nodes)
             nodes = [windows.with_columns(node) for node in nodes]
-        scope = replace(projection.scope_of(relation, environment), windows=specifications)
+        scope = replace(projection.scope_of(relation, context), windows=specifications)
         for node, item in zip(nodes, items):
             with self.translator.at(item):
                 scope.resolve(node)
         with self.translator.at(self.select):
-            return projection.project(relation, nodes, environment, specifications)
+            return projection.project(relation, nodes, context, specifications)
 
 
 class _Aggregates:
     """The aggregates of a selection, taken out of it, each once."""
 
     def __init__(self, query: _Query, relation: Relation, keys: Mapping[Node, str]) -> None:
-        self._scope = projection.scope_of(relation, query.environment)
+        self._scope = projection.scope_of(relation, query.context)
         self._keys = keys
         self.aggregates: dict[str, Node] = {}
         self.properties: dict[str, Node] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pyflow.table.sql import tree
-from pyflow.table.sql.scalar import path_of
+from pyflow.table.sql.expressions import path_of
 
 __all__ = ["Places", "wanted_places"]
 

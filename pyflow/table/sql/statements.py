@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from pyflow.session.options import SessionConfiguration
 from pyflow.table import types
-from pyflow.table.catalog import CatalogBaseTable
-from pyflow.table.identifiers import quoted
-from pyflow.table.planner import projection
-from pyflow.table.planner.configuration import SessionConfiguration
-from pyflow.table.planner.nodes import Alias, Cast, Field, Literal, Node
-from pyflow.table.planner.relation import Relation
+from pyflow.table.catalogs.objects import CatalogBaseTable
+from pyflow.table.changes.relation import Relation
+from pyflow.table.columns.nodes import Alias, Cast, Field, Literal, Node
+from pyflow.table.relations import projection, sorting
+from pyflow.table.relations.tables import insertion_into
 from pyflow.table.schema import (
     Schema,
     UnresolvedColumn,
@@ -26,23 +26,24 @@ from pyflow.table.sql import tree
 from pyflow.table.sql.alterations import Alterations
 from pyflow.table.sql.dialect import parse
 from pyflow.table.sql.execution import keyed, options_of, path_text
+from pyflow.table.sql.expressions import Translator
 from pyflow.table.sql.names import Rows, Source
 from pyflow.table.sql.queries import relation_of
-from pyflow.table.sql.scalar import Translator
 from pyflow.table.sql.views import view as view
 from pyflow.table.table import Table
-from pyflow.table.table_result import TableResult
-from pyflow.table.types import DataTypes
+from pyflow.table.table_result import TableResult, executed, explained
+from pyflow.types.data_types import DataTypes
 from pyflow.util.exceptions import CatalogException, JavaException, TableException
+from pyflow.util.identifiers import quoted
 
 if TYPE_CHECKING:
-    from pyflow.table.statement_set import StatementSet
-    from pyflow.table.table_environment import TableEnvironment
+    from pyflow.table.context import TableContext
+    from pyflow.table.relations.tables import Insertion
 
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 
 
-def execute(environment: TableEnvironment, text: str) -> TableResult:
+def execute(context: TableContext, text: str) -> TableResult:
     """Run a statement.
 
     Raises
@@ -51,31 +52,31 @@ def execute(environment: TableEnvironment, text: str) -> TableResult:
         With line and column, where the statement is wrong or asks for what is not carried.
     """
     statement = parse(text)
-    return _Execution(environment, text).run(statement)
+    return _Execution(context, text).run(statement)
 
 
-def query(environment: TableEnvironment, text: str) -> Table:
+def query(context: TableContext, text: str) -> Table:
     """Return the table of a query."""
     statement = parse(text)
     if not isinstance(statement, _QUERIES):
         tree.refuse(text, statement, "sql_query() takes a query; other statements: execute_sql()")
-    return Table(relation_of(environment, text, statement), environment)
+    return Table(relation_of(context, text, statement), context)
 
 
-def explain(environment: TableEnvironment, text: str, *details: Any) -> str:
+def explain(context: TableContext, text: str, *details: Any) -> str:
     """Return how a query or an insertion is run."""
-    return _Execution(environment, text).explained(parse(text), details)
+    return _Execution(context, text).explained(parse(text), details)
 
 
-def add_insert(statements: StatementSet, text: str) -> None:
-    """Add the INSERT of a text to a statement set."""
+def insertion(context: TableContext, text: str) -> Insertion:
+    """Return what an INSERT statement writes."""
     statement = parse(text)
     if not isinstance(statement, tree.Insert):
         tree.refuse(text, statement, "add_insert_sql() takes an INSERT statement")
-    _Execution(statements._t_env, text).add_insert(statements, statement)
+    return _Execution(context, text).insertion(statement)
 
 
-def expression(environment: TableEnvironment, text: str, names: Sequence[str]) -> Node:
+def expression(context: TableContext, text: str, names: Sequence[str]) -> Node:
     """Return the node of an expression over columns of these names."""
     prefix = "SELECT "
     statement = parse(prefix + text)
@@ -84,7 +85,7 @@ def expression(environment: TableEnvironment, text: str, names: Sequence[str]) -
     source = Source((), tuple((name, name) for name in names))
     rows = Rows(Relation(None, ()), (source,))  # type: ignore[arg-type]
     item = statement.expressions[0]
-    return Translator(environment, prefix + text, rows).node(
+    return Translator(context, prefix + text, rows).node(
         item.this if isinstance(item, exp.Alias) else item
     )
 
@@ -103,14 +104,14 @@ class _Execution(Alterations):
             self._refuse(statement, f"{statement.key.upper()} is not carried")
         try:
             result: TableResult | None = method(statement)
+        except tree.SqlError:
+            raise
         except JavaException as error:
-            if str(error).startswith("SQL statement"):
-                raise
             placed = tree.error_at(self._text, tree.start_of(statement), str(error))
             if isinstance(error, CatalogException):
                 raise CatalogException(str(placed)) from error
             raise placed from error
-        return TableResult.ok(self._environment) if result is None else result
+        return TableResult.ok(self._context) if result is None else result
 
     def explained(self, statement: exp.Expr, details: Sequence[Any]) -> str:
         """Return how a query or an insertion is run."""
@@ -120,7 +121,7 @@ class _Execution(Alterations):
             named = [getattr(ExplainDetail, name) for name in statement.args["details"]]
             return self.explained(statement.this, [*named, *details])
         if isinstance(statement, (tree.Insert, tree.StatementSet)):
-            return self._statements(statement).explain(*details)
+            return explained(self._insertions(statement), details)
         if not isinstance(statement, _QUERIES):
             self._refuse(statement, "EXPLAIN takes a query, INSERT or STATEMENT SET")
         return self._table(statement).explain(*details)
@@ -241,7 +242,7 @@ class _Execution(Alterations):
         if kind is None:
             self._objects.create_function(path, described, exists)
             return
-        function = self._environment._instantiated(described)
+        function = self._context.instantiated(described)
         if system:
             self._objects.add_system_function(name.name, function, described)
         else:
@@ -266,52 +267,50 @@ class _Execution(Alterations):
     # Insertions
 
     def _insert(self, statement: tree.Insert) -> TableResult:
-        return self._statements(statement).execute()
+        return executed([self.insertion(statement)], self._context)
 
     def _statementset(self, statement: tree.StatementSet) -> TableResult:
-        return self._statements(statement).execute()
+        return executed(self._insertions(statement), self._context)
 
-    def _statements(self, statement: exp.Expr) -> StatementSet:
-        statements = self._environment.create_statement_set()
+    def _insertions(self, statement: exp.Expr) -> list[Insertion]:
         inserts = statement.expressions if isinstance(statement, tree.StatementSet) else [statement]
-        for insert in inserts:
-            assert isinstance(insert, tree.Insert)
-            self.add_insert(statements, insert)
-        return statements
+        return [self.insertion(insert) for insert in inserts]
 
-    def add_insert(self, statements: StatementSet, insert: tree.Insert) -> None:
-        """Add an insertion to a statement set."""
+    def insertion(self, insert: exp.Expr) -> Insertion:
+        """Return what an INSERT writes."""
         for hint in insert.args.get("hints") or ():
             self._refuse(hint, "OPTIONS and other hints of a table are not carried")
-        table = self._placed(insert, self._table(insert.expression))
+        query = relation_of(self._context, self._text, insert.expression)
+        relation = self._placed(insert, query)
         try:
-            statements._add(
+            return insertion_into(
                 path_text(insert.this),
-                table,
+                sorting.checked(relation, self._context),
                 bool(insert.args.get("overwrite")),
+                self._context,
                 insert.args.get("on_conflict"),
             )
+        except tree.SqlError:
+            raise
         except TableException as error:
-            if str(error).startswith("SQL statement"):
-                raise
             raise tree.error_at(self._text, tree.start_of(insert.this), str(error)) from error
 
-    def _placed(self, insert: tree.Insert, table: Table) -> Table:
+    def _placed(self, insert: exp.Expr, query: Relation) -> Relation:
         """Return the rows with the columns of the table: given ones in their place, others null."""
         columns, partition = insert.args.get("columns"), insert.args.get("partition")
         if not columns and not partition:
-            return table
+            return query
         wanted = self._columns_of(insert)
         names = [name for name, _ in wanted]
         given: dict[str, Node] = {}
         for pair in partition or ():
-            translator = Translator(self._environment, self._text, Rows(table._relation, ()))
+            translator = Translator(self._context, self._text, Rows(query, ()))
             given[self._target(pair.this, pair.this.name, names)] = translator.node(pair.expression)
         if columns:
             order = [self._target(column, column.name, names) for column in columns]
         else:
             order = [name for name in names if name not in given]
-        found = table._relation.names
+        found = query.names
         if len(order) != len(found):
             self._refuse(
                 insert.this,
@@ -325,8 +324,7 @@ class _Execution(Alterations):
             if node is None:
                 node = Cast(Literal(None, DataTypes.NULL()), data_type.nullable(), False)
             nodes.append(Alias(node, (name,)))
-        relation = projection.project(table._relation, nodes, self._environment)
-        return Table(relation, self._environment)
+        return projection.project(query, nodes, self._context)
 
     def _target(self, node: exp.Expr, name: str, names: Sequence[str]) -> str:
         if name not in names:
@@ -335,7 +333,7 @@ class _Execution(Alterations):
             self._refuse(node, f"Unknown target column '{name}'{hint}")
         return name
 
-    def _columns_of(self, insert: tree.Insert) -> list[tuple[str, types.DataType]]:
+    def _columns_of(self, insert: exp.Expr) -> list[tuple[str, types.DataType]]:
         entry = self._objects.find(path_text(insert.this))
         if entry.is_view:
             self._refuse(insert.this, "a view cannot be written")
@@ -352,7 +350,7 @@ class _Execution(Alterations):
         return self._rows(["result"], [[self.explained(statement, [])]])
 
     def _set(self, statement: tree.Set) -> TableResult | None:
-        config = self._environment.get_config()
+        config = self._context.config
         if statement.this is None:
             return self._rows(["key", "value"], sorted(config.to_map().items()))
         try:
@@ -362,7 +360,7 @@ class _Execution(Alterations):
         return None
 
     def _reset(self, statement: tree.Reset) -> None:
-        configuration = self._environment.get_config()._configuration
+        configuration = self._context.configuration
         assert isinstance(configuration, SessionConfiguration)
         key = statement.this
         if key is not None:
@@ -376,7 +374,7 @@ class _Execution(Alterations):
             self._refuse(statement, "REMOVE JAR is not carried: a session of Spark keeps its jars")
         path = statement.this.name
         try:
-            self._environment._spark.addArtifacts(path)
+            self._context.session.addArtifacts(path)
         except Exception as error:
             self._refuse(statement.this, f"the jar cannot be added: {error}")
-        self._environment._jars.append(path)
+        self._context.jars.append(path)

@@ -16,22 +16,23 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from pyflow.table.planner import correlation, joins
-from pyflow.table.planner.changelog import settled
-from pyflow.table.planner.correlation import Domain
-from pyflow.table.planner.functions import built_in
-from pyflow.table.planner.nodes import Call, Field, Literal, Node, field_names
-from pyflow.table.planner.predicates import all_of
-from pyflow.table.planner.relation import Relation, unused
+from pyflow.table.changes.changelog import settled
+from pyflow.table.changes.relation import Relation, unused
+from pyflow.table.columns.nodes import Call, Field, Literal, Node, field_names
+from pyflow.table.functions.builtins import built_in
+from pyflow.table.relations import correlation, joins
+from pyflow.table.relations.correlation import Domain
+from pyflow.table.relations.predicates import all_of
 from pyflow.table.sql import builtin_functions, tree
+from pyflow.table.sql.expressions import NameNotFound
 from pyflow.table.sql.names import Around, OuterColumn, Rows, of_relation
 from pyflow.table.sql.over_windows import has_aggregate
-from pyflow.table.sql.scalar import NameNotFound
+from pyflow.table.sql.query_base import Outer
 from pyflow.table.sql.table_functions import source_of
-from pyflow.table.types import DataTypes
+from pyflow.types.data_types import DataTypes
 
 if TYPE_CHECKING:
-    from pyflow.table.sql.queries import _Query
+    from pyflow.table.sql.query_base import Query
 
 __all__ = [
     "Nested",
@@ -47,18 +48,6 @@ __all__ = [
     "values_of",
     "with_queries",
 ]
-
-
-@dataclass(frozen=True)
-class Outer:
-    """The query around a query, for those of its columns that the one inside names."""
-
-    rows: Rows
-    domain: Domain
-
-    def start(self) -> Rows:
-        """Return rows without a table, one for each row of the domain."""
-        return Rows(self.domain.relation, (), Around(self.rows, self.domain.columns))
 
 
 @dataclass(frozen=True)
@@ -84,7 +73,7 @@ class Nested:
     keys: list[str]
 
 
-def nested_rows(query: _Query, around: Rows, nested: exp.Expr, exists: bool = False) -> Nested:
+def nested_rows(query: Query, around: Rows, nested: exp.Expr, exists: bool = False) -> Nested:
     """Return the rows of a query for those of the query around it.
 
     Parameters
@@ -101,7 +90,7 @@ def nested_rows(query: _Query, around: Rows, nested: exp.Expr, exists: bool = Fa
     return _for_each(query, around, nested)
 
 
-def _for_each(query: _Query, around: Rows, nested: exp.Expr) -> Nested:
+def _for_each(query: Query, around: Rows, nested: exp.Expr) -> Nested:
     """Return the rows of a query for each of the values that it names of the query around."""
     names: list[str] = []
     domain = Domain(query.one_row(), {})
@@ -131,20 +120,20 @@ def _same(one: Node, other: Node) -> Node:
     return Call(built_in("not"), (Call(builtin_functions.IS_DISTINCT_FROM, (one, other)),))
 
 
-def _has_conditions_only(query: _Query, nested: exp.Select) -> bool:
+def _has_conditions_only(query: Query, nested: exp.Select) -> bool:
     """Whether a query has FROM and WHERE only, beside what is no matter for EXISTS."""
     clauses = ("group", "having", "windows", "limit", "offset", "with_")
     return (
         all(nested.args.get(key) is not None for key in ("from_", "where"))
         and not any(nested.args.get(key) for key in clauses)
         and not any(
-            has_aggregate(query.environment, item) or has_query(item) or item.find(exp.Window)
+            has_aggregate(query.context, item) or has_query(item) or item.find(exp.Window)
             for item in nested.expressions
         )
     )
 
 
-def _pulled_up(query: _Query, around: Rows, nested: exp.Select) -> Nested:
+def _pulled_up(query: Query, around: Rows, nested: exp.Select) -> Nested:
     """Return rows that are tied by the conditions of a query's WHERE.
 
     Raises
@@ -175,12 +164,12 @@ def _pulled_up(query: _Query, around: Rows, nested: exp.Select) -> Nested:
     return Nested(rows.relation, names, columns, [translator.node(part) for part in tied], [])
 
 
-def is_one_group(query: _Query, nested: exp.Expr) -> bool:
+def is_one_group(query: Query, nested: exp.Expr) -> bool:
     """Whether a query gives one row in any case: aggregates of all rows."""
     return (
         isinstance(nested, exp.Select)
         and not any(nested.args.get(key) for key in ("group", "having", "limit", "offset"))
-        and any(has_aggregate(query.environment, item) for item in nested.expressions)
+        and any(has_aggregate(query.context, item) for item in nested.expressions)
     )
 
 
@@ -222,7 +211,7 @@ def has_query(expression: exp.Expr) -> bool:
 
 
 def compared(
-    query: _Query, condition: exp.Expr, inner: Nested, node_of: Callable[[exp.Expr], Node]
+    query: Query, condition: exp.Expr, inner: Nested, node_of: Callable[[exp.Expr], Node]
 ) -> list[Node]:
     """Return the comparisons of IN, ANY and ALL with a row of their query, none of EXISTS.
 
@@ -264,7 +253,7 @@ def is_all(condition: exp.Expr) -> bool:
 
 
 def with_queries(
-    query: _Query,
+    query: Query,
     rows: Rows,
     queries: Sequence[exp.Expr],
     node_of: Callable[[exp.Expr], Node] | None = None,
@@ -288,7 +277,7 @@ def with_queries(
 
 
 def _with_query(
-    query: _Query, rows: Rows, written: exp.Expr, node_of: Callable[[exp.Expr], Node]
+    query: Query, rows: Rows, written: exp.Expr, node_of: Callable[[exp.Expr], Node]
 ) -> tuple[Rows, Node]:
     """Return rows with the value of a query, or of IN, EXISTS, ANY and ALL, and that value."""
     if isinstance(written, exp.Subquery):
@@ -301,7 +290,7 @@ def _with_query(
     name = unused("$mark", [*rows.relation.names, *inner.relation.names])
     with query.translator(rows).at(written):
         relation = correlation.with_mark(
-            rows.relation, inner.relation, inner.ties, comparisons, name, query.environment
+            rows.relation, inner.relation, inner.ties, comparisons, name, query.context
         )
     mark: Node = Field(name)
     if is_all(written):
@@ -309,7 +298,7 @@ def _with_query(
     return replace(rows, relation=relation), mark
 
 
-def _with_value(query: _Query, rows: Rows, nested: exp.Subquery) -> tuple[Rows, Node]:
+def _with_value(query: Query, rows: Rows, nested: exp.Subquery) -> tuple[Rows, Node]:
     inner = nested_rows(query, rows, nested)
     if len(inner.columns) != 1:
         query.refuse(nested, f"a query as a value has one column, this one {len(inner.columns)}")
@@ -319,7 +308,7 @@ def _with_value(query: _Query, rows: Rows, nested: exp.Subquery) -> tuple[Rows, 
         query.refuse(nested, "a query as a value that changes is not carried over unbounded rows")
     name = unused("$value", [*rows.relation.names, *inner.relation.names])
     relation = correlation.with_value(
-        rows.relation, inner.relation, inner.ties, inner.keys, name, query.environment
+        rows.relation, inner.relation, inner.ties, inner.keys, name, query.context
     )
     return replace(rows, relation=relation), Field(name)
 
@@ -328,7 +317,7 @@ def _with_value(query: _Query, rows: Rows, nested: exp.Subquery) -> tuple[Rows, 
 
 
 def lateral(
-    query: _Query,
+    query: Query,
     left: Rows,
     table: exp.Expr,
     nested: exp.Expr,
@@ -363,7 +352,7 @@ def lateral(
             inner.relation,
             all_of(conditions),
             kind,
-            query.environment,
+            query.context,
             every_condition=True,
         )
     return replace(both, relation=relation)

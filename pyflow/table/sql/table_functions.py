@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 from sqlglot import exp
 
-from pyflow.table.planner import clock_windows, grouping, joins, projection, stream_windows
-from pyflow.table.planner.changelog import settled
-from pyflow.table.planner.changelog_functions import Operations, from_changelog, to_changelog
-from pyflow.table.planner.nodes import (
-    Alias,
-    Descriptor,
-    Field,
-    FunctionCall,
-    NamedArgument,
-    Node,
-)
-from pyflow.table.planner.relation import (
+from pyflow.table.changes.changelog import settled
+from pyflow.table.changes.relation import (
     Relation,
     TimeAttribute,
     WindowColumns,
@@ -30,9 +20,14 @@ from pyflow.table.planner.relation import (
     with_watermark,
     without_watermark,
 )
-from pyflow.table.planner.resolution import interval_ms
-from pyflow.table.planner.time_values import local_of_micros
-from pyflow.table.planner.windows import (
+from pyflow.table.columns.nodes import Alias, Descriptor, Field, FunctionCall, NamedArgument, Node
+from pyflow.table.columns.time_values import local_of_micros
+from pyflow.table.functions.resolution import interval_ms
+from pyflow.table.relations import grouping, joins, projection
+from pyflow.table.relations.changelog_functions import Operations, from_changelog, to_changelog
+from pyflow.table.relations.streams import clock_windows
+from pyflow.table.relations.streams import windows as stream_windows
+from pyflow.table.relations.windows import (
     fixed_windows,
     is_by_clock,
     is_processing_time,
@@ -42,10 +37,10 @@ from pyflow.table.planner.windows import (
 )
 from pyflow.table.sql import tree
 from pyflow.table.sql.names import Rows, Source
-from pyflow.table.types import (
+from pyflow.types.data_types import DataTypes
+from pyflow.types.logical_types import (
     ArrayType,
     DataType,
-    DataTypes,
     LocalZonedTimestampType,
     MapType,
     MultisetType,
@@ -56,8 +51,8 @@ from pyflow.table.types import (
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from pyflow.table.sql.queries import _Query
-    from pyflow.table.table_environment import TableEnvironment
+    from pyflow.table.context import TableContext
+    from pyflow.table.sql.query_base import Query
 
 _START, _END, _TIME = "window_start", "window_end", "window_time"
 # The end of a window as Spark compares it with the watermark; beside the columns of a stream.
@@ -75,7 +70,7 @@ _WINDOWS = {
 _CHANGELOGS = ("TO_CHANGELOG", "FROM_CHANGELOG")
 
 
-def table_function(query: _Query, call: exp.Expr) -> Rows:
+def table_function(query: Query, call: exp.Expr) -> Rows:
     """Return the rows of TABLE(f(...))."""
     if not isinstance(call, exp.Anonymous):
         query.refuse(call, "a call of a table function expected")
@@ -90,7 +85,7 @@ def table_function(query: _Query, call: exp.Expr) -> Rows:
 # Changes as rows
 
 
-def _changelog(query: _Query, call: exp.Anonymous) -> Rows:
+def _changelog(query: Query, call: exp.Anonymous) -> Rows:
     name = call.name.upper()
     arguments = _arguments(query, call, ("INPUT", "OP", "OP_MAPPING"), ("OP", "OP_MAPPING"))
     data = _table_argument(query, arguments.pop("INPUT"), name)
@@ -98,7 +93,7 @@ def _changelog(query: _Query, call: exp.Anonymous) -> Rows:
     if data.args.get("partitions"):
         query.refuse(data, f"PARTITION BY of a table in {name} is not carried")
     selection = [Alias(Field(field), (visible,)) for visible, field in rows.visible()]
-    relation = projection.project(rows.relation, selection, query.environment)
+    relation = projection.project(rows.relation, selection, query.context)
     translator = query.translator(rows)
     named: list[Node] = []
     for argument, value in arguments.items():
@@ -109,14 +104,14 @@ def _changelog(query: _Query, call: exp.Anonymous) -> Rows:
         named.append(NamedArgument(argument.lower(), node))
     with translator.at(call):
         convert = from_changelog if name == "FROM_CHANGELOG" else to_changelog
-        result = convert(relation, Operations.of(named), query.environment)
+        result = convert(relation, Operations.of(named), query.context)
     return Rows(result, (Source((), tuple((each, each) for each in result.names)),))
 
 
 # Windows by time
 
 
-def _windows(query: _Query, call: exp.Anonymous) -> Rows:
+def _windows(query: Query, call: exp.Anonymous) -> Rows:
     name = call.name.upper()
     arguments = _arguments(query, call, ("DATA", "TIMECOL", *_WINDOWS[name]), ("OFFSET",))
     data = _table_argument(query, arguments["DATA"], name)
@@ -149,11 +144,11 @@ def _windows(query: _Query, call: exp.Anonymous) -> Rows:
         if is_by_clock(relation, time):
             with translator.at(call):
                 frame = clock_windows.sessions(
-                    relation, keys, lengths["GAP"], bounds, query.environment
+                    relation, keys, lengths["GAP"], bounds, query.context
                 )
         elif relation.unbounded:
             frame = stream_windows.sessions(
-                relation, keys, time, lengths["GAP"], bounds, query.environment
+                relation, keys, time, lengths["GAP"], bounds, query.context
             )
         else:
             frame = relation.frame.withColumn(_CLOCK, wall_clock_of(time, data_type))
@@ -163,7 +158,7 @@ def _windows(query: _Query, call: exp.Anonymous) -> Rows:
         if data.args.get("partitions"):
             query.refuse(data, f"PARTITION BY of a table in {name} is not carried")
         try:
-            frame, start, end = _fixed(relation, time, lengths, query.environment)
+            frame, start, end = _fixed(relation, time, lengths, query.context)
         except ValueError as error:
             query.refuse(call, str(error))
     zoned = isinstance(data_type, LocalZonedTimestampType)
@@ -193,7 +188,7 @@ def _windows(query: _Query, call: exp.Anonymous) -> Rows:
     return Rows(result, (Source((), columns),))
 
 
-def _table_argument(query: _Query, value: exp.Expr, function: str) -> tree.TableArgument:
+def _table_argument(query: Query, value: exp.Expr, function: str) -> tree.TableArgument:
     if isinstance(value, (exp.Table, exp.Subquery)):
         value = tree.TableArgument(this=value)
     if not isinstance(value, tree.TableArgument):
@@ -202,7 +197,7 @@ def _table_argument(query: _Query, value: exp.Expr, function: str) -> tree.Table
 
 
 def _arguments(
-    query: _Query, call: exp.Anonymous, names: Sequence[str], optional: Sequence[str]
+    query: Query, call: exp.Anonymous, names: Sequence[str], optional: Sequence[str]
 ) -> dict[str, exp.Expr]:
     found: dict[str, exp.Expr] = {}
     for position, argument in enumerate(call.expressions):
@@ -223,7 +218,7 @@ def _arguments(
     return found
 
 
-def _time_column(query: _Query, rows: Rows, descriptor: exp.Expr, name: str) -> str:
+def _time_column(query: Query, rows: Rows, descriptor: exp.Expr, name: str) -> str:
     if not isinstance(descriptor, tree.Descriptor) or len(descriptor.expressions) != 1:
         query.refuse(descriptor, f"{name} takes DESCRIPTOR(column) as its time column")
     identifier = descriptor.expressions[0]
@@ -233,7 +228,7 @@ def _time_column(query: _Query, rows: Rows, descriptor: exp.Expr, name: str) -> 
     data_type = dict(rows.relation.fields)[found[0]]
     attribute = rows.relation.time_attributes.get(found[0])
     if not isinstance(data_type, (TimestampType, LocalZonedTimestampType)) or (
-        query.environment._is_streaming and attribute is None
+        query.context.is_streaming and attribute is None
     ):
         query.refuse(
             identifier,
@@ -244,7 +239,7 @@ def _time_column(query: _Query, rows: Rows, descriptor: exp.Expr, name: str) -> 
 
 
 def _fixed(
-    relation: Relation, time: str, lengths: dict[str, int], environment: TableEnvironment
+    relation: Relation, time: str, lengths: dict[str, int], context: TableContext
 ) -> tuple[DataFrame, Column, Column]:
     size = lengths["SIZE"]
     slide = lengths.get("SLIDE", size)
@@ -252,7 +247,7 @@ def _fixed(
     if step is not None and size % step:
         raise ValueError("the size of CUMULATE must be a multiple of its step")
     offset = lengths.get("OFFSET", 0)
-    frame, start, end = fixed_windows(relation, time, size, slide, offset, environment._time_zone())
+    frame, start, end = fixed_windows(relation, time, size, slide, offset, context.time_zone())
     if step is None:
         return frame, start, end
     # The windows of a row end at each step after it, up to the end of the longest.
@@ -266,21 +261,21 @@ def aggregate_windows(
     relation: Relation,
     groupings: Sequence[Node],
     aggregates: dict[str, Node],
-    environment: TableEnvironment,
+    context: TableContext,
 ) -> Relation:
     """Return the groups of windows, each once, when its window has ended."""
     window = relation.window
     assert window is not None
-    prepared, keys = grouping.with_keys(relation, groupings, environment)
+    prepared, keys = grouping.with_keys(relation, groupings, context)
     times = {k: v for k, v in relation.time_attributes.items() if k in keys}
     if window.by_clock and relation.unbounded:
         hidden = _CLOSED in prepared.frame.columns
-        end = column(_CLOSED) if hidden else stream_windows.end_instant(window, environment)
-        result = clock_windows.aggregate(prepared, keys, aggregates, end, environment)
+        end = column(_CLOSED) if hidden else stream_windows.end_instant(window, context)
+        result = clock_windows.aggregate(prepared, keys, aggregates, end, context)
     elif relation.unbounded:
-        result = _aggregate_streams(prepared, keys, aggregates, environment)
+        result = _aggregate_streams(prepared, keys, aggregates, context)
     else:
-        result = grouping.aggregate_once(prepared, keys, aggregates, environment)
+        result = grouping.aggregate_once(prepared, keys, aggregates, context)
         result = replace(result, frame=result.frame.orderBy(column(window.end)))
     return replace(result, key=None, time_attributes=times, window=window)
 
@@ -289,14 +284,14 @@ def _aggregate_streams(
     relation: Relation,
     keys: Sequence[str],
     aggregates: dict[str, Node],
-    environment: TableEnvironment,
+    context: TableContext,
 ) -> Relation:
     """Return the groups of windows that the watermark has passed.
 
     Spark takes one key with a watermark: the end of the window, as the instant that it is.
     """
     if _CLOSED not in relation.frame.columns:
-        moment = stream_windows.last_moment_of(relation, environment)
+        moment = stream_windows.last_moment_of(relation, context)
         closed = with_watermark(local_of_micros(moment + 1000), _CLOSED)
         relation = replace(relation, frame=relation.frame.select("*", closed))
     plain = {key: without_watermark(key) for key in keys}
@@ -305,7 +300,7 @@ def _aggregate_streams(
         frame=relation.frame.withColumns(plain),
         fields=(*relation.fields, (_CLOSED, DataTypes.TIMESTAMP(3))),
     )
-    result = grouping.aggregate_once(rows, [*keys, _CLOSED], aggregates, environment)
+    result = grouping.aggregate_once(rows, [*keys, _CLOSED], aggregates, context)
     fields = tuple(entry for entry in result.fields if entry[0] != _CLOSED)
     columns = [
         with_watermark(column(name), name) if name in relation.time_attributes else column(name)
@@ -317,11 +312,11 @@ def _aggregate_streams(
 # Table functions and UNNEST
 
 
-def lateral(query: _Query, left: Rows, table: exp.Expr, call: exp.Anonymous, outer: bool) -> Rows:
+def lateral(query: Query, left: Rows, table: exp.Expr, call: exp.Anonymous, outer: bool) -> Rows:
     """Return each row of the left with the rows that a table function returns for it."""
-    environment = query.environment
+    context = query.context
     with query.translator(left).at(call):
-        wrapper = environment._function(call.name)
+        wrapper = context.function(call.name)
     if wrapper is None:
         query.refuse(call, f"No match found for table function '{call.name}'")
     if getattr(wrapper, "kind", "") != "table":
@@ -329,13 +324,13 @@ def lateral(query: _Query, left: Rows, table: exp.Expr, call: exp.Anonymous, out
     translator = query.translator(left)
     arguments = tuple(translator.node(argument) for argument in call.expressions)
     function = FunctionCall(wrapper, arguments)
-    visible = [name for name, _ in joins.results_of(function, environment)]
+    visible = [name for name, _ in joins.results_of(function, context)]
     fields: list[str] = []
     for name in visible:
         fields.append(unused(name, [*left.relation.names, *fields]))
     with translator.at(call):
         relation = joins.join_lateral(
-            left.relation, Alias(function, tuple(fields)), None, outer, environment
+            left.relation, Alias(function, tuple(fields)), None, outer, context
         )
     return replace(
         left, relation=relation, sources=(*left.sources, source_of(query, table, visible, fields))
@@ -343,7 +338,7 @@ def lateral(query: _Query, left: Rows, table: exp.Expr, call: exp.Anonymous, out
 
 
 def source_of(
-    query: _Query, table: exp.Expr, visible: Sequence[str], fields: Sequence[str]
+    query: Query, table: exp.Expr, visible: Sequence[str], fields: Sequence[str]
 ) -> Source:
     """Return the columns of a table reference under the names that it gives them."""
     alias = table.args.get("alias")
@@ -359,7 +354,7 @@ def source_of(
     return Source((alias.this.name,), tuple(zip(names or visible, fields)))
 
 
-def unnest(query: _Query, left: Rows, table: exp.Unnest, outer: bool) -> Rows:
+def unnest(query: Query, left: Rows, table: exp.Unnest, outer: bool) -> Rows:
     """Return each row of the left with the elements of a collection."""
     if len(table.expressions) != 1:
         query.refuse(table.expressions[1], "UNNEST of several collections is not carried")
@@ -368,7 +363,7 @@ def unnest(query: _Query, left: Rows, table: exp.Unnest, outer: bool) -> Rows:
     relation = left.relation
     node = translator.node(written)
     with translator.at(written):
-        resolved = projection.scope_of(relation, query.environment).resolve(node)
+        resolved = projection.scope_of(relation, query.context).resolve(node)
     ordinality = bool(table.args.get("offset"))
     data_type = resolved.data_type
     visible, types, kind = _elements(data_type)

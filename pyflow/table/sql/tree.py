@@ -404,18 +404,20 @@ def line_and_column(text: str, start: int) -> tuple[int, int]:
     return text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
 
 
+class SqlError(TableException):
+    """A statement is wrong or asks for what is not supported; the message says where."""
+
+
 def refuse(text: str, node: exp.Expr, reason: str) -> NoReturn:
-    """Raise a TableException that says where in the text the reason lies."""
+    """Raise a SqlError that says where in the text the reason lies."""
     raise error_at(text, start_of(node), reason)
 
 
-def error_at(text: str, start: int | None, reason: str) -> TableException:
+def error_at(text: str, start: int | None, reason: str) -> SqlError:
     """An error with line, column and the line itself with a mark below the place."""
     if start is None:
-        return TableException(f"SQL statement: {reason}")
+        return SqlError(f"SQL statement: {reason}")
     line, column = line_and_column(text, start)
     source = text.split("\n")[line - 1]
     mark = "".join("\t" if character == "\t" else " " for character in source[: column - 1])
-    return TableException(
-        f"SQL statement, line {line}, column {column}: {reason}\n{source}\n{mark}^"
-    )
+    return SqlError(f"SQL statement, line {line}, column {column}: {reason}\n{source}\n{mark}^")

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from pyflow.table.catalog_objects import QueryView
-from pyflow.table.planner import projection
-from pyflow.table.planner.nodes import Field
+from pyflow.table.catalogs.objects import QueryView
+from pyflow.table.columns.nodes import Field
+from pyflow.table.relations import projection
 from pyflow.table.sql.dialect import parse
+from pyflow.table.sql.expressions import path_of
 from pyflow.table.sql.queries import relation_of
-from pyflow.table.sql.scalar import path_of
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
-    from pyflow.table.catalog import CatalogBaseTable
-    from pyflow.table.planner.relation import Relation
-    from pyflow.table.table_environment import TableEnvironment
+    from pyflow.table.catalogs.objects import CatalogBaseTable
+    from pyflow.table.changes.relation import Relation
+    from pyflow.table.context import TableContext
 
 
-def view(environment: TableEnvironment, table: CatalogBaseTable, identifier: str) -> Relation:
+def view(context: TableContext, table: CatalogBaseTable, identifier: str) -> Relation:
     """Return the rows of a view, whose query is read anew.
 
     Raises
@@ -31,17 +31,17 @@ def view(environment: TableEnvironment, table: CatalogBaseTable, identifier: str
     text = str(table.expanded_query)
     try:
         if not isinstance(table, QueryView):
-            relation = relation_of(environment, text, parse(text))
+            relation = relation_of(context, text, parse(text))
         else:
-            with environment._objects.within(*table.place):
-                relation = relation_of(environment, text, parse(text))
-            relation = _columns_of(relation, table, environment)
+            with context.catalogs.within(*table.place):
+                relation = relation_of(context, text, parse(text))
+            relation = _columns_of(relation, table, context)
     except TableException as error:
         raise TableException(f"The view {identifier} cannot be read: {error}") from error
     return projection.alias(relation, [column.name for column in table.schema.columns])
 
 
-def _columns_of(relation: Relation, table: QueryView, environment: TableEnvironment) -> Relation:
+def _columns_of(relation: Relation, table: QueryView, context: TableContext) -> Relation:
     """Return the columns that the query had when the view was made."""
     names = list(table.query_columns)
     if relation.names == names:
@@ -49,7 +49,7 @@ def _columns_of(relation: Relation, table: QueryView, environment: TableEnvironm
     missing = [name for name in names if name not in relation.names]
     if missing:
         raise TableException(f"its query has no column {', '.join(missing)} any more")
-    return projection.project(relation, [Field(name) for name in names], environment)
+    return projection.project(relation, [Field(name) for name in names], context)
 
 
 def columns_named(expression: str) -> set[str]:

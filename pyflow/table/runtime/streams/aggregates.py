@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
+from pyflow.streaming.runtime.keyed_state import MapStore, Store, identity_of
 from pyflow.table.runtime.builtins.json_values import joined_object
-from pyflow.table.runtime.streams.stores import MapStore, Store, identity_of
 from pyflow.table.runtime.streams.values import fields_of
 
 __all__ = ["Aggregate", "make"]
 
-#: How a number becomes the result: its kind, as in `pyflow.table.runtime.values`, and the rest.
+#: How a number becomes the result: its kind, as in `pyflow.types.function_values`, and the rest.
 Number = tuple[Any, ...]
 
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}

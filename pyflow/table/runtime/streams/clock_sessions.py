@@ -11,11 +11,11 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from pyflow.streaming.runtime.keyed_state import ListStore, ValueStore
+from pyflow.streaming.runtime.processor import MILLISECOND, StreamOperator
+from pyflow.streaming.runtime.rows import in_sequence
 from pyflow.table.runtime.streams.aggregates import Aggregate
 from pyflow.table.runtime.streams.groups import Accumulators, Argument
-from pyflow.table.runtime.streams.operators import MILLISECOND, StreamOperator
-from pyflow.table.runtime.streams.rows import in_sequence
-from pyflow.table.runtime.streams.stores import ListStore, ValueStore
 
 __all__ = ["ClockSessionGroups", "ClockSessionRows"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pyflow.table.runtime.arrow_values import arrow_type
-from pyflow.table.runtime.life_cycle import TaskSettings
+from pyflow.streaming.runtime.life_cycle import TaskSettings
 from pyflow.table.runtime.pandas_functions import load_pandas_aggregate
 from pyflow.table.runtime.streams.aggregates import Aggregate
 from pyflow.table.runtime.streams.values import packer
-from pyflow.table.runtime.values import Shape
+from pyflow.types.arrow_values import arrow_type
+from pyflow.types.function_values import Shape
 
 __all__ = ["Lag", "PandasAggregate", "Recomputed"]
 

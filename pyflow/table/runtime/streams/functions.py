@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pyflow.common.types import Row
+from pyflow.streaming.runtime.keyed_state import ListStore, MapStore, Store
+from pyflow.streaming.runtime.life_cycle import OpenFunction, TaskSettings, in_thread_mode
 from pyflow.table.data_view import ListView, MapView
-from pyflow.table.runtime.life_cycle import OpenFunction, TaskSettings, in_thread_mode
 from pyflow.table.runtime.scalar import fields_of
 from pyflow.table.runtime.streams.aggregates import Aggregate
-from pyflow.table.runtime.streams.stores import ListStore, MapStore, Store
 from pyflow.table.runtime.streams.values import packer, unpacker
-from pyflow.table.runtime.values import Shape, encoder
+from pyflow.types.function_values import Shape, encoder
 
 __all__ = ["DeclaredViews", "PythonAggregate"]
 

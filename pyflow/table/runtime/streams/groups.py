@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
+from pyflow.streaming.runtime.keyed_state import Store
+from pyflow.streaming.runtime.processor import ExpiringOperator
+from pyflow.streaming.runtime.rows import in_sequence
+from pyflow.streaming.runtime.state_ttl import FOREVER, Lifetime
 from pyflow.table.runtime.streams.aggregates import Aggregate
-from pyflow.table.runtime.streams.lifetimes import FOREVER, Lifetime
-from pyflow.table.runtime.streams.operators import ExpiringOperator
-from pyflow.table.runtime.streams.rows import (
+from pyflow.table.runtime.streams.changes import (
     DELETE,
     INSERT,
     UPDATE_AFTER,
     UPDATE_BEFORE,
     Changes,
     adds,
-    in_sequence,
 )
-from pyflow.table.runtime.streams.stores import Store
 
 __all__ = ["Accumulators", "Argument", "GroupAggregate", "TableAggregate"]
 

@@ -19,15 +19,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from pyflow.streaming.runtime.keyed_state import MapStore, Store
+from pyflow.streaming.runtime.processor import MILLISECOND, ExpiringOperator, first_millisecond
+from pyflow.streaming.runtime.state_ttl import Lifetime
 from pyflow.table.runtime.streams.aggregates import Aggregate
 from pyflow.table.runtime.streams.groups import Accumulators, Argument
-from pyflow.table.runtime.streams.lifetimes import Lifetime
-from pyflow.table.runtime.streams.operators import (
-    MILLISECOND,
-    ExpiringOperator,
-    first_millisecond,
-)
-from pyflow.table.runtime.streams.stores import MapStore, Store
 
 __all__ = ["Frame", "OverRows"]
 

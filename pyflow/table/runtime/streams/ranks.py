@@ -7,18 +7,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from pyflow.table.runtime.streams.lifetimes import Lifetime
-from pyflow.table.runtime.streams.operators import ExpiringOperator
-from pyflow.table.runtime.streams.rows import (
+from pyflow.streaming.runtime.keyed_state import MapStore, Store, identity_of
+from pyflow.streaming.runtime.processor import ExpiringOperator
+from pyflow.streaming.runtime.rows import in_sequence
+from pyflow.streaming.runtime.state_ttl import Lifetime
+from pyflow.table.runtime.streams.changes import (
     DELETE,
     INSERT,
     UPDATE_AFTER,
     UPDATE_BEFORE,
     Changes,
     adds,
-    in_sequence,
 )
-from pyflow.table.runtime.streams.stores import MapStore, Store, identity_of
 
 __all__ = ["FirstRows", "SortColumn", "place_in"]
 

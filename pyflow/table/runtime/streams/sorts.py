@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pyflow.table.runtime.streams.operators import StreamOperator, first_millisecond
+from pyflow.streaming.runtime.processor import StreamOperator, first_millisecond
+from pyflow.streaming.runtime.rows import in_sequence
+from pyflow.streaming.runtime.waiting_rows import WaitingRows
 from pyflow.table.runtime.streams.ranks import SortColumn, place_in
-from pyflow.table.runtime.streams.rows import in_sequence
-from pyflow.table.runtime.streams.waiting import WaitingRows
 
 __all__ = ["SortedBatches", "SortedRows"]
 

@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from pyflow.table.runtime.streams.lifetimes import Lifetime
-from pyflow.table.runtime.streams.operators import ExpiringOperator
-from pyflow.table.runtime.streams.rows import (
+from pyflow.streaming.runtime.keyed_state import identity_of
+from pyflow.streaming.runtime.processor import ExpiringOperator
+from pyflow.streaming.runtime.rows import in_sequence
+from pyflow.streaming.runtime.state_ttl import Lifetime
+from pyflow.table.runtime.streams.changes import (
     DELETE,
     INSERT,
     UPDATE_AFTER,
     UPDATE_BEFORE,
     Changes,
     adds,
-    in_sequence,
 )
-from pyflow.table.runtime.streams.stores import identity_of
 
 __all__ = ["Conflict", "FirstRowOfKey", "LatestRow", "RowsOfKey"]
 

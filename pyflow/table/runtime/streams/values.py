@@ -1,6 +1,6 @@
 """Values of Python functions, of and to the numbers and texts in which they travel.
 
-What travels, and why, is said by ``pyflow.table.planner.transport``.
+What travels, and why, is said by ``pyflow.table.relations.encoding``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pyflow.common.types import _create_row
-from pyflow.table.runtime.values import Shape, time_zone
+from pyflow.types.function_values import Shape, time_zone
 
 __all__ = ["fields_of", "packer", "unpacker"]
 
@@ -27,7 +27,7 @@ def unpacker(shape: Shape) -> Convert | None:
     Parameters
     ----------
     shape : tuple
-        As `pyflow.table.runtime.values` has them.
+        As `pyflow.types.function_values` has them.
     """
     kind, *about = shape
     if kind == "DATE":

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from pyflow.streaming.runtime.keyed_state import MapStore, ValueStore
+from pyflow.streaming.runtime.processor import StreamOperator, first_millisecond
+from pyflow.streaming.runtime.rows import in_sequence
 from pyflow.table.runtime.streams.aggregates import Aggregate
 from pyflow.table.runtime.streams.groups import Accumulators, Argument, GroupAggregate
-from pyflow.table.runtime.streams.operators import StreamOperator, first_millisecond
-from pyflow.table.runtime.streams.rows import in_sequence
-from pyflow.table.runtime.streams.stores import MapStore, ValueStore
 
 __all__ = ["NumberGroups", "SlidingNumberGroups", "WindowGroups"]
 

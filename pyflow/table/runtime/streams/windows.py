@@ -12,16 +12,12 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pyflow.table.runtime.streams.operators import (
-    MILLISECOND,
-    StreamOperator,
-    first_millisecond,
-)
+from pyflow.streaming.runtime.keyed_state import ListStore, ValueStore
+from pyflow.streaming.runtime.processor import MILLISECOND, StreamOperator, first_millisecond
+from pyflow.streaming.runtime.rows import in_sequence
+from pyflow.streaming.runtime.waiting_rows import WaitingRows
+from pyflow.table.runtime.streams.joins import Comparison, JoinKind, Side, holds, tests_of
 from pyflow.table.runtime.streams.ranks import SortColumn, place_in
-from pyflow.table.runtime.streams.rows import in_sequence
-from pyflow.table.runtime.streams.sides import Comparison, JoinKind, Side, holds, tests_of
-from pyflow.table.runtime.streams.stores import ListStore, ValueStore
-from pyflow.table.runtime.streams.waiting import WaitingRows
 
 __all__ = ["SessionRows", "WindowJoin", "WindowRanks"]
 

@@ -1,0 +1,222 @@
+"""Values of Flink's types made of texts, and texts made of them, as JSON and CSV have them.
+
+A text that is no value of its type raises an error with table, column and text. Where the table
+ignores such errors it is null.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from pyflow.table.columns.time_values import format_time, local_of_micros, of_precision
+from pyflow.types.logical_types import (
+    ArrayType,
+    BigIntType,
+    BinaryType,
+    BooleanType,
+    CharType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    RowType,
+    SmallIntType,
+    TimestampType,
+    TimeType,
+    TinyIntType,
+    VarBinaryType,
+    VarCharType,
+)
+from pyflow.types.spark_types import to_spark
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import Column
+
+TEXTS = (CharType, VarCharType)
+INTEGERS = (TinyIntType, SmallIntType, IntType, BigIntType)
+BYTES = (BinaryType, VarBinaryType)
+_READ = (
+    *TEXTS,
+    *INTEGERS,
+    *BYTES,
+    BooleanType,
+    DecimalType,
+    FloatType,
+    DoubleType,
+    DateType,
+    TimeType,
+    TimestampType,
+    LocalZonedTimestampType,
+)
+
+_DATE = r"\d{4}-\d{2}-\d{2}"
+_TIME = r"\d{2}:\d{2}:\d{2}(\.\d{0,9})?"
+_ISO_TIME = r"\d{2}:\d{2}(:\d{2}(\.\d{0,9})?)?"
+_SECONDS = len("yyyy-MM-dd HH:mm:ss")
+_MICROSECONDS = 6
+
+
+@dataclass(frozen=True)
+class TextValues:
+    """How a format writes values as texts.
+
+    Parameters
+    ----------
+    table
+        The table, for errors.
+    format
+        The format, for errors.
+    lenient
+        Whether a wrong text is null.
+    iso
+        Whether ``T`` stands between date and time, and not a blank.
+    fractions
+        Whether a number with a fraction is an integer, without the fraction.
+    """
+
+    table: str
+    format: str
+    lenient: bool = False
+    iso: bool = False
+    fractions: bool = False
+
+    def check(self, data_type: DataType, name: str) -> None:
+        """Raise an error for a type that has no texts, and is none of rows, arrays or maps."""
+        if not isinstance(data_type, _READ):
+            raise TableException(
+                f"Table {self.table}: column {name!r} has the type {data_type}, which the format "
+                f"{self.format!r} does not have here."
+            )
+
+    def read(self, text: Column, data_type: DataType, name: str) -> Column:
+        """Return the value of a text.
+
+        Parameters
+        ----------
+        text
+            The text.
+        data_type
+            The type, not one of rows, arrays or maps.
+        name
+            The column's name, for errors.
+        """
+        if isinstance(data_type, TEXTS):
+            return text
+        if isinstance(data_type, BooleanType):
+            return F.lower(F.trim(text)) == "true"
+        if isinstance(data_type, DecimalType):
+            # A number with too many digits is null, as in Flink.
+            number = F.trim(text)
+            made = number.try_cast(to_spark(data_type))
+            wrong = number.try_cast("double").isNull()
+            return self._checked(text, made, data_type, name, wrong)
+        self.check(data_type, name)
+        return self._checked(text, self._made(text, data_type), data_type, name)
+
+    def _checked(
+        self,
+        text: Column,
+        made: Column,
+        data_type: DataType,
+        name: str,
+        wrong: Column | None = None,
+    ) -> Column:
+        """Return a value, with an error where there is none although there is a text."""
+        if self.lenient:
+            return made
+        message = (
+            f"Table {self.table}: column {name!r} of type {data_type} cannot be read from "
+            f"{self.format}, since its value is not of that type: "
+        )
+        error = F.raise_error(F.concat(F.lit(message), F.substring(text, 1, 500)))
+        is_wrong = text.isNotNull() if wrong is None else text.isNotNull() & wrong
+        return F.coalesce(made, F.when(is_wrong, error))
+
+    def _made(self, text: Column, data_type: DataType) -> Column:
+        """Return the value of a text, null for a wrong one."""
+        wanted = to_spark(data_type)
+        trimmed = F.trim(text)
+        if isinstance(data_type, INTEGERS):
+            made = trimmed.try_cast(wanted)
+            if self.fractions:
+                whole = trimmed.try_cast("double")
+                made = F.coalesce(made, F.when(F.abs(whole) < 1 << 53, whole).try_cast(wanted))
+            return made
+        if isinstance(data_type, (FloatType, DoubleType)):
+            return trimmed.try_cast(wanted)
+        if isinstance(data_type, BYTES):
+            return F.try_to_binary(text, F.lit("base64"))
+        if isinstance(data_type, DateType):
+            return F.when(text.rlike(f"^{_DATE}$"), text).try_cast(wanted)
+        if isinstance(data_type, TimeType):
+            return F.when(text.rlike(f"^{_TIME}$"), text).try_cast(wanted)
+        moment = f"{_DATE}T{_ISO_TIME}" if self.iso else f"{_DATE} {_TIME}"
+        if isinstance(data_type, TimestampType):
+            # Digits of the second that the type does not have are left out before it is read.
+            digits = data_type.precision
+            kept = F.substring(text, 1, _SECONDS + digits + 1 if digits else _SECONDS)
+            return F.when(text.rlike(f"^{moment}$"), kept).try_cast("timestamp_ntz")
+        assert isinstance(data_type, LocalZonedTimestampType)
+        made = F.when(text.rlike(f"^{moment}Z$"), text).try_cast("timestamp")
+        return of_precision(made, data_type)
+
+    def written(self, value: Column, data_type: DataType) -> Column:
+        """Return the value with each date, time and timestamp in it as a text."""
+        return mapped(value, data_type, self._written)
+
+    def _written(self, value: Column, data_type: DataType) -> Column:
+        between = "'T'" if self.iso else " "
+        pattern = f"yyyy-MM-dd{between}HH:mm:ss.SSSSSS"
+        if isinstance(data_type, TimestampType):
+            return _shortest(format_time(value, TimestampType(_MICROSECONDS), pattern))
+        if isinstance(data_type, LocalZonedTimestampType):
+            local = local_of_micros(F.unix_micros(value))
+            text = _shortest(format_time(local, TimestampType(_MICROSECONDS), pattern))
+            return F.concat(text, F.lit("Z"))
+        if isinstance(data_type, (DateType, TimeType)):
+            return value.cast("string")
+        return value
+
+
+def mapped(
+    value: Column, data_type: DataType, leaf: Callable[[Column, DataType], Column]
+) -> Column:
+    """Return a value with a function applied to what is neither a row, an array nor a map."""
+    if isinstance(data_type, RowType):
+        parts = (
+            mapped(value.getField(part.name), part.data_type, leaf).alias(part.name)
+            for part in data_type.fields
+        )
+        return F.when(value.isNotNull(), F.struct(*parts))
+    if isinstance(data_type, ArrayType):
+        element = data_type.element_type
+        return F.transform(value, lambda each: mapped(each, element, leaf))
+    if isinstance(data_type, MapType):
+        of_value = data_type.value_type
+        return F.transform_values(value, lambda _, each: mapped(each, of_value, leaf))
+    if isinstance(data_type, MultisetType):
+        return value
+    return leaf(value, data_type)
+
+
+def _shortest(text: Column) -> Column:
+    """Return the text of a time without zeros at the end of the second's fraction."""
+    return F.regexp_replace(text, r"\.?0*$", "")
+
+
+def entry(data_type: MapType | MultisetType) -> tuple[DataType, DataType]:
+    """Return the types of key and value of a map, or of a multiset's elements and counts."""
+    if isinstance(data_type, MapType):
+        return data_type.key_type, data_type.value_type
+    return data_type.element_type, IntType()

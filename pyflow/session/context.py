@@ -1,0 +1,53 @@
+"""What sources, sinks and operators need to know of the program that they belong to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyflow.types.function_values import time_zone
+
+if TYPE_CHECKING:
+    import datetime
+
+    from pyspark.sql import SparkSession
+
+    from pyflow.common.configuration import Configuration
+
+__all__ = ["Context"]
+
+
+class Context:
+    """The session of a program, its settings, and whether its input may be unbounded.
+
+    Parameters
+    ----------
+    session : SparkSession
+    configuration : Configuration
+        The settings, by Flink's names.
+    is_streaming : bool
+        Whether queries run in streaming mode.
+    """
+
+    def __init__(
+        self, session: SparkSession, configuration: Configuration, is_streaming: bool
+    ) -> None:
+        self.session = session
+        self.configuration = configuration
+        self.is_streaming = is_streaming
+
+    def time_zone_name(self) -> str:
+        """Return the name of the session's time zone, as it is set now."""
+        return str(self.session.conf.get("spark.sql.session.timeZone"))
+
+    def time_zone(self) -> datetime.tzinfo:
+        """Return the session's time zone, as it is set now."""
+        return time_zone(self.time_zone_name())
+
+    def parallelism(self) -> int:
+        """Return how many tasks work at once: as set, or as many as Spark has cores."""
+        chosen = int(self.configuration.get_string("parallelism.default", None) or -1)
+        if chosen > 0:
+            return chosen
+        if hasattr(self.session, "_jsparkSession"):
+            return int(self.session.sparkContext.defaultParallelism)
+        return 1

@@ -1,0 +1,1 @@
+"""On the driver: how operators are put into a query."""

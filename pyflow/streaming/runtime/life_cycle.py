@@ -1,0 +1,184 @@
+"""When functions are opened and closed: once per task and function, whatever becomes of the task.
+
+Thread mode opens the functions of a task when all are loaded, and closes them before the task sends
+its accumulators, or where it fails or is cancelled. A worker process opens a function where it
+unpickles it. Nothing of it is called at the end of a task, but it drops the task's context before
+it sends the accumulators: the functions are closed when that goes. They are closed, too, when one
+of them raises, and when the worker drops the function itself, as it does when anything else fails
+or its task is cancelled while it waits for rows or sends some. A worker that Spark kills closes
+nothing.
+
+The driver of a query with state has a worker of its own, without a task, that asks an operator for
+its state: it opens nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pyflow.streaming.runtime.functions import FunctionContext, UserDefinedFunction
+from pyflow.streaming.runtime.metrics import TaskMetricGroup
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator, TaskContext
+
+
+__all__ = ["SUBTASKS_PROPERTY", "OpenFunction", "TaskSettings", "in_thread_mode"]
+
+#: Local property of a task, with the number of its stage behind it, that says how many tasks the
+#: stage has: org.apache.spark.sql.pyflow.RunningTask sets it.
+SUBTASKS_PROPERTY = "pyflow.subtasks.of.stage."
+
+
+class TaskSettings(NamedTuple):
+    """What functions have to know of the session.
+
+    Attributes
+    ----------
+    job_parameters : dict of str to str
+    metrics : bool
+        Whether functions may have metrics.
+    accumulator : Accumulator or None
+        What takes the metrics of worker processes to the driver.
+    arrow : bool
+        Whether PySpark takes values of plain functions through Arrow.
+    """
+
+    job_parameters: dict[str, str]
+    metrics: bool
+    accumulator: Accumulator[Any] | None
+    arrow: bool
+
+
+class OpenFunction:
+    """A function that is open from its first row on, until its task ends.
+
+    Parameters
+    ----------
+    function : UserDefinedFunction or callable
+        What the user wrote; a callable has nothing to open.
+    name : str
+    settings : TaskSettings
+    """
+
+    def __init__(self, function: Any, name: str, settings: TaskSettings) -> None:
+        self._close: Callable[[], None] | None = None
+        self.name = name
+        if not isinstance(function, UserDefinedFunction):
+            return
+        task = _task_in_thread_mode()
+        if task is not None:
+            task.at_start.append(lambda: self._open(function, settings))
+            task.at_end.append(self.close)
+        elif _context_of_worker() is not None:
+            self._open(function, settings)
+            _closings().append(_Closing(self))
+
+    def _open(self, function: UserDefinedFunction, settings: TaskSettings) -> None:
+        group = TaskMetricGroup((self.name,)) if settings.metrics else None
+        function.open(_context(self.name, group, settings.job_parameters))
+        self._close = function.close
+        if group is None:
+            return
+        task = _task_in_thread_mode()
+        if task is not None:
+            task.metric_reports.append(group.report)
+        elif settings.accumulator is not None:
+            settings.accumulator.add(group)
+
+    def close(self) -> None:
+        """Close the function, once, however often this is called."""
+        close, self._close = self._close, None
+        if close is not None:
+            close()
+
+    def fail(self) -> None:
+        """Close all functions of the task in a worker process, where this one has raised."""
+        for closing in _closings():
+            closing.close()
+
+    def watch(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function that also ends the task's when it raises."""
+
+        def watched(*arguments: Any) -> Any:
+            try:
+                return function(*arguments)
+            except BaseException:
+                self.fail()
+                raise
+
+        return watched
+
+    def close_at_last(self) -> None:
+        """Close the function where nobody could handle an error."""
+        try:
+            self.close()
+        except Exception:
+            print(f"Function {self.name} failed in close():", file=sys.stderr)
+            traceback.print_exc()
+
+    __del__ = close_at_last
+
+
+class _Closing:
+    """Closes a function of a worker process when the context of the task goes."""
+
+    def __init__(self, function: OpenFunction) -> None:
+        self._function = weakref.ref(function)
+
+    def close(self) -> None:
+        function = self._function()
+        if function is not None:
+            function.close_at_last()
+
+    __del__ = close
+
+
+def _closings() -> list[_Closing]:
+    """Those of the worker's task; thread mode has none."""
+    context = _context_of_worker()
+    if context is None:
+        return []
+    of_task: list[_Closing] = vars(context).setdefault("pyflow_closings", [])
+    return of_task
+
+
+def _context_of_worker() -> TaskContext | None:
+    from pyspark import TaskContext
+
+    return TaskContext.get()
+
+
+def _task_in_thread_mode() -> Any:
+    """The task that thread mode runs on this thread, None in a worker process."""
+    current_task = sys.modules.get("pyflow.thread_mode.current_task")
+    return None if current_task is None else current_task.current()
+
+
+def in_thread_mode() -> bool:
+    """Whether thread mode runs the task on this thread."""
+    return _task_in_thread_mode() is not None
+
+
+def _context(
+    name: str, group: TaskMetricGroup | None, job_parameters: dict[str, str]
+) -> FunctionContext:
+    task = _context_of_worker()
+    assert task is not None
+    index = task.partitionId()
+    told = task.getLocalProperty(f"{SUBTASKS_PROPERTY}{task.stageId()}")
+    subtasks = None if told is None else int(told)
+    return FunctionContext(
+        group,
+        job_parameters,
+        task_name=name,
+        task_name_with_subtasks=f"{name} ({index + 1}/{'?' if subtasks is None else subtasks})",
+        number_of_parallel_subtasks=subtasks,
+        max_number_of_parallel_subtasks=subtasks,
+        index_of_this_subtask=index,
+        attempt_number=task.attemptNumber(),
+    )

@@ -1,0 +1,1 @@
+"""Relations, and the changes that unbounded ones have."""

@@ -1,0 +1,1 @@
+"""Expressions as trees, and what makes columns of Spark of them."""

@@ -1,0 +1,1 @@
+"""Functions in expressions: built-in ones, and those of programs."""

@@ -1,0 +1,379 @@
+"""How a built-in function is declared: one entry per function, from which all else is made.
+
+An entry says which arguments a function takes, of which type its result is, which column of Spark
+computes it, and where the result differs from Flink's. Calls are checked by it, the methods of
+`Expression` have their docstrings from it, and docs/table-api/built-in-functions.md is written
+from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from pyflow.table.columns.conversion import convert
+from pyflow.table.columns.nodes import Literal as LiteralNode
+from pyflow.table.columns.nodes import Node, Symbol
+from pyflow.table.columns.type_rules import FAMILIES, STRINGS, common, with_nulls
+from pyflow.types.data_types import DataTypes
+from pyflow.types.logical_types import BitmapType, DataType, NullType, VarCharType
+from pyflow.types.spark_types import to_spark
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyspark.sql import WindowSpec
+
+Nulls = Literal["arguments", "never", "always", "own"]
+TypeRule = Callable[["Arguments"], DataType]
+
+# What the columns of a family of arguments are converted to before a function has them.
+_CONVERTED: dict[str, DataType] = {
+    "int": DataTypes.INT(),
+    "bigint": DataTypes.BIGINT(),
+    "double": DataTypes.DOUBLE(),
+    "string": DataTypes.STRING(),
+    "bytes": DataTypes.BYTES(),
+    "bitmap": BitmapType(),
+    "boolean": DataTypes.BOOLEAN(),
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a function takes at one position.
+
+    Parameters
+    ----------
+    families
+        Families of types, as in `type_rules.FAMILIES`, or ``symbol``.
+    optional, repeated
+        Whether it may be missing, and whether it may be there any number of times.
+    """
+
+    families: tuple[str, ...]
+    optional: bool
+    repeated: bool
+
+    def __str__(self) -> str:
+        return "|".join(self.families) + "?" * self.optional + "..." * self.repeated
+
+    @classmethod
+    def parse(cls, text: str) -> Parameter:
+        """Return the parameter of a form such as ``string|bytes?``."""
+        repeated = text.endswith("...")
+        text = text.removesuffix("...")
+        return cls(tuple(text.rstrip("?").split("|")), text.endswith("?") or repeated, repeated)
+
+
+@dataclass(frozen=True, eq=False)
+class BuiltIn:
+    """A built-in function.
+
+    Parameters
+    ----------
+    name
+        Flink's name of its definition: what ``str`` of an expression shows.
+    sql_names
+        What it is called by in SQL and in `call`.
+    parameters
+        Its arguments.
+    result
+        The type of its result; whether that is nullable is said by `nulls`.
+    build
+        Makes the column.
+    nulls
+        When the result may be null: when an argument may be, never, always, or as its type says.
+    summary
+        What it returns, in sentences.
+    difference
+        How it differs from Flink; empty where it does not.
+    aggregate
+        Whether it is computed from many rows.
+    """
+
+    name: str
+    sql_names: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    result: TypeRule
+    build: Callable[[Arguments], Column]
+    nulls: Nulls
+    summary: str
+    difference: str
+    aggregate: bool
+
+    def parameter(self, position: int) -> Parameter | None:
+        """Return what is taken at a position; None if nothing is."""
+        if position < len(self.parameters):
+            return self.parameters[position]
+        last = self.parameters[-1] if self.parameters else None
+        return last if last is not None and last.repeated else None
+
+
+@dataclass(frozen=True)
+class Aggregated:
+    """How an aggregate takes its values. Calling it with a column of Spark's aggregate applies it.
+
+    Parameters
+    ----------
+    distinct
+        Whether equal values are taken once.
+    window
+        The rows of an OVER window that it is taken over, if it is.
+    """
+
+    distinct: bool
+    window: WindowSpec | None
+
+    def __call__(self, aggregate: Column) -> Column:
+        """Return the column of an aggregate, over these rows."""
+        return aggregate if self.window is None else aggregate.over(self.window)
+
+
+class CallScope(Protocol):
+    """What a built-in function may ask of the place where it is called: of `Scope`."""
+
+    @property
+    def context(self) -> Any:
+        """The context of the table environment, None where there is none."""
+
+    def aggregated(self, distinct: bool) -> Aggregated:
+        """Return how an aggregate takes its values there."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """A call: the function, and its arguments as columns with their types.
+
+    ``arguments[i]`` is a column; for a `Symbol` there is none, and `symbol` has its value.
+    """
+
+    function: BuiltIn
+    nodes: tuple[Node, ...]
+    columns: tuple[Column, ...]
+    types: tuple[DataType, ...]
+    scope: CallScope
+    distinct: bool = False
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __getitem__(self, position: int) -> Column:
+        return self.columns[position]
+
+    def symbol(self, position: int, default: Any = None) -> Any:
+        """Return the value of an argument that is none of a row."""
+        if position >= len(self.nodes):
+            return default
+        node = self.nodes[position]
+        return node.value if isinstance(node, Symbol) else default
+
+    def constant(self, position: int) -> Any:
+        """Return the value of a literal.
+
+        Raises
+        ------
+        TableException
+            If the argument is none.
+        """
+        node = self.nodes[position]
+        if isinstance(node, LiteralNode):
+            return node.value
+        raise TableException(
+            f"argument {position + 1} of {self.function.name} must be a literal here, not {node}: "
+            "Spark takes no values of a column there"
+        )
+
+    def is_constant(self, position: int) -> bool:
+        """Return whether an argument is a literal."""
+        return isinstance(self.nodes[position], LiteralNode)
+
+    def as_type(self, position: int, data_type: DataType, tolerant: bool = False) -> Column:
+        """Return an argument as a value of another type; see :func:`convert`."""
+        return convert(self.columns[position], self.types[position], data_type, tolerant)
+
+    @cached_property
+    def result(self) -> DataType:
+        """The type of the result."""
+        data_type = self.function.result(self)
+        if self.function.nulls == "own":
+            return data_type
+        if isinstance(data_type, NullType) or self.function.nulls == "always":
+            return data_type.nullable()
+        if self.function.nulls == "never":
+            return data_type.not_null()
+        used = [t for t, node in zip(self.types, self.nodes) if not isinstance(node, Symbol)]
+        return with_nulls(data_type, *used)
+
+    def fail(self, reason: str, error: type[TableException] = TableException) -> TableException:
+        """Return the error that the function cannot be called so."""
+        given = ", ".join(
+            str(node) if isinstance(node, Symbol) else str(data_type)
+            for node, data_type in zip(self.nodes, self.types)
+        )
+        return error(f"{self.function.name}({given}): {reason}")
+
+
+def checked(arguments: Arguments) -> Arguments:
+    """Return a call whose arguments are of the types that the function takes.
+
+    Raises
+    ------
+    TableException
+        If there are too many arguments, too few, or one of another type.
+    """
+    function = arguments.function
+    least = sum(not parameter.optional for parameter in function.parameters)
+    if len(arguments) < least or (
+        len(arguments) and function.parameter(len(arguments) - 1) is None
+    ):
+        raise arguments.fail(f"it takes {_form(function)}")
+    columns = []
+    for position, (column, data_type) in enumerate(zip(arguments.columns, arguments.types)):
+        parameter = function.parameter(position)
+        assert parameter is not None
+        is_symbol = isinstance(arguments.nodes[position], Symbol)
+        if is_symbol != (parameter.families == ("symbol",)):
+            raise arguments.fail(f"argument {position + 1} is none of {parameter}")
+        if not is_symbol:
+            column = _of_family(arguments, position, parameter, column, data_type)
+        columns.append(column)
+    return Arguments(
+        function,
+        arguments.nodes,
+        tuple(columns),
+        arguments.types,
+        arguments.scope,
+        arguments.distinct,
+    )
+
+
+def _form(function: BuiltIn) -> str:
+    return f"({', '.join(map(str, function.parameters))})"
+
+
+def _of_family(
+    arguments: Arguments, position: int, parameter: Parameter, column: Column, data_type: DataType
+) -> Column:
+    if isinstance(data_type, NullType):
+        target = _CONVERTED.get(parameter.families[0])
+        return column if target is None else column.cast(to_spark(target))
+    for family in parameter.families:
+        if isinstance(data_type, FAMILIES[family]):
+            target = _CONVERTED.get(family)
+            return column if target is None else convert(column, data_type, target)
+    raise arguments.fail(
+        f"argument {position + 1} is {data_type}, but it takes {_form(arguments.function)}"
+    )
+
+
+_TABLE: dict[str, BuiltIn] = {}
+
+
+def define(
+    names: str,
+    parameters: str,
+    result: DataType | TypeRule,
+    build: Callable[[Arguments], Column],
+    summary: str,
+    *,
+    nulls: Nulls = "arguments",
+    difference: str = "",
+    aggregate: bool = False,
+) -> None:
+    """Declare a built-in function.
+
+    Parameters
+    ----------
+    names
+        Its name, then its names in SQL, separated by blanks.
+    parameters
+        Families of types, as in ``string, int?, any...``.
+    result, build, summary, nulls, difference, aggregate
+        As in `BuiltIn`.
+    """
+    name, *sql_names = names.split()
+    assert name not in _TABLE, name
+    rule = (lambda arguments: result) if isinstance(result, DataType) else result
+    texts = [text.strip() for text in parameters.split(",") if text.strip()]
+    _TABLE[name] = BuiltIn(
+        name,
+        tuple(sql_names),
+        tuple(map(Parameter.parse, texts)),
+        rule,
+        build,
+        nulls,
+        summary,
+        difference,
+        aggregate,
+    )
+
+
+def table() -> dict[str, BuiltIn]:
+    """Return all functions that are declared, by their names."""
+    return _TABLE
+
+
+# --- Types of results -------------------------------------------------------------------------
+
+BOOLEAN = DataTypes.BOOLEAN()
+INT = DataTypes.INT()
+BIGINT = DataTypes.BIGINT()
+DOUBLE = DataTypes.DOUBLE()
+STRING = DataTypes.STRING()
+BYTES = DataTypes.BYTES()
+
+
+def argument(position: int) -> TypeRule:
+    """Return the rule that the result has the type of an argument."""
+    return lambda arguments: arguments.types[position]
+
+
+def varying(position: int) -> TypeRule:
+    """Return the rule that the result is a text at most as long as an argument."""
+
+    def rule(arguments: Arguments) -> DataType:
+        data_type = arguments.types[position]
+        return VarCharType(data_type.length) if isinstance(data_type, STRINGS) else data_type
+
+    return rule
+
+
+def common_of(start: int = 0, stop: int | None = None) -> TypeRule:
+    """Return the rule that the result has the common type of some arguments."""
+
+    def rule(arguments: Arguments) -> DataType:
+        return require_common(arguments, arguments.types[start:stop])
+
+    return rule
+
+
+def require_common(arguments: Arguments, types: Sequence[DataType]) -> DataType:
+    """Return the common type of arguments.
+
+    Raises
+    ------
+    TableException
+        If they have none.
+    """
+    found = common(types)
+    if found is None:
+        raise arguments.fail("the arguments have no common type; cast them")
+    return found
+
+
+def error(message: str, *values: Column) -> Column:
+    """Return a column that fails the query when it is evaluated.
+
+    Parameters
+    ----------
+    message
+        The message; ``{}`` stands for each of the values.
+    values
+        Texts in the message.
+    """
+    return F.raise_error(F.format_string(message.replace("%", "%%").replace("{}", "%s"), *values))

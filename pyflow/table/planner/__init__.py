@@ -1,1 +1,0 @@
-"""How the Table API becomes columns, frames and settings of Spark."""

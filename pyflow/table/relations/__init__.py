@@ -1,0 +1,1 @@
+"""The operations of tables, as relations of relations."""

@@ -1,0 +1,1 @@
+"""Operations on unbounded tables, by operators with keyed state."""

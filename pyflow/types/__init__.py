@@ -1,0 +1,1 @@
+"""Data types, and values of them: what both APIs and functions on executors share."""

@@ -1,0 +1,245 @@
+"""The types of the Table API by name: ``DataTypes``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyflow.types.inference import infer as infer
+from pyflow.types.inference import infer_rows as infer_rows
+from pyflow.types.inference import verifier as verifier
+from pyflow.types.logical_types import (
+    MAX_LENGTH,
+    DayTimeIntervalType,
+    Resolution,
+    YearMonthIntervalType,
+    interval_type,
+)
+from pyflow.types.logical_types import ArrayType as ArrayType
+from pyflow.types.logical_types import AtomicType as AtomicType
+from pyflow.types.logical_types import BigIntType as BigIntType
+from pyflow.types.logical_types import BinaryType as BinaryType
+from pyflow.types.logical_types import BitmapType as BitmapType
+from pyflow.types.logical_types import BooleanType as BooleanType
+from pyflow.types.logical_types import CharType as CharType
+from pyflow.types.logical_types import DataType as DataType
+from pyflow.types.logical_types import DateType as DateType
+from pyflow.types.logical_types import DecimalType as DecimalType
+from pyflow.types.logical_types import DoubleType as DoubleType
+from pyflow.types.logical_types import FloatType as FloatType
+from pyflow.types.logical_types import FractionalType as FractionalType
+from pyflow.types.logical_types import IntegralType as IntegralType
+from pyflow.types.logical_types import IntType as IntType
+from pyflow.types.logical_types import ListViewType as ListViewType
+from pyflow.types.logical_types import LocalZonedTimestampType as LocalZonedTimestampType
+from pyflow.types.logical_types import MapType as MapType
+from pyflow.types.logical_types import MapViewType as MapViewType
+from pyflow.types.logical_types import MultisetType as MultisetType
+from pyflow.types.logical_types import NullType as NullType
+from pyflow.types.logical_types import NumericType as NumericType
+from pyflow.types.logical_types import RawType as RawType
+from pyflow.types.logical_types import RowField as RowField
+from pyflow.types.logical_types import RowType as RowType
+from pyflow.types.logical_types import SmallIntType as SmallIntType
+from pyflow.types.logical_types import TimestampType as TimestampType
+from pyflow.types.logical_types import TimeType as TimeType
+from pyflow.types.logical_types import TinyIntType as TinyIntType
+from pyflow.types.logical_types import VarBinaryType as VarBinaryType
+from pyflow.types.logical_types import VarCharType as VarCharType
+from pyflow.types.logical_types import ZonedTimestampType as ZonedTimestampType
+from pyflow.types.spark_types import create_arrow_schema as create_arrow_schema
+from pyflow.types.spark_types import from_arrow_type as from_arrow_type
+from pyflow.types.spark_types import from_spark as from_spark
+from pyflow.types.spark_types import to_arrow_type as to_arrow_type
+from pyflow.types.spark_types import to_spark as to_spark
+from pyflow.types.syntax import parse as parse
+
+__all__ = ["DataTypes"]
+
+
+class DataTypes:
+    """Makes the types of the Table API.
+
+    Each function has a last parameter `nullable`: whether None is a value of the type.
+    """
+
+    @staticmethod
+    def NULL() -> NullType:
+        """Return the type of None alone."""
+        return NullType()
+
+    @staticmethod
+    def CHAR(length: int, nullable: bool = True) -> CharType:
+        """Return the type of texts of exactly so many code points."""
+        return CharType(length, nullable)
+
+    @staticmethod
+    def VARCHAR(length: int, nullable: bool = True) -> VarCharType:
+        """Return the type of texts of at most so many code points."""
+        return VarCharType(length, nullable)
+
+    @staticmethod
+    def STRING(nullable: bool = True) -> VarCharType:
+        """Return the type of texts."""
+        return VarCharType(MAX_LENGTH, nullable)
+
+    @staticmethod
+    def BOOLEAN(nullable: bool = True) -> BooleanType:
+        """Return the type of True and False."""
+        return BooleanType(nullable)
+
+    @staticmethod
+    def BINARY(length: int, nullable: bool = True) -> BinaryType:
+        """Return the type of exactly so many bytes."""
+        return BinaryType(length, nullable)
+
+    @staticmethod
+    def VARBINARY(length: int, nullable: bool = True) -> VarBinaryType:
+        """Return the type of at most so many bytes."""
+        return VarBinaryType(length, nullable)
+
+    @staticmethod
+    def BYTES(nullable: bool = True) -> VarBinaryType:
+        """Return the type of bytes."""
+        return VarBinaryType(MAX_LENGTH, nullable)
+
+    @staticmethod
+    def DECIMAL(precision: int, scale: int, nullable: bool = True) -> DecimalType:
+        """Return the type of decimal numbers: digits in all (1 to 38), and behind the point."""
+        return DecimalType(precision, scale, nullable)
+
+    @staticmethod
+    def TINYINT(nullable: bool = True) -> TinyIntType:
+        """Return the type of whole numbers of 8 bits."""
+        return TinyIntType(nullable)
+
+    @staticmethod
+    def SMALLINT(nullable: bool = True) -> SmallIntType:
+        """Return the type of whole numbers of 16 bits."""
+        return SmallIntType(nullable)
+
+    @staticmethod
+    def INT(nullable: bool = True) -> IntType:
+        """Return the type of whole numbers of 32 bits."""
+        return IntType(nullable)
+
+    @staticmethod
+    def BIGINT(nullable: bool = True) -> BigIntType:
+        """Return the type of whole numbers of 64 bits."""
+        return BigIntType(nullable)
+
+    @staticmethod
+    def FLOAT(nullable: bool = True) -> FloatType:
+        """Return the type of floating-point numbers of 32 bits."""
+        return FloatType(nullable)
+
+    @staticmethod
+    def DOUBLE(nullable: bool = True) -> DoubleType:
+        """Return the type of floating-point numbers of 64 bits."""
+        return DoubleType(nullable)
+
+    @staticmethod
+    def DATE(nullable: bool = True) -> DateType:
+        """Return the type of dates."""
+        return DateType(nullable)
+
+    @staticmethod
+    def TIME(precision: int = 0, nullable: bool = True) -> TimeType:
+        """Return the type of times of a day, with so many digits of a second's fraction."""
+        return TimeType(precision, nullable)
+
+    @staticmethod
+    def TIMESTAMP(precision: int = 6, nullable: bool = True) -> TimestampType:
+        """Return the type of dates with a time, without a zone; Spark's ``TIMESTAMP_NTZ``."""
+        return TimestampType(precision, nullable)
+
+    @staticmethod
+    def TIMESTAMP_WITH_LOCAL_TIME_ZONE(
+        precision: int = 6, nullable: bool = True
+    ) -> LocalZonedTimestampType:
+        """Return the type of instants, shown in the session's zone; Spark's ``TIMESTAMP``."""
+        return LocalZonedTimestampType(precision, nullable)
+
+    @staticmethod
+    def TIMESTAMP_LTZ(precision: int = 6, nullable: bool = True) -> LocalZonedTimestampType:
+        """Return the type of instants, shown in the session's zone; Spark's ``TIMESTAMP``."""
+        return LocalZonedTimestampType(precision, nullable)
+
+    @staticmethod
+    def ARRAY(element_type: DataType, nullable: bool = True) -> ArrayType:
+        """Return the type of lists of such elements."""
+        return ArrayType(element_type, nullable)
+
+    @staticmethod
+    def LIST_VIEW(element_type: DataType) -> ListViewType:
+        """Return the type of a `ListView`, for the accumulators of aggregate functions."""
+        return ListViewType(element_type)
+
+    @staticmethod
+    def MAP(key_type: DataType, value_type: DataType, nullable: bool = True) -> MapType:
+        """Return the type of maps of such keys to such values."""
+        return MapType(key_type, value_type, nullable)
+
+    @staticmethod
+    def MAP_VIEW(key_type: DataType, value_type: DataType) -> MapViewType:
+        """Return the type of a `MapView`, for the accumulators of aggregate functions."""
+        return MapViewType(key_type, value_type)
+
+    @staticmethod
+    def MULTISET(element_type: DataType, nullable: bool = True) -> MultisetType:
+        """Return the type of such elements, each any number of times; a map to numbers."""
+        return MultisetType(element_type, nullable)
+
+    @staticmethod
+    def ROW(row_fields: Sequence[RowField] = (), nullable: bool = True) -> RowType:
+        """Return the type of rows of fields, which `FIELD` makes."""
+        return RowType(row_fields, nullable)
+
+    @staticmethod
+    def FIELD(name: str, data_type: DataType, description: str | None = None) -> RowField:
+        """Return a field of a row."""
+        return RowField(name, data_type, description)
+
+    @staticmethod
+    def SECOND(
+        precision: int = DayTimeIntervalType.DEFAULT_FRACTIONAL_PRECISION,
+    ) -> Resolution:
+        """Return an interval's resolution in seconds, with so many digits of their fraction."""
+        return Resolution(Resolution.IntervalUnit.SECOND, precision)
+
+    @staticmethod
+    def MINUTE() -> Resolution:
+        """Return an interval's resolution in minutes."""
+        return Resolution(Resolution.IntervalUnit.MINUTE)
+
+    @staticmethod
+    def HOUR() -> Resolution:
+        """Return an interval's resolution in hours."""
+        return Resolution(Resolution.IntervalUnit.HOUR)
+
+    @staticmethod
+    def DAY(precision: int = DayTimeIntervalType.DEFAULT_DAY_PRECISION) -> Resolution:
+        """Return an interval's resolution in days of so many digits, 1 to 6."""
+        return Resolution(Resolution.IntervalUnit.DAY, precision)
+
+    @staticmethod
+    def MONTH() -> Resolution:
+        """Return an interval's resolution in months."""
+        return Resolution(Resolution.IntervalUnit.MONTH)
+
+    @staticmethod
+    def YEAR(precision: int = YearMonthIntervalType.DEFAULT_PRECISION) -> Resolution:
+        """Return an interval's resolution in years of so many digits, 1 to 4."""
+        return Resolution(Resolution.IntervalUnit.YEAR, precision)
+
+    @staticmethod
+    def INTERVAL(
+        upper_resolution: Resolution, lower_resolution: Resolution | None = None
+    ) -> DayTimeIntervalType | YearMonthIntervalType:
+        """Return the type of intervals between two resolutions, as ``INTERVAL(DAY(), SECOND(3))``.
+
+        Raises
+        ------
+        ValueError
+            If no interval has these fields.
+        """
+        return interval_type(upper_resolution, lower_resolution)

@@ -1,0 +1,122 @@
+"""Types as executors need to know them."""
+
+from __future__ import annotations
+
+from pyspark.sql import types as spark
+
+from pyflow.types.function_values import Shape
+from pyflow.types.logical_types import (
+    ArrayType,
+    BigIntType,
+    BinaryType,
+    BitmapType,
+    BooleanType,
+    CharType,
+    DataType,
+    DateType,
+    DayTimeIntervalType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    NullType,
+    RowType,
+    SmallIntType,
+    TimestampType,
+    TimeType,
+    TinyIntType,
+    VarBinaryType,
+    VarCharType,
+)
+from pyflow.types.spark_types import to_spark
+from pyflow.util.exceptions import TableException
+
+__all__ = ["arrow_type", "shape_of"]
+
+_ATOMIC: dict[type[DataType], str] = {
+    TinyIntType: "TINYINT",
+    SmallIntType: "SMALLINT",
+    IntType: "INT",
+    BigIntType: "BIGINT",
+    FloatType: "FLOAT",
+    DoubleType: "DOUBLE",
+    BooleanType: "BOOLEAN",
+    CharType: "STRING",
+    VarCharType: "STRING",
+    BinaryType: "BYTES",
+    VarBinaryType: "BYTES",
+    DateType: "DATE",
+    TimeType: "TIME",
+    DayTimeIntervalType: "INTERVAL",
+    NullType: "ANY",
+}
+
+
+def shape_of(data_type: DataType, time_zone: str) -> Shape:
+    """The shape of a type.
+
+    Parameters
+    ----------
+    data_type : DataType
+    time_zone : str
+        The session's, in which functions see instants.
+
+    Raises
+    ------
+    TableException
+        If values of the type do not reach Python functions.
+    """
+    if isinstance(data_type, RowType):
+        shapes = [shape_of(field.data_type, time_zone) for field in data_type.fields]
+        return "ROW", [field.name for field in data_type.fields], shapes
+    if isinstance(data_type, ArrayType):
+        return "ARRAY", shape_of(data_type.element_type, time_zone)
+    if isinstance(data_type, MapType):
+        key, value = data_type.key_type, data_type.value_type
+        return "MAP", shape_of(key, time_zone), shape_of(value, time_zone)
+    if isinstance(data_type, MultisetType):
+        return "MAP", shape_of(data_type.element_type, time_zone), ("INT",)
+    if isinstance(data_type, DecimalType):
+        return "DECIMAL", data_type.precision, data_type.scale
+    if isinstance(data_type, TimestampType):
+        return "TIMESTAMP", data_type.precision
+    if isinstance(data_type, LocalZonedTimestampType):
+        return "LTZ", data_type.precision, time_zone
+    if type(data_type) in _ATOMIC:
+        return (_ATOMIC[type(data_type)],)
+    cure = "Cast them to another type."
+    if isinstance(data_type, BitmapType):
+        cure = "Take what bitmap_to_array makes of them, and bitmap_build of what it returns."
+    raise TableException(
+        f"a Python function can neither take nor return values of type {data_type}: PySpark has "
+        f"none. {cure}"
+    )
+
+
+def arrow_type(data_type: DataType) -> spark.DataType:
+    """The type of Spark in which results arrive through Arrow: times have one precision."""
+    return _with_arrow_times(to_spark(data_type))
+
+
+def _with_arrow_times(spark_type: spark.DataType) -> spark.DataType:
+    if isinstance(spark_type, spark.TimeType):
+        return spark.TimeType()
+    if isinstance(spark_type, spark.ArrayType):
+        element = _with_arrow_times(spark_type.elementType)
+        return spark.ArrayType(element, spark_type.containsNull)
+    if isinstance(spark_type, spark.MapType):
+        key, value = map(_with_arrow_times, (spark_type.keyType, spark_type.valueType))
+        return spark.MapType(key, value, spark_type.valueContainsNull)
+    if isinstance(spark_type, spark.StructType):
+        return spark.StructType(
+            [
+                spark.StructField(
+                    field.name, _with_arrow_times(field.dataType), field.nullable, field.metadata
+                )
+                for field in spark_type
+            ]
+        )
+    return spark_type
