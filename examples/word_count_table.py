@@ -4,7 +4,7 @@ Run it with a file of text, or without one for a few lines of its own:
 
     python examples/word_count_table.py [FILE]
 
-Each word is printed when it comes, and again whenever its count changes: `-U` takes back the count
+Each word is printed when it comes, and again whenever its count changes: `-U` retracts the count
 that was printed, `+U` is the new one.
 """
 

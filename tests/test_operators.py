@@ -468,7 +468,7 @@ def test_aggregates_of_a_stream(spark, make_udf, tmp_path):
     assert all(result == results[0] for result in results)
 
 
-def test_unneeded_columns_are_not_carried(spark, make_udf):
+def test_unneeded_columns_are_not_supported(spark, make_udf):
     """A wide column that only the function reads is no output of the operator."""
     size = make_udf(len, "int")
     with settings(spark, thread_modes()[0]):

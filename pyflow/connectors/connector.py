@@ -270,7 +270,7 @@ class Connector(ABC):
         )
 
     def write_batch(self, rows: Relation, batch: int, context: Context) -> None:
-        """Write a micro-batch of rows without end.
+        """Write a micro-batch of unbounded rows.
 
         Parameters
         ----------
@@ -285,7 +285,7 @@ class Connector(ABC):
         self.write(rows, False, context)
 
     def stream_writer(self, rows: Relation, context: Context) -> DataStreamWriter | None:
-        """Return Spark's own writer of rows without end, which then is not given any batches.
+        """Return Spark's own writer of unbounded rows, which then is not given any batches.
 
         Returns
         -------

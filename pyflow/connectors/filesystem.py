@@ -171,7 +171,7 @@ class FileSystem(Connector):
     def write(self, rows: Relation, overwrite: bool, context: Context) -> None:
         """Write the rows into new files."""
         if self._has_log(context):
-            raise self._mixed("rows without end")
+            raise self._mixed("unbounded rows")
         frame = self._contents(in_order(numbered(rows)) if self.format.has_changes else rows.frame)
         if self["sink.shuffle-by-partition.enable"] and self.table.partition_keys:
             frame = frame.repartition(*map(column, self.table.partition_keys))
@@ -187,7 +187,7 @@ class FileSystem(Connector):
         """Return Spark's writer of files, each of which is seen with all of its batch, once."""
         if rows.updating:
             raise TableException(
-                f"Table {self.table.identifier}: changes without end cannot be written into files "
+                f"Table {self.table.identifier}: unbounded changes cannot be written into files "
                 "yet. Bound the input, or write into a table of another connector."
             )
         frame = rows.frame
@@ -219,7 +219,7 @@ class FileSystem(Connector):
         path = self["path"].rstrip("/")
         if chosen is None:
             raise TableException(
-                f"Table {self.table.identifier}: files of rows without end are finished with "
+                f"Table {self.table.identifier}: files of unbounded rows are finished with "
                 "checkpoints. Set 'execution.checkpointing.dir'."
             )
         has_log = self._has_log(context)
@@ -243,5 +243,5 @@ class FileSystem(Connector):
     def _mixed(self, other: str) -> TableException:
         return TableException(
             f"Table {self.table.identifier}: files of {other} are in {self['path']!r}. Bounded "
-            "rows and rows without end cannot be written into one directory; use two."
+            "rows and unbounded rows cannot be written into one directory; use two."
         )

@@ -348,7 +348,7 @@ class Kafka(KafkaRecords):
         return [*self.options, *self._format_options]
 
     def read(self, context: Context) -> DataFrame:
-        """Return the rows of the records: without end unless the table has a bound."""
+        """Return the rows of the records; they are unbounded unless the table has a bound."""
         self.reach(context)
         records = self.records(self._load(context))
         kept = [each.name for each in self.table.metadata]
@@ -449,7 +449,7 @@ class Kafka(KafkaRecords):
             return {"endingOffsets": self._by_partition(where, self._needed(option, where))}
         if mode == "group-offsets":
             raise TableException(
-                f"Table {self.table.identifier}: {option!r} = 'group-offsets' is not carried: "
+                f"Table {self.table.identifier}: {option!r} = 'group-offsets' is not supported: "
                 "Spark keeps the offsets of a query in its checkpoint. Use 'specific-offsets'."
             )
         return {"endingOffsets": "latest"}

@@ -50,7 +50,7 @@ class Setting:
     Parameters
     ----------
     key : str
-        Its name. Ending with ``.*`` it stands for all that begin so.
+        Its name. Ending with ``.*`` it stands for all that begin with it.
     effect : Effect
         What becomes of it.
     meaning : str
@@ -313,22 +313,22 @@ _TYPED = (
     Setting(
         "table.exec.state.ttl",
         Effect.READ,
-        "how long the state of a query over rows without end is kept without being used",
+        "how long the state of a query over unbounded tables is kept without being used",
         Duration.parse,
         "0 ms",
     ),
     Setting(
         "table.exec.sink.upsert-materialize",
         Effect.READ,
-        "whether rows that meet under a sink's key are kept, so that one that is taken back gives "
-        "way to the one before: where it is needed, never, or always over rows without end",
+        "whether rows that meet under a sink's key are kept, so that one that is retracted gives "
+        "way to the one before: where it is needed, never, or always over unbounded tables",
         _one_of("AUTO", "NONE", "FORCE"),
         "AUTO",
     ),
     Setting(
         "table.exec.mini-batch.enabled",
         Effect.READ,
-        "whether rows without end wait for more as long as `table.exec.mini-batch.allow-latency`, "
+        "whether unbounded rows wait for more as long as `table.exec.mini-batch.allow-latency`, "
         "and a key's changes are emitted once per batch",
         _boolean,
         "false",
@@ -336,14 +336,14 @@ _TYPED = (
     Setting(
         "table.exec.mini-batch.allow-latency",
         Effect.READ,
-        "the time between two batches of rows without end, where mini-batches are enabled",
+        "the time between two batches of unbounded rows, where mini-batches are enabled",
         Duration.parse,
         "0 ms",
     ),
     Setting(
         "execution.checkpointing.dir",
         Effect.READ,
-        "where queries over rows without end keep, by the job's name, what they go on from",
+        "where queries over unbounded tables keep, by the job's name, what they go on from",
     ),
     Setting(
         "state.checkpoints.dir",
@@ -371,7 +371,7 @@ _TYPED = (
     ),
 )
 
-# Flink's default is what holds here, and the other values are not carried.
+# Flink's default is what holds here, and the other values are not supported.
 _DEFAULT = {
     "python.systemenv.enabled": ("true", "functions see the environment of their executor"),
     "table.sql-dialect": ("default", "Hive's dialect is not read"),
@@ -609,7 +609,7 @@ def check(key: str, value: str) -> Setting:
     """
     setting = find(key)
     if setting.effect is Effect.REFUSED:
-        raise TableException(f"the setting {key!r} is not carried: {setting.meaning}")
+        raise TableException(f"the setting {key!r} is not supported: {setting.meaning}")
     if setting.effect is Effect.DEFAULT and value.lower() != str(setting.default).lower():
         raise TableException(
             f"the setting {key!r} cannot be {value!r}, only {setting.default!r}: {setting.meaning}"
@@ -676,7 +676,7 @@ class SessionConfiguration(Configuration):
     ------
     TableException
         Here, and whenever something is set: if there is no such setting, it cannot have the
-        value, it is not carried, or it comes too late, for a session that was started otherwise.
+        value, it is not supported, or it comes too late, for a session that was started otherwise.
     """
 
     def __init__(self, session: SparkSession, configuration: Configuration) -> None:

@@ -901,7 +901,7 @@ class Expression(Generic[T]):
     def bitmap_xor_cardinality_agg(self) -> Expression[int]:
         return call_built_in("BITMAP_XOR_CARDINALITY_AGG", self)
 
-    # --- What is not carried ------------------------------------------------------------------
+    # --- What is not supported ------------------------------------------------------------------
 
     @unsupported(_STRUCTURED)
     def object_update(self, *kv: Any) -> Expression[Any]:

@@ -23,7 +23,7 @@ __all__ = ["StatementSet"]
 class StatementSet:
     """Insertions that are started by one call.
 
-    Bounded rows are written one table after the other. Rows without end are written by one query,
+    Bounded rows are written one table after the other. Unbounded rows are written by one query,
     which goes on from its checkpoint as a whole.
     """
 
@@ -53,7 +53,7 @@ class StatementSet:
         self._insertions.append(sql.insertion(self._context, stmt))
         return self
 
-    @unsupported("the DataStream API is not carried yet; call execute()")
+    @unsupported("the DataStream API is not supported yet; call execute()")
     def attach_as_datastream(self) -> None:
         """Add the insertions to a stream execution environment."""
 

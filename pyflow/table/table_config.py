@@ -48,7 +48,7 @@ class TableConfig:
         Raises
         ------
         TableException
-            If there is no such setting, it cannot have the value, or it is not carried.
+            If there is no such setting, it cannot have the value, or it is not supported.
         """
         if not isinstance(value, str):
             raise TypeError(f"the setting {key!r} takes a str, not {value!r}")

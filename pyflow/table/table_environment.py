@@ -496,7 +496,7 @@ class TableEnvironment:
         Raises
         ------
         TableException
-            With line and column, where the query is wrong or asks for what is not carried.
+            With line and column, where the query is wrong or asks for what is not supported.
         """
         return sql.query(self._context, query)
 
@@ -511,7 +511,7 @@ class TableEnvironment:
         Raises
         ------
         TableException
-            With line and column, where the statement is wrong or asks for what is not carried.
+            With line and column, where the statement is wrong or asks for what is not supported.
         """
         return sql.execute(self._context, stmt)
 

@@ -60,7 +60,7 @@ class TableResult:
 
     @classmethod
     def of_rows(cls, relation: Relation, context: TableContext) -> TableResult:
-        """Return the result of a query; one of rows without end starts now."""
+        """Return the result of a query; one of unbounded rows starts now."""
         streaming = context.is_streaming
         if streaming and relation.unbounded:
             collected = CollectedRows(relation, rows_of, context)
@@ -95,7 +95,7 @@ class TableResult:
         return cls(fields, context, lambda: iter([Row("OK")]), kind=ResultKind.SUCCESS)
 
     def get_job_client(self) -> JobClient | None:
-        """Return the client of the job that inserts, or that runs a query without end.
+        """Return the client of the job that inserts, or that runs an unbounded query.
 
         None for other statements.
         """

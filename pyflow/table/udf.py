@@ -78,7 +78,7 @@ class ImperativeAggregateFunction(UserDefinedFunction, ABC, Generic[T, ACC]):
         """Count the arguments of a row, in the accumulator."""
 
     def retract(self, accumulator: ACC, *args: Any) -> None:
-        """Take back the arguments of a row that was counted."""
+        """Retract the arguments of a row that was counted."""
         raise RuntimeError(f"{type(self).__name__} has no method retract")
 
     def merge(self, accumulator: ACC, accumulators: Iterable[ACC]) -> None:

@@ -321,7 +321,7 @@ class LocalZonedTimestampType(_PrecisionType):
 class ZonedTimestampType(_PrecisionType):
     """Instants with a time zone each: ``TIMESTAMP(p) WITH TIME ZONE``.
 
-    Neither Flink nor Spark carries it in tables.
+    Neither Flink nor Spark has it in tables.
     """
 
     NAME = "TIMESTAMP"

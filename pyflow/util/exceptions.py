@@ -24,7 +24,7 @@ class JavaException(Exception):
 
 
 class TableException(JavaException):
-    """A table, expression or setting is used wrongly, or asks for what is not carried."""
+    """A table, expression or setting is used wrongly, or asks for what is not supported."""
 
 
 class CatalogException(JavaException):

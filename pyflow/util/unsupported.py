@@ -1,4 +1,4 @@
-"""Declares what an interface of PyFlink names and no engine here can carry.
+"""Declares what an interface of PyFlink names and no engine here supports.
 
 Such a function, method or class exists, so that a program that only names it is read, and
 ``__unsupported__`` holds the reason. Calling it raises `TableException` with that reason.
@@ -17,7 +17,7 @@ T = TypeVar("T", bound=Callable[..., Any])
 
 
 def unsupported(reason: str) -> Callable[[T], T]:
-    """Declare a function, method or class that cannot be carried.
+    """Declare a function, method or class that cannot be supported.
 
     Parameters
     ----------

@@ -473,7 +473,7 @@ def mapped_frames(t_env):
 
 
 class Mean(AggregateFunction):
-    """Weighted, with an accumulator that can take back."""
+    """Weighted, with an accumulator that can retract."""
 
     def open(self, function_context):
         self.opened = True
@@ -1459,7 +1459,7 @@ def _refused(statement):
     return run
 
 
-_BY_BATCH = "Over Spark Connect rows without end can only be written into tables that Spark writes"
+_BY_BATCH = "Over Spark Connect unbounded rows can only be written into tables that Spark writes"
 CONNECT["unbounded_print"] = (_refused("INSERT INTO printed SELECT k, v FROM t"), _BY_BATCH)
 CONNECT["unbounded_changes"] = (
     _refused("INSERT INTO printed SELECT k, COUNT(*) FROM t GROUP BY k"),

@@ -54,7 +54,7 @@ def test_a_mini_batch_gives_each_key_once(orders):
     ],
     ids=["aggregate", "condition"],
 )  # fmt: skip
-def test_what_no_operator_carries_is_computed_at_the_end(orders, query, expected):
+def test_what_no_operator_supports_is_computed_at_the_end(orders, query, expected):
     assert rows(orders.sql_query(query)) == expected
 
 

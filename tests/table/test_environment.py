@@ -317,7 +317,7 @@ def test_explanations(streaming, capsys):
     assert "Window" in counted.explain()
 
 
-def test_what_is_not_carried_says_why():
+def test_what_is_not_supported_says_why():
     """Each member that is declared unsupported raises its reason."""
     from pyflow.table import StatementSet, Table, TablePipeline
 
@@ -387,7 +387,7 @@ def test_watermarks_and_computed_columns(streaming, tmp_path):
         (("ts", "ts + 1"), "expected the column, or the column minus an interval"),
     ],
 )
-def test_watermarks_that_are_not_carried(streaming, watermark, message):
+def test_watermarks_that_are_not_supported(streaming, watermark, message):
     schema = Schema.new_builder().column("n", "BIGINT").column("ts", "TIMESTAMP(3)")
     descriptor = (
         TableDescriptor.for_connector("datagen")

@@ -63,7 +63,7 @@ def test_programs_give_in_thread_mode_what_they_give_in_process_mode(spark, kind
     assert in_process.get("error") != "Py4JJavaError", "an error as no class of PySpark shows it"
 
 
-# Rows without end
+# Unbounded rows
 
 
 class Streams:
@@ -93,7 +93,7 @@ class Streams:
                 source.add(TABLES[table].batches[number], TABLES[table].changing)
             got = changes(query, self._folder / "checkpoint", mode)
             if not self._case.ordered:
-                # Which table is read first is left to chance, and so is what is taken back.
+                # Which table is read first is left to chance, and so is what is retracted.
                 everything += got
                 found.append(applied(everything))
             elif query._relation.updating:

@@ -310,7 +310,7 @@ def test_more_than_one_row_of_one_value_is_an_error(tables):
             "SELECT k FROM t GROUP BY k HAVING 1 > (SELECT b FROM u WHERE b = t.a)",
             "'t.a' not found",
         ),
-        ("SELECT 1 FROM t GROUP BY k IN (SELECT k FROM u)", "not carried as a value here"),
+        ("SELECT 1 FROM t GROUP BY k IN (SELECT k FROM u)", "not supported as a value here"),
         ("SELECT (id, k) IN (SELECT k FROM u) FROM t", "IN with 2 values and a query of 1 columns"),
         ("SELECT (id, k) > ANY (SELECT k, b FROM u) FROM t", "= ANY and <> ALL only"),
         (
@@ -324,6 +324,6 @@ def test_more_than_one_row_of_one_value_is_an_error(tables):
         ),
     ],
 )
-def test_what_is_wrong_or_not_carried_is_named(tables, query, message):
+def test_what_is_wrong_or_not_supported_is_named(tables, query, message):
     with pytest.raises(TableException, match=message):
         tables("batch").sql_query(query)

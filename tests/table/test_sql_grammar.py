@@ -32,7 +32,7 @@ def test_nothing_is_left_as_opaque_text(form):
     found = [type(node) for node in parse(form).walk()]
     assert exp.Command not in found
     assert "sqlglot" in found[0].__module__ or issubclass(
-        found[0], (tree.Statement, tree.NotCarried)
+        found[0], (tree.Statement, tree.NotSupported)
     )
 
 

@@ -49,7 +49,7 @@ class Applied:
 
 
 def generated(rng, make, live, taking=0.45, count=None):
-    """A batch of changes: rows of `make`, or such that are live and are taken back."""
+    """A batch of changes: rows of `make`, or such that are live and are retracted."""
     batch = []
     for _ in range(count or rng.randrange(1, 8)):
         if live and rng.random() < taking:

@@ -171,7 +171,7 @@ def test_lag_is_the_value_of_a_row_before():
 
 
 class Total(AggregateFunction):
-    """Takes back what has left the frame."""
+    """Retracts what has left the frame."""
 
     def create_accumulator(self):
         return [0]
@@ -280,7 +280,7 @@ def test_rows_are_counted_in_the_order_of_their_arrival(spark, streaming, tmp_pa
             "OVER ROWS FOLLOWING windows are not supported yet",
         ),
         ("mean(v) OVER (ORDER BY at)", "pandas aggregate function mean needs an OVER window that"),
-        ("PERCENTILE(v, 0.5) OVER (ORDER BY at)", "PERCENTILE.*not carried"),
+        ("PERCENTILE(v, 0.5) OVER (ORDER BY at)", "PERCENTILE.*not supported"),
     ],
 )
 def test_what_over_windows_cannot_be_is_named_at_planning(

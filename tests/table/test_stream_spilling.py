@@ -36,7 +36,7 @@ def grown():
 
 
 def summed():
-    """The changes of the sum of all groups' counts: each count is taken back and comes again."""
+    """The changes of the sum of all groups' counts: each count is retracted and comes again."""
     counts: dict[int, int] = {}
     found: list[tuple[str, int]] = []
     total = None

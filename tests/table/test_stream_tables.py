@@ -210,14 +210,14 @@ OVER = "SELECT SUM(v) OVER (PARTITION BY k ORDER BY v) FROM orders"
         (OVER, "must be defined on a time attribute"),
         ("SELECT ROW_NUMBER() OVER (ORDER BY v) AS n FROM orders", "where the query around it"),
         ("SELECT k FROM orders WHERE k NOT IN (SELECT id FROM names)", "use NOT EXISTS"),
-        ("SELECT k, PERCENTILE(v, 0.5) FROM orders GROUP BY k", "PERCENTILE.*not carried"),
+        ("SELECT k, PERCENTILE(v, 0.5) FROM orders GROUP BY k", "PERCENTILE.*not supported"),
         (
             "SELECT * FROM orders LEFT JOIN names ON k = id AND (v = 1 OR name = 'a')",
             "write it as comparisons",
         ),
     ],
 )
-def test_what_is_not_carried_over_unbounded_tables_is_named_at_planning(
+def test_what_is_not_supported_over_unbounded_tables_is_named_at_planning(
     streaming, orders, names, query, message
 ):
     streaming.create_temporary_view("orders", orders.table(streaming))

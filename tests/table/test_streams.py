@@ -1,4 +1,4 @@
-"""Queries over rows without end: their start, results, checkpoints and end."""
+"""Queries over unbounded tables: their start, results, checkpoints and end."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def t_env(streaming, spark):
 
 @pytest.fixture
 def source(tmp_path):
-    """A directory of JSON files that a table without end reads."""
+    """A directory of JSON files that an unbounded table reads."""
     folder = tmp_path / "source"
     folder.mkdir()
     return Files(folder)
@@ -280,7 +280,7 @@ def test_bounded_and_endless_rows_are_not_written_into_one_directory(
     t_env.get_config().set("execution.checkpointing.dir", str(tmp_path / "checkpoints"))
     endless.execute_insert(files)
     caught_up(spark)
-    with pytest.raises(TableException, match="files of rows without end are in"):
+    with pytest.raises(TableException, match="files of unbounded rows are in"):
         bounded.execute_insert(files).wait()
     other = sink("filesystem", path=tmp_path / "other", format="json")
     bounded.execute_insert(other).wait()
@@ -309,7 +309,7 @@ def test_datagen_without_a_number_of_rows_has_no_end(t_env):
 
 def test_what_has_no_end_is_refused_where_all_rows_are_needed(t_env, source, batch):
     table = t_env.from_descriptor(source.table())
-    with pytest.raises(TableException, match=r"to_pandas\(\) over rows without end"):
+    with pytest.raises(TableException, match=r"to_pandas\(\) over unbounded tables"):
         table.to_pandas()
     with pytest.raises(TableException, match=r"unbounded table .* in batch mode is not allowed"):
         batch.from_descriptor(source.table())
@@ -575,7 +575,7 @@ class Upserts(Connector):
     rows: ClassVar = {}
 
     def write(self, rows, overwrite, context):
-        raise AssertionError("rows without end come in batches")
+        raise AssertionError("unbounded rows come in batches")
 
     def write_batch(self, rows, batch, context):
         key = list(self.table.primary_key)

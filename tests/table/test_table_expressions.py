@@ -163,7 +163,7 @@ def test_aggregates_are_found(session: SparkSession) -> None:
     assert (col("i") + 1)._node == (col("i") + 1)._node != (col("i") + True)._node
 
 
-def test_what_is_not_carried_says_so() -> None:
+def test_what_is_not_supported_says_so() -> None:
     with pytest.raises(TableException, match="row"):
         expressions.object_of("a.B", "x", 1)
 

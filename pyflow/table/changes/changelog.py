@@ -8,9 +8,9 @@ input goes by, the plan computes them for all rows at once:
   the changes of that row: ``+I`` for a key's first row, ``-U`` and ``+U`` when the value differs,
   nothing when it is the same. All runs in the JVM, and every aggregate has Spark's exact result.
 * Operations on input that itself changes, and the first rows in an order, are the operators that
-  unbounded rows have (``stream_*.py``), over one batch.
-* Python aggregates, and what no operator carries, are computed from the rows that are left when all
-  changes of the input have been applied, once per key. PyFlink does the same within a bundle of
+  unbounded tables have (``relations/streams``), over one batch.
+* Python aggregates, and what no operator supports, are computed from the rows that are left when
+  all changes of the input have been applied, once per key. PyFlink does the same within a bundle of
   rows; here the bounded input is one bundle.
 
 Applied in order, the changes give the same table as Flink's do.
@@ -80,8 +80,8 @@ def settled(relation: Relation) -> Relation:
         return relation
     if relation.unbounded:
         raise TableException(
-            "this operation on the changes of an unbounded table is not carried: it would need all "
-            "of its rows. Run it over bounded input, or before what makes the rows change."
+            "this operation on the changes of an unbounded table is not supported: it would need "
+            "all of its rows. Run it over bounded input, or before what makes the rows change."
         )
     frame = _last_of_key(relation) if relation.key else _left_of_all(relation)
     ordered = frame.orderBy(column(SEQUENCE)).select(*relation.columns)
@@ -159,12 +159,12 @@ def rows_by_key(relation: Relation, key: Sequence[str], conflict: Conflict) -> R
 def _left_of_all(relation: Relation, is_first: bool = False) -> DataFrame:
     """Return the rows that are left of those without a key, with the place of the last addition.
 
-    Of those that are equal the one that was added first is taken back first.
+    Of those that are equal the one that was added first is retracted first.
 
     Parameters
     ----------
     is_first
-        Whether it is the place of the first addition that was not taken back.
+        Whether it is the place of the first addition that was not retracted.
     """
     adds = column(KIND).isin(INSERT, UPDATE_AFTER)
     added = F.when(adds, column(SEQUENCE))

@@ -148,7 +148,7 @@ class Relation:
         """Raise where the rows have no end, for an operation that is for bounded rows alone."""
         if self.unbounded:
             raise TableException(
-                f"{operation} over rows without end is not carried yet. Bound the input, as with "
+                f"{operation} over unbounded tables is not supported yet. Bound the input, as with "
                 "the option 'number-of-rows' of a datagen table or files without "
                 "'source.monitor-interval'."
             )

@@ -46,7 +46,7 @@ class Wrapper(Protocol):
     deterministic: bool
 
 
-class _Carried:
+class _Pickled:
     """What PySpark pickles as the user's function: unpickled, it is what `load` returns.
 
     Parameters
@@ -72,7 +72,7 @@ class _Carried:
 
 
 # PySpark would read annotations as type hints of a kind of function.
-_Carried.__call__.__annotations__.clear()
+_Pickled.__call__.__annotations__.clear()
 
 
 def scalar(
@@ -99,8 +99,8 @@ def scalar(
     if wrapper.func_type == "pandas":
         return _pandas_scalar(wrapper, result_type, arguments, types, settings, constants)
     shapes, result = _shapes(types, settings), shape_of(result_type, settings.time_zone)
-    carried = _carried(wrapper, load_scalar, settings, shapes, result, settings.for_tasks())
-    return _plain(wrapper, carried, result_type, settings, arguments)
+    pickled = _pickled(wrapper, load_scalar, settings, shapes, result, settings.for_tasks())
+    return _plain(wrapper, pickled, result_type, settings, arguments)
 
 
 def _pandas_scalar(
@@ -120,10 +120,10 @@ def _pandas_scalar(
             "number of rows"
         )
     values = _values({place: arguments[place] for place in constants}, shapes, settings)
-    carried = _carried(
+    pickled = _pickled(
         wrapper, load_pandas_scalar, settings, shapes, values, result, settings.for_tasks()
     )
-    function = _arrow(carried, result_type, F.ArrowUDFType.SCALAR)
+    function = _arrow(pickled, result_type, F.ArrowUDFType.SCALAR)
     return _called(wrapper, function, [arguments[place] for place in series])
 
 
@@ -151,7 +151,7 @@ def async_scalar(
     settings: FunctionSettings,
 ) -> Column:
     """A call of an asynchronous scalar function; parameters as `scalar` has them."""
-    carried = _carried(
+    pickled = _pickled(
         wrapper,
         load_async,
         settings,
@@ -160,7 +160,7 @@ def async_scalar(
         settings.for_tasks(),
         settings.async_options,
     )
-    function = _arrow(carried, result_type, F.ArrowUDFType.SCALAR_ITER)
+    function = _arrow(pickled, result_type, F.ArrowUDFType.SCALAR_ITER)
     return _called(wrapper, function, arguments or [F.lit(True)])
 
 
@@ -192,7 +192,7 @@ def lateral(
     settings : FunctionSettings
     """
     rows_type = ArrayType(result_type)
-    carried = _carried(
+    pickled = _pickled(
         wrapper,
         load_table_function,
         settings,
@@ -200,7 +200,7 @@ def lateral(
         shape_of(rows_type, settings.time_zone),
         settings.for_tasks(),
     )
-    rows = _plain(wrapper, carried, rows_type, settings, arguments)
+    rows = _plain(wrapper, pickled, rows_type, settings, arguments)
     generated = (F.inline_outer if outer else F.inline)(rows)
     return frame.select("*", generated.alias(*names))
 
@@ -233,12 +233,12 @@ def aggregate(
     result, for_tasks = shape_of(result_type, settings.time_zone), settings.for_tasks()
     if wrapper.func_type == "pandas":
         shapes = _shapes(types, settings) if arguments else [("BOOLEAN",)]
-        carried = _carried(wrapper, load_pandas_aggregate, settings, shapes, result, for_tasks)
-        function = _arrow(carried, result_type, F.ArrowUDFType.SCALAR)
+        pickled = _pickled(wrapper, load_pandas_aggregate, settings, shapes, result, for_tasks)
+        function = _arrow(pickled, result_type, F.ArrowUDFType.SCALAR)
         return _called(wrapper, function, columns)
     none_or_shapes = _shapes(types, settings) if arguments else None
-    carried = _carried(wrapper, load_aggregate, settings, none_or_shapes, result, for_tasks, False)
-    return _plain(wrapper, carried, result_type, settings, columns)
+    pickled = _pickled(wrapper, load_aggregate, settings, none_or_shapes, result, for_tasks, False)
+    return _plain(wrapper, pickled, result_type, settings, columns)
 
 
 def table_aggregate(
@@ -254,7 +254,7 @@ def table_aggregate(
     Parameters as `aggregate` has them; `result_type` is that of one row.
     """
     rows_type = ArrayType(result_type)
-    carried = _carried(
+    pickled = _pickled(
         wrapper,
         load_aggregate,
         settings,
@@ -264,7 +264,7 @@ def table_aggregate(
         True,
     )
     columns = _collected(wrapper, arguments, distinct, None)
-    return _plain(wrapper, carried, rows_type, settings, columns)
+    return _plain(wrapper, pickled, rows_type, settings, columns)
 
 
 def row_of(types: Sequence[DataType]) -> RowType:
@@ -276,32 +276,32 @@ def _shapes(types: Sequence[DataType], settings: FunctionSettings) -> list[Shape
     return [shape_of(each, settings.time_zone) for each in types]
 
 
-def _carried(
+def _pickled(
     wrapper: Wrapper,
     load: Callable[..., Any],
     settings: FunctionSettings,
     *arguments: Any,
-) -> _Carried:
+) -> _Pickled:
     provide(settings.session)
-    return _Carried(wrapper.name, load, wrapper.function, wrapper.name, *arguments)
+    return _Pickled(wrapper.name, load, wrapper.function, wrapper.name, *arguments)
 
 
 def _plain(
     wrapper: Wrapper,
-    carried: _Carried,
+    pickled: _Pickled,
     result_type: DataType,
     settings: FunctionSettings,
     arguments: Sequence[Column],
 ) -> Column:
     returned = to_spark(result_type)
     arrow = settings.takes_arrow and returned == arrow_type(result_type)
-    return _called(wrapper, F.udf(carried, returned, useArrow=arrow), arguments)
+    return _called(wrapper, F.udf(pickled, returned, useArrow=arrow), arguments)
 
 
-def _arrow(carried: _Carried, result_type: DataType, kind: Any) -> Any:
+def _arrow(pickled: _Pickled, result_type: DataType, kind: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # PySpark would rather read type hints
-        return F.arrow_udf(carried, arrow_type(result_type), kind)
+        return F.arrow_udf(pickled, arrow_type(result_type), kind)
 
 
 def _called(wrapper: Wrapper, function: Any, arguments: Sequence[Column]) -> Column:

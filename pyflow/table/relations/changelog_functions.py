@@ -91,7 +91,7 @@ class Operations:
         if UPDATE_AFTER in found.values() and UPDATE_BEFORE not in found.values():
             raise TableException(
                 "The 'op_mapping' must include UPDATE_BEFORE where it includes UPDATE_AFTER: an "
-                "update takes back the row from before it, which has to be among the rows"
+                "update retracts the row from before it, which has to be among the rows"
             )
         return found
 

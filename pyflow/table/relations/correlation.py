@@ -69,7 +69,7 @@ def domain_of(around: Relation, names: Sequence[str]) -> Domain:
     Raises
     ------
     TableException
-        Over rows without end, and for values that Spark cannot compare.
+        Over unbounded tables, and for values that Spark cannot compare.
     """
     around.refuse_unbounded(_CORRELATED)
     types = dict(around.fields)
@@ -78,7 +78,7 @@ def domain_of(around: Relation, names: Sequence[str]) -> Domain:
         if isinstance(types[name], (MapType, MultisetType)):
             raise TableException(
                 f"a query that names the column {name} of the query around it, of type "
-                f"{types[name]}, is not carried"
+                f"{types[name]}, is not supported"
             )
         columns[name] = unused(f"$around {name}", [*around.names, *columns.values()])
     values = (column(name).alias(own) for name, own in columns.items())

@@ -1,8 +1,8 @@
-"""Values on their way through operators that keep state.
+"""The encoding of values for operators that keep state.
 
 Operators see numbers, texts and the like as Python has them. What would change on the way, or is
-slow to convert, travels as a number: instants and dates as the count of microseconds or days since
-1970. They compare as the values themselves do.
+slow to convert, is encoded as a number: instants and dates as the count of microseconds or days
+since 1970. They compare as the values themselves do.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ from pyflow.types.logical_types import (
 )
 from pyflow.types.spark_types import to_spark
 
-__all__ = ["carried", "carried_type", "restored"]
+__all__ = ["decoded", "encoded", "encoded_type"]
 
 _EPOCH = "timestamp_ntz'1970-01-01 00:00:00'"
 _MONTHS = spark.YearMonthIntervalType(1, 1)
 
 
-def carried_type(data_type: DataType) -> spark.DataType:
-    """The type in which values travel."""
+def encoded_type(data_type: DataType) -> spark.DataType:
+    """The type of encoded values."""
     if isinstance(data_type, (LocalZonedTimestampType, TimestampType)):
         return spark.LongType()
     if isinstance(data_type, (DateType, NullType, YearMonthIntervalType)):
         return spark.IntegerType()
     if isinstance(data_type, ArrayType):
-        return spark.ArrayType(carried_type(data_type.element_type))
+        return spark.ArrayType(encoded_type(data_type.element_type))
     if isinstance(data_type, BitmapType):
         return spark.ArrayType(spark.IntegerType())
     if isinstance(data_type, MapType):
-        return spark.MapType(carried_type(data_type.key_type), carried_type(data_type.value_type))
+        return spark.MapType(encoded_type(data_type.key_type), encoded_type(data_type.value_type))
     if isinstance(data_type, MultisetType):
-        return spark.MapType(carried_type(data_type.element_type), spark.IntegerType())
+        return spark.MapType(encoded_type(data_type.element_type), spark.IntegerType())
     if isinstance(data_type, RowType):
-        types = [carried_type(each.data_type) for each in data_type.fields]
+        types = [encoded_type(each.data_type) for each in data_type.fields]
         return spark.StructType([spark.StructField(f"f{i}", t) for i, t in enumerate(types)])
     return to_spark(data_type)
 
 
-def carried(column: Column, data_type: DataType) -> Column:
-    """The column as it travels."""
+def encoded(column: Column, data_type: DataType) -> Column:
+    """The column as operators have it."""
     if isinstance(data_type, LocalZonedTimestampType):
         return F.unix_micros(column)
     if isinstance(data_type, TimestampType):
@@ -70,15 +70,15 @@ def carried(column: Column, data_type: DataType) -> Column:
         return column.cast(_MONTHS).cast("int")
     if isinstance(data_type, RowType):
         fields = [
-            carried(column.getField(each.name), each.data_type).alias(f"f{place}")
+            encoded(column.getField(each.name), each.data_type).alias(f"f{place}")
             for place, each in enumerate(data_type.fields)
         ]
         return F.when(column.isNotNull(), F.struct(*fields))
-    return _inside(column, data_type, carried)
+    return _inside(column, data_type, encoded)
 
 
-def restored(column: Column, data_type: DataType) -> Column:
-    """The column as it was before it travelled."""
+def decoded(column: Column, data_type: DataType) -> Column:
+    """The column as it was before `encoded`."""
     if isinstance(data_type, LocalZonedTimestampType):
         return F.timestamp_micros(column)
     if isinstance(data_type, TimestampType):
@@ -91,29 +91,29 @@ def restored(column: Column, data_type: DataType) -> Column:
         return F.make_ym_interval(F.lit(0), column).cast(to_spark(data_type))
     if isinstance(data_type, RowType):
         fields = [
-            restored(column.getField(f"f{place}"), each.data_type).alias(each.name)
+            decoded(column.getField(f"f{place}"), each.data_type).alias(each.name)
             for place, each in enumerate(data_type.fields)
         ]
         return F.when(column.isNotNull(), F.struct(*fields))
-    return _inside(column, data_type, restored)
+    return _inside(column, data_type, decoded)
 
 
-_Carry = Callable[[Column, DataType], Column]
+_Recode = Callable[[Column, DataType], Column]
 
 
-def _inside(column: Column, data_type: DataType, carry: _Carry) -> Column:
-    """The column with what is inside its values carried, where that has to be done."""
-    if carried_type(data_type) == _plain(to_spark(data_type)):
+def _inside(column: Column, data_type: DataType, recode: _Recode) -> Column:
+    """The column with what is inside its values encoded or decoded, where that has to be done."""
+    if encoded_type(data_type) == _plain(to_spark(data_type)):
         return column
     if isinstance(data_type, ArrayType):
         element = data_type.element_type
-        return F.transform(column, lambda value: carry(value, element))
+        return F.transform(column, lambda value: recode(value, element))
     if isinstance(data_type, MultisetType):
-        return F.transform_keys(column, lambda key, _: carry(key, data_type.element_type))
+        return F.transform_keys(column, lambda key, _: recode(key, data_type.element_type))
     assert isinstance(data_type, MapType)
     keys, values = data_type.key_type, data_type.value_type
-    with_keys = F.transform_keys(column, lambda key, _: carry(key, keys))
-    return F.transform_values(with_keys, lambda _, value: carry(value, values))
+    with_keys = F.transform_keys(column, lambda key, _: recode(key, keys))
+    return F.transform_values(with_keys, lambda _, value: recode(value, values))
 
 
 def _plain(data_type: spark.DataType) -> spark.DataType:

@@ -273,8 +273,8 @@ def _changes_of_both(
 ) -> Relation:
     if left.unbounded != right.unbounded:
         raise TableException(
-            f"the {operation} of a bounded and an unbounded table is not carried: Spark has none. "
-            "Read the bounded table as an unbounded one."
+            f"the {operation} of a bounded and an unbounded table is not supported: Spark has none."
+            " Read the bounded table as an unbounded one."
         )
     if operation != "union":
         return stream_sides.set_operation(left, right, operation, every, context)

@@ -21,7 +21,7 @@ from pyflow.streaming.plan.clocks import clocks_of
 from pyflow.streaming.runtime.state_ttl import FOREVER, Lifetime
 from pyflow.table.changes.relation import KIND, SEQUENCE, column, with_watermark
 from pyflow.table.columns.time_values import local_of_micros
-from pyflow.table.relations.encoding import carried, carried_type, restored
+from pyflow.table.relations.encoding import decoded, encoded, encoded_type
 from pyflow.types.logical_types import BooleanType, DataType
 from pyflow.util.exceptions import TableException
 
@@ -60,7 +60,7 @@ class NotIncremental(TableException):
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns that travel through an operator, under names of their own.
+    """Columns of an operator's rows, encoded and under names of their own.
 
     Parameters
     ----------
@@ -75,24 +75,24 @@ class Columns:
 
     @property
     def names(self) -> list[str]:
-        """Return the names in which they travel."""
+        """Return the names of the encoded columns."""
         return [f"{self.prefix}{place}" for place in range(len(self.types))]
 
-    def carried(self, columns: Sequence[Column]) -> list[Column]:
-        """Return columns as they travel."""
+    def encoded(self, columns: Sequence[Column]) -> list[Column]:
+        """Return columns as the operator has them."""
         found = zip(columns, self.types, self.names)
-        return [carried(each, data_type).alias(name) for each, data_type, name in found]
+        return [encoded(each, data_type).alias(name) for each, data_type, name in found]
 
-    def restored(self, names: Sequence[str]) -> list[Column]:
+    def decoded(self, names: Sequence[str]) -> list[Column]:
         """Return the columns as they were, under other names."""
         found = zip(self.names, self.types, names)
-        return [restored(column(own), data_type).alias(name) for own, data_type, name in found]
+        return [decoded(column(own), data_type).alias(name) for own, data_type, name in found]
 
     @property
     def schema(self) -> list[spark.StructField]:
-        """Return the fields in which they travel."""
+        """Return the fields of the encoded columns."""
         return [
-            spark.StructField(name, carried_type(data_type))
+            spark.StructField(name, encoded_type(data_type))
             for name, data_type in zip(self.names, self.types)
         ]
 
@@ -105,9 +105,9 @@ class KeyColumns(Columns):
         """Return the columns of a key with parts of these types."""
         return cls("k", tuple(types) or (BooleanType(),))
 
-    def carried(self, columns: Sequence[Column]) -> list[Column]:
-        """Return the parts of the key as they travel."""
-        return super().carried(columns or [F.lit(True)])
+    def encoded(self, columns: Sequence[Column]) -> list[Column]:
+        """Return the parts of the key as the operator has them."""
+        return super().encoded(columns or [F.lit(True)])
 
 
 def changes_of(
@@ -225,8 +225,8 @@ def refuse_without_timers(frame: DataFrame, context: TableContext) -> None:
     """Raise where windows of these rows cannot end by a clock."""
     if not may_have_timers(frame, context):
         raise TableException(
-            "windows by processing time are not carried behind windows or joins by event time, nor "
-            "over Spark Connect: Spark has no timers of both in a row. Use an event time."
+            "windows by processing time are not supported behind windows or joins by event time, "
+            "nor over Spark Connect: Spark has no timers of both in a row. Use an event time."
         )
 
 

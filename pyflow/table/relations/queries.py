@@ -1,4 +1,4 @@
-"""Queries over rows without end: how they start, and how their batches reach several tables.
+"""Queries over unbounded tables: how they start, and how their batches reach several tables.
 
 The insertions of a job are one streaming query of Spark, with one log of offsets and one
 checkpoint: the union of their rows, each with the number of its insertion, is split again where a
@@ -90,7 +90,7 @@ class _Stream:
 def start_insertions(
     insertions: Sequence[Insertion], context: TableContext
 ) -> list[StreamingQuery]:
-    """Start insertions of rows without end.
+    """Start insertions of unbounded rows.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def start_insertions(
 
 
 def queries_text(insertions: Sequence[Insertion]) -> str:
-    """Return, for people, which queries insertions of rows without end are, and what they read."""
+    """Return, for people, which queries insertions of unbounded rows are, and what they read."""
     names: dict[str, list[str]] = {}
     for insertion in insertions:
         if insertion.rows.unbounded:
@@ -188,7 +188,7 @@ def _streams(insertions: Sequence[Insertion], context: TableContext) -> list[_St
 
 
 def _has_writer(connector: Connector) -> bool:
-    """Return whether rows without end may be written by Spark itself."""
+    """Return whether unbounded rows may be written by Spark itself."""
     return type(connector).stream_writer is not Connector.stream_writer
 
 
@@ -245,7 +245,7 @@ def _started(
         with _empty_batches(context, clocks):
             return writer.start()
     except AnalysisException as error:
-        raise TableException(f"Spark cannot run {name!r} over rows without end: {error}") from error
+        raise TableException(f"Spark cannot run {name!r} over unbounded tables: {error}") from error
 
 
 def _clocks(frame: DataFrame) -> Clocks:
@@ -278,7 +278,7 @@ def _temporary_checkpoint(context: TableContext) -> str:
     session = context.session
     if str(session.conf.get("spark.master", "")).split("[")[0] != "local":
         raise TableException(
-            "A query over rows without end needs a directory that all executors see for its "
+            "A query over unbounded tables needs a directory that all executors see for its "
             "checkpoint. Set 'execution.checkpointing.dir'."
         )
     directory = tempfile.mkdtemp(prefix="pyflow-checkpoint-")
@@ -334,7 +334,7 @@ def _batches(
     """Return the writer that gives each batch, computed once, to a function on the driver."""
     if not hasattr(context.session, "_jsparkSession"):
         raise TableException(
-            "Over Spark Connect rows without end can only be written into tables that Spark "
+            "Over Spark Connect unbounded rows can only be written into tables that Spark "
             "writes itself, such as files: the batches of others would be written on the server. "
             "Use a classic session."
         )
@@ -404,7 +404,7 @@ def _await_first(queries: Sequence[StreamingQuery]) -> None:
 
 
 class CollectedRows(Iterator["Row"]):
-    """The rows of a query without end, which the program takes one by one.
+    """The rows of an unbounded query, which the program takes one by one.
 
     Few rows wait: the query does not run ahead of the program. It ends when the rows are closed.
 

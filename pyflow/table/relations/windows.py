@@ -4,7 +4,7 @@ Times are computed as Flink computes them: a TIMESTAMP_LTZ as the wall clock of 
 zone shows it, a BIGINT as milliseconds since 1970. Windows start at multiples of their slide since
 1970-01-01 00:00.
 
-Over rows without end Spark closes a window when the watermark passes its end. It finds the end by
+Over unbounded tables Spark closes a window when the watermark passes its end. It finds the end by
 the watermark in the column's metadata, and compares instants: the bounds of windows of a
 TIMESTAMP_LTZ then are instants, too, until the window is closed.
 """
@@ -194,7 +194,7 @@ def fixed_windows(
     Returns
     -------
     tuple
-        A frame with a row for each row and window, and columns of it. Over rows without end the
+        A frame with a row for each row and window, and columns of it. Over unbounded tables the
         second one has the watermark, and both are instants for a TIMESTAMP_LTZ.
     """
     data_type = dict(relation.fields)[name]
@@ -232,7 +232,7 @@ def _zone_offset(zone: datetime.tzinfo, slide: int) -> int:
     }
     if len(offsets) > 1:
         raise TableException(
-            f"Windows of {slide} ms by a TIMESTAMP_LTZ, over rows without end, need a time zone "
+            f"Windows of {slide} ms by a TIMESTAMP_LTZ, over unbounded tables, need a time zone "
             f"whose clock is not changed by parts of that: {zone} is none. Set "
             "'table.local-time-zone' to another zone, or use a TIMESTAMP."
         )

@@ -279,7 +279,7 @@ class Alterations(Listings):
         if statement.args.get("resources") or statement.args.get("options"):
             self._refuse(
                 statement,
-                "USING and WITH of a function are not carried; start Spark with pipeline.jars",
+                "USING and WITH of a function are not supported; start Spark with pipeline.jars",
             )
         described = CatalogFunction.create_instance(place.name, language)
         try:

@@ -65,7 +65,7 @@ class CatalogStatements(Execution):
     def _use(self, statement: tree.Use) -> None:
         kind = statement.args["kind"]
         if kind == "MODULES":
-            self._refuse(statement, "USE MODULES is not carried: there is one module, core")
+            self._refuse(statement, "USE MODULES is not supported: there is one module, core")
         if kind == "CATALOG":
             self._objects.use_catalog(statement.this.name)
             return

@@ -121,7 +121,7 @@ def _changes_of_semi_join(
     scope = projection.scope_of(both, query.context)
     if anti and any(scope.resolve(node).data_type._nullable for node in pairs):
         raise NotIncremental(
-            "NOT IN of values that may be null is not carried for unbounded tables: use NOT "
+            "NOT IN of values that may be null is not supported for unbounded tables: use NOT "
             "EXISTS, for which null equals nothing"
         )
     conditions = [*pairs, *inner.ties]

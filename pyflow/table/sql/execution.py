@@ -90,7 +90,7 @@ class Execution:
             return []
         path = path_of(watermark.this) or []
         if len(path) != 1:
-            self._refuse(watermark.this, "a watermark of a nested field is not carried")
+            self._refuse(watermark.this, "a watermark of a nested field is not supported")
         return [UnresolvedWatermarkSpec(path[0], watermark.args["text"])]
 
     def _primary_key(self, statement: exp.Expr) -> UnresolvedPrimaryKey | None:

@@ -170,7 +170,7 @@ class Translator:
                 return result
         operator = builtin_functions.OPERATORS.get(type(expression).__name__)
         if operator is None:
-            self.refuse(expression, f"{_name_of(expression)} is not carried here")
+            self.refuse(expression, f"{_name_of(expression)} is not supported here")
         parts = [expression.args.get("this"), expression.args.get("expression")]
         operands = [part for part in parts if isinstance(part, exp.Expr)] or expression.expressions
         return self._call(operator, *map(self.node, operands))
@@ -190,7 +190,7 @@ class Translator:
         parts = path_of(expression)
         if parts is None:
             if expression.expression.is_star:
-                self.refuse(expression, "'.*' is not carried here")
+                self.refuse(expression, "'.*' is not supported here")
             inner = self.node(expression.this)
             return self._call("get", inner, _literal(expression.expression.name))
         found, used = self.rows.resolve(parts)
@@ -263,8 +263,8 @@ class Translator:
             return Literal(value, DataTypes.INTERVAL(DataTypes.MONTH()).not_null())
         return Literal(value, DataTypes.INTERVAL(DataTypes.SECOND(3)).not_null())
 
-    def _notcarried(self, expression: tree.NotCarried) -> Node:
-        self.refuse(expression, f"{expression.this} is not carried")
+    def _notsupported(self, expression: tree.NotSupported) -> Node:
+        self.refuse(expression, f"{expression.this} is not supported")
 
     # Operators with more than operands
 
@@ -346,7 +346,7 @@ class Translator:
     def _subquery(self, expression: exp.Expr) -> Node:
         known = self.subqueries.get(id(expression))
         if known is None:
-            self.refuse(expression, "a query is not carried as a value here")
+            self.refuse(expression, "a query is not supported as a value here")
         return known
 
     def _isjson(self, expression: tree.IsJson) -> Node:
@@ -430,7 +430,7 @@ class Translator:
     def _filter(self, expression: exp.Filter) -> Node:
         call = expression.this
         if not isinstance(call, exp.Anonymous) or call.name.upper() not in _WITHOUT_NULLS:
-            self.refuse(expression, "FILTER is not carried for this function")
+            self.refuse(expression, "FILTER is not supported for this function")
         aggregate = self.node(call)
         inner = aggregate.child if isinstance(aggregate, Distinct) else aggregate
         assert isinstance(inner, Call)
@@ -442,18 +442,18 @@ class Translator:
         return Distinct(filtered) if isinstance(aggregate, Distinct) else filtered
 
     def _withingroup(self, expression: exp.WithinGroup) -> Node:
-        self.refuse(expression, "WITHIN GROUP is not carried")
+        self.refuse(expression, "WITHIN GROUP is not supported")
 
     def _ignorenulls(self, expression: exp.IgnoreNulls) -> Node:
         call = expression.this
         if isinstance(call, exp.Anonymous) and call.name.upper() in ("FIRST_VALUE", "LAST_VALUE"):
             return self.node(call)
         return self.refuse(
-            expression, "IGNORE NULLS is carried for FIRST_VALUE and LAST_VALUE only"
+            expression, "IGNORE NULLS is supported for FIRST_VALUE and LAST_VALUE only"
         )
 
     def _respectnulls(self, expression: exp.RespectNulls) -> Node:
-        self.refuse(expression, "RESPECT NULLS is not carried")
+        self.refuse(expression, "RESPECT NULLS is not supported")
 
     def _window(self, expression: exp.Window) -> Node:
         known = self.subqueries.get(id(expression))
@@ -467,7 +467,9 @@ class Translator:
             for call, alias in self.group_windows:
                 if call == expression:
                     return Field(alias)
-            self.refuse(expression, f"{name} is carried in GROUP BY and in TABLE({name}(...)) only")
+            self.refuse(
+                expression, f"{name} is supported in GROUP BY and in TABLE({name}(...)) only"
+            )
         if name not in _WINDOW_PROPERTIES:
             return None
         window, kind = _WINDOW_PROPERTIES[name]
@@ -491,7 +493,7 @@ class Translator:
                 return Symbol(TimePointUnit[expression.name])
             return _unit(expression.name)
         except KeyError:
-            self.refuse(expression, f"the unit {expression.name} is not carried here")
+            self.refuse(expression, f"the unit {expression.name} is not supported here")
 
     def _extract(self, expression: exp.Anonymous) -> Node:
         unit, value = expression.expressions

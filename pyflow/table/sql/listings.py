@@ -60,7 +60,7 @@ class Listings(CatalogStatements):
             "CURRENT DATABASE": ("current database name", lambda _: [self._objects.database]),
         }
         if what not in listings:
-            self._refuse(statement, f"SHOW {what} is not carried")
+            self._refuse(statement, f"SHOW {what} is not supported")
         title, names = listings[what]
         found = [[name] for name in names(statement) if _matches(statement, name)]
         return self._rows([title], found)
@@ -260,7 +260,7 @@ class Listings(CatalogStatements):
             name = path_text(statement.this)
             self._refuse(statement.this, f"Function with the identifier '{name}' doesn't exist.")
         if extended:
-            self._refuse(statement, "DESCRIBE FUNCTION EXTENDED of a built-in one is not carried")
+            self._refuse(statement, "DESCRIBE FUNCTION EXTENDED of a built-in one is not supported")
         return self._rows(_INFO, [["is system function", "true"], ["is temporary", "false"]])
 
     def _function_rows(

@@ -56,6 +56,6 @@ def _check_time(query: Query, left: Rows, version: exp.Expr) -> None:
     if attribute.kind != "proctime":
         query.refuse(
             version,
-            "FOR SYSTEM_TIME AS OF an event time (a join with a versioned table) is not carried; a "
-            "column that is declared AS PROCTIME() looks up the rows of now",
+            "FOR SYSTEM_TIME AS OF an event time (a join with a versioned table) is not supported; "
+            "a column that is declared AS PROCTIME() looks up the rows of now",
         )

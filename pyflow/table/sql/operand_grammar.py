@@ -317,7 +317,9 @@ class OperandGrammar(CallGrammar):
             self._advance(2)
             query = self.query()
             self.closing()
-            return tree.at(tree.NotCarried(this="ARRAY of a query"), self._prev) if query else None
+            return (
+                tree.at(tree.NotSupported(this="ARRAY of a query"), self._prev) if query else None
+            )
         if self._next.token_type != TokenType.L_BRACKET:
             return None
         self._advance(2)
@@ -327,7 +329,7 @@ class OperandGrammar(CallGrammar):
         if not self.sign(TokenType.R_BRACKET):
             self.expected("',' or ']'")
         if word == "MULTISET":
-            return tree.NotCarried(this="MULTISET[...]")
+            return tree.NotSupported(this="MULTISET[...]")
         return (
             exp.Array(expressions=values) if word == "ARRAY" else tree.MapValue(expressions=values)
         )

@@ -157,7 +157,7 @@ class OverWindows:
                 tree.refuse(
                     self._text,
                     call,
-                    "DISTINCT with OVER is carried over bounded rows for built-in functions only",
+                    "DISTINCT with OVER is supported over bounded rows for built-in functions only",
                 )
         order = window.args.get("order")
         if named in builtin_functions.OVER_ONLY and order is None and named != "ROW_NUMBER":
@@ -318,7 +318,7 @@ class OverWindows:
             tree.refuse(
                 self._text,
                 window.call,
-                "ROW_NUMBER in streaming mode is carried where the query around it limits it: "
+                "ROW_NUMBER in streaming mode is supported where the query around it limits it: "
                 "SELECT * FROM (SELECT *, ROW_NUMBER() OVER (...) AS n FROM t) WHERE n <= 3",
             )
         order = [
@@ -354,7 +354,9 @@ class OverWindows:
             )
         if relation.updating:
             tree.refuse(
-                self._text, window.call, "OVER of rows that change is not carried in streaming mode"
+                self._text,
+                window.call,
+                "OVER of rows that change is not supported in streaming mode",
             )
 
     def _specification(self, relation: Relation, window: _Specification) -> WindowSpec:
@@ -441,7 +443,7 @@ class OverWindows:
             tree.refuse(
                 self._text,
                 window.call,
-                f"RANGE with a distance of {places} places behind the point is not carried for "
+                f"RANGE with a distance of {places} places behind the point is not supported for "
                 f"{data_type}",
             )
         return resolved.column.cast(to_spark(exact)) * F.lit(Decimal(10**places))

@@ -53,7 +53,7 @@ def relation_of(context: TableContext, text: str, query: exp.Expr) -> Relation:
     ------
     TableException
         With line and column, where a name means nothing, types do not fit, or something is not
-        carried.
+        supported.
     """
     return _Query(context, text).result(query)
 
@@ -91,7 +91,7 @@ class _Query(Query):
         if with_ is None:
             return self
         if with_.args.get("recursive"):
-            self.refuse(with_, "WITH RECURSIVE is not carried")
+            self.refuse(with_, "WITH RECURSIVE is not supported")
         found = self
         for table in with_.expressions:
             known = {**found.common_tables, table.alias: (table, replace(found, outer=None))}
@@ -107,8 +107,8 @@ class _Query(Query):
             return _Output(self.nested(query.this))
         if isinstance(query, exp.Values):
             return _Output(self.values(query))
-        if isinstance(query, tree.NotCarried):
-            self.refuse(query, f"{query.this} is not carried")
+        if isinstance(query, tree.NotSupported):
+            self.refuse(query, f"{query.this} is not supported")
         return self.refuse(query, "a query expected here")
 
     # Set operations and VALUES
@@ -327,14 +327,14 @@ class _Query(Query):
             return table_functions.table_function(self, node.this)
         if isinstance(node, (exp.Lateral, exp.Unnest)):
             return self._lateral(Rows(self.one_row()), node, "inner", None)
-        if isinstance(node, tree.NotCarried):
-            self.refuse(node, f"{node.this} is not carried")
+        if isinstance(node, tree.NotSupported):
+            self.refuse(node, f"{node.this} is not supported")
         return self.refuse(node, "a table expected here")
 
     def _named_table(self, node: exp.Table) -> Rows:
         parts = [part.name for part in node.parts]
         for hint in node.args.get("hints") or ():
-            self.refuse(hint, "OPTIONS and other hints of a table are not carried")
+            self.refuse(hint, "OPTIONS and other hints of a table are not supported")
         known = self.common_tables.get(parts[0]) if len(parts) == 1 else None
         if known is not None:
             table, query = known
@@ -358,7 +358,7 @@ class _Query(Query):
             on = None
         if isinstance(table, (exp.Lateral, exp.Unnest)):
             if kind in ("right", "full"):
-                self.refuse(join, f"{side} JOIN with LATERAL or UNNEST is not carried")
+                self.refuse(join, f"{side} JOIN with LATERAL or UNNEST is not supported")
             return self._lateral(left, table, kind, on)
         dimension = None
         if table.args.get("version") is not None:
@@ -425,7 +425,7 @@ class _Query(Query):
                     self.refuse(
                         written,
                         "a query in ON of an outer join that names columns of both sides is not "
-                        "carried",
+                        "supported",
                     )
             right = right.apart_from(left.relation.names)
             known.update(values)
@@ -528,7 +528,7 @@ class _Query(Query):
                 self.refuse(
                     join,
                     f"{join.args['side']} JOIN of tables of which one names columns of the query "
-                    "around is not carried",
+                    "around is not supported",
                 )
             rows = self._join(rows, join, [])
         return rows
@@ -609,7 +609,7 @@ class _Select:
         select, query = self.select, self.query
         for key, what in (("qualify", "QUALIFY"),):
             if select.args.get(key) is not None:
-                query.refuse(select.args[key], f"{what} is not carried")
+                query.refuse(select.args[key], f"{what} is not supported")
         self.rows = self._from_and_where()
         self.translator = query.translator(self.rows)
         return self._projected([])

@@ -29,7 +29,7 @@ class QueryGrammar(ExpressionGrammar):
             or self.ahead("OFFSET")
             or self.ahead("FETCH")
         ):
-            if isinstance(query, (exp.Values, tree.NotCarried)):
+            if isinstance(query, (exp.Values, tree.NotSupported)):
                 query = exp.Subquery(this=query)
             self._modifiers(query)
         if with_ is not None:
@@ -296,7 +296,7 @@ class QueryGrammar(ExpressionGrammar):
                 token = self._curr
                 self._advance()
                 self.between_parentheses()
-                table = tree.at(tree.NotCarried(this=word), token)
+                table = tree.at(tree.NotSupported(this=word), token)
         alias = self._alias()
         if alias is not None:
             table.set("alias", alias)
@@ -304,8 +304,8 @@ class QueryGrammar(ExpressionGrammar):
             token = self._curr
             self._advance(2)
             self.between_parentheses()
-            table = tree.at(tree.NotCarried(this="TABLESAMPLE"), token)
-        return table if isinstance(table, tree.NotCarried) else tree.at(table, first)
+            table = tree.at(tree.NotSupported(this="TABLESAMPLE"), token)
+        return table if isinstance(table, tree.NotSupported) else tree.at(table, first)
 
     def _alias(self) -> exp.TableAlias | None:
         if self.take("AS"):

@@ -11,8 +11,8 @@ from sqlglot.tokenizer_core import TokenType
 from pyflow.table.sql import tree
 from pyflow.table.sql.query_grammar import QueryGrammar
 
-# First words of statements that Flink has and PyFlow does not carry.
-_NOT_CARRIED = (
+# First words of statements that Flink has and PyFlow does not support.
+_NOT_SUPPORTED = (
     "ANALYZE TABLE",
     "BEGIN STATEMENT SET",
     "CALL",
@@ -96,20 +96,20 @@ class StatementGrammar(QueryGrammar):
             return self.query()
         if self.ahead("TABLE"):
             return self.query()
-        for words in _NOT_CARRIED:
+        for words in _NOT_SUPPORTED:
             if self.ahead(*words.split()):
-                return self._not_carried(words)
+                return self._not_supported(words)
         parse = _PARSERS.get(self._curr.text.upper())
         if parse is None or self._curr.token_type != TokenType.VAR:
             self.expected(_STATEMENTS.strip().replace("\n", " "))
         self._advance()
         return parse(self)
 
-    def _not_carried(self, name: str) -> tree.NotCarried:
+    def _not_supported(self, name: str) -> tree.NotSupported:
         first = self._curr
         while self._curr and self._curr.token_type != TokenType.SEMICOLON:
             self._advance()
-        return tree.at(tree.NotCarried(this=name), first)
+        return tree.at(tree.NotSupported(this=name), first)
 
     def _if_exists(self) -> bool:
         if self.take("IF"):
@@ -145,10 +145,10 @@ class StatementGrammar(QueryGrammar):
     def _create(self) -> exp.Expr:
         for words in _CREATE_NOT_CARRIED:
             if self.ahead(*words.split()):
-                return self._not_carried(f"CREATE {words}")
+                return self._not_supported(f"CREATE {words}")
         temporary = self.take("TEMPORARY")
         if temporary and self.ahead("MODEL"):
-            return self._not_carried("CREATE MODEL")
+            return self._not_supported("CREATE MODEL")
         system = temporary and self.take("SYSTEM")
         if not system and self.take("TABLE"):
             return self._create_table(temporary)
@@ -183,7 +183,7 @@ class StatementGrammar(QueryGrammar):
             self.in_parentheses(lambda: self._table_element(table))
         table.set("comment", self._comment())
         if self.take("DISTRIBUTED"):
-            return self._not_carried("DISTRIBUTED of CREATE TABLE")
+            return self._not_supported("DISTRIBUTED of CREATE TABLE")
         if self.take("PARTITIONED"):
             self.require("BY")
             table.set("partitions", self.in_parentheses(self.name))
@@ -340,10 +340,10 @@ class StatementGrammar(QueryGrammar):
 
     def _drop(self) -> exp.Expr:
         if self.ahead("MODEL") or self.ahead("MATERIALIZED") or self.ahead("CONNECTION"):
-            return self._not_carried(f"DROP {self._curr.text.upper()}")
+            return self._not_supported(f"DROP {self._curr.text.upper()}")
         temporary = self.take("TEMPORARY")
         if temporary and self.ahead("MODEL"):
-            return self._not_carried("DROP MODEL")
+            return self._not_supported("DROP MODEL")
         system = temporary and self.take("SYSTEM")
         kinds = ["FUNCTION"] if system else ["TABLE", "VIEW", "FUNCTION"]
         kind = self.one_of(kinds if temporary else [*kinds, "DATABASE", "CATALOG"])
@@ -365,7 +365,7 @@ class StatementGrammar(QueryGrammar):
     def _alter(self) -> exp.Expr:
         kind = self._curr.text.upper()
         if kind in ("MODEL", "MATERIALIZED", "CONNECTION"):
-            return self._not_carried(f"ALTER {kind}")
+            return self._not_supported(f"ALTER {kind}")
         if kind in ("TEMPORARY", "FUNCTION"):
             return self._alter_function()
         self.one_of(("TABLE", "VIEW", "FUNCTION", "DATABASE", "CATALOG"))
@@ -409,7 +409,7 @@ class StatementGrammar(QueryGrammar):
         self._advance()
         kind = self._prev.text.upper()
         if self.ahead("DISTRIBUTION"):
-            return self._not_carried(f"ALTER TABLE ... {kind} DISTRIBUTION")
+            return self._not_supported(f"ALTER TABLE ... {kind} DISTRIBUTION")
         if kind == "ADD" and (self.ahead("PARTITION") or self.ahead("IF")):
             ignored = self._if_not_exists() or None
             return self._alter_partitions(name, kind, ignored)
@@ -571,7 +571,7 @@ class StatementGrammar(QueryGrammar):
         for kind in ("CATALOG", "FUNCTION", "DATABASE", "JOB", "MODEL"):
             if self.ahead(kind) and self._next and self._next.token_type != TokenType.SEMICOLON:
                 if kind in ("JOB", "MODEL"):
-                    return self._not_carried(f"DESCRIBE {kind}")
+                    return self._not_supported(f"DESCRIBE {kind}")
                 self._advance()
                 extended = self.take("EXTENDED") or None
                 return tree.Describe(this=self.path("a name"), kind=kind, extended=extended)
@@ -609,8 +609,8 @@ class StatementGrammar(QueryGrammar):
             return tree.Use(kind="MODULES", expressions=self.listed(self.name))
         return tree.Use(this=self.path("the name of a database"), kind="DATABASE")
 
-    def _module(self) -> tree.NotCarried:
-        return self._not_carried(f"{self._prev.text.upper()} MODULE")
+    def _module(self) -> tree.NotSupported:
+        return self._not_supported(f"{self._prev.text.upper()} MODULE")
 
     def _set(self) -> tree.Set:
         if not self._curr or self._curr.token_type == TokenType.SEMICOLON:

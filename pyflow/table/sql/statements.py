@@ -49,7 +49,7 @@ def execute(context: TableContext, text: str) -> TableResult:
     Raises
     ------
     TableException
-        With line and column, where the statement is wrong or asks for what is not carried.
+        With line and column, where the statement is wrong or asks for what is not supported.
     """
     statement = parse(text)
     return _Execution(context, text).run(statement)
@@ -97,11 +97,11 @@ class _Execution(Alterations):
         """Run the statement."""
         if isinstance(statement, _QUERIES):
             return self._table(statement).execute()
-        if isinstance(statement, tree.NotCarried):
-            self._refuse(statement, f"{statement.this} is not carried")
+        if isinstance(statement, tree.NotSupported):
+            self._refuse(statement, f"{statement.this} is not supported")
         method = getattr(self, "_" + type(statement).__name__.lower(), None)
         if method is None:
-            self._refuse(statement, f"{statement.key.upper()} is not carried")
+            self._refuse(statement, f"{statement.key.upper()} is not supported")
         try:
             result: TableResult | None = method(statement)
         except tree.SqlError:
@@ -279,7 +279,7 @@ class _Execution(Alterations):
     def insertion(self, insert: exp.Expr) -> Insertion:
         """Return what an INSERT writes."""
         for hint in insert.args.get("hints") or ():
-            self._refuse(hint, "OPTIONS and other hints of a table are not carried")
+            self._refuse(hint, "OPTIONS and other hints of a table are not supported")
         query = relation_of(self._context, self._text, insert.expression)
         relation = self._placed(insert, query)
         try:
@@ -371,7 +371,9 @@ class _Execution(Alterations):
 
     def _jar(self, statement: tree.Jar) -> None:
         if statement.args["kind"] != "ADD":
-            self._refuse(statement, "REMOVE JAR is not carried: a session of Spark keeps its jars")
+            self._refuse(
+                statement, "REMOVE JAR is not supported: a session of Spark keeps its jars"
+            )
         path = statement.this.name
         try:
             self._context.session.addArtifacts(path)

@@ -305,7 +305,7 @@ def _with_value(query: Query, rows: Rows, nested: exp.Subquery) -> tuple[Rows, N
     with query.translator(rows).at(nested):
         inner.relation.refuse_unbounded("a query as a value")
     if rows.relation.unbounded and inner.relation.updating:
-        query.refuse(nested, "a query as a value that changes is not carried over unbounded rows")
+        query.refuse(nested, "a query as a value that changes is not supported over unbounded rows")
     name = unused("$value", [*rows.relation.names, *inner.relation.names])
     relation = correlation.with_value(
         rows.relation, inner.relation, inner.ties, inner.keys, name, query.context

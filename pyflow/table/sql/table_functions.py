@@ -91,7 +91,7 @@ def _changelog(query: Query, call: exp.Anonymous) -> Rows:
     data = _table_argument(query, arguments.pop("INPUT"), name)
     rows = query.from_(data.this)
     if data.args.get("partitions"):
-        query.refuse(data, f"PARTITION BY of a table in {name} is not carried")
+        query.refuse(data, f"PARTITION BY of a table in {name} is not supported")
     selection = [Alias(Field(field), (visible,)) for visible, field in rows.visible()]
     relation = projection.project(rows.relation, selection, query.context)
     translator = query.translator(rows)
@@ -117,7 +117,7 @@ def _windows(query: Query, call: exp.Anonymous) -> Rows:
     data = _table_argument(query, arguments["DATA"], name)
     rows = query.from_(data.this)
     if name == "SESSION" and data.args.get("order"):
-        query.refuse(data, "ORDER BY of a table in a window function is not carried")
+        query.refuse(data, "ORDER BY of a table in a window function is not supported")
     translator = query.translator(rows)
     time = _time_column(query, rows, arguments["TIMECOL"], name)
     relation = settled(rows.relation)
@@ -156,7 +156,7 @@ def _windows(query: Query, call: exp.Anonymous) -> Rows:
         start, end = column(_SESSION_START), column(_SESSION_END)
     else:
         if data.args.get("partitions"):
-            query.refuse(data, f"PARTITION BY of a table in {name} is not carried")
+            query.refuse(data, f"PARTITION BY of a table in {name} is not supported")
         try:
             frame, start, end = _fixed(relation, time, lengths, query.context)
         except ValueError as error:
@@ -357,7 +357,7 @@ def source_of(
 def unnest(query: Query, left: Rows, table: exp.Unnest, outer: bool) -> Rows:
     """Return each row of the left with the elements of a collection."""
     if len(table.expressions) != 1:
-        query.refuse(table.expressions[1], "UNNEST of several collections is not carried")
+        query.refuse(table.expressions[1], "UNNEST of several collections is not supported")
     written = table.expressions[0]
     translator = query.translator(left)
     relation = left.relation

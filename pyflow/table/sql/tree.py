@@ -61,8 +61,8 @@ class SystemTime(exp.Expression):
     """``FOR SYSTEM_TIME AS OF x`` of a table."""
 
 
-class NotCarried(exp.Expression):
-    """Something of Flink's that PyFlow does not carry; ``this`` is its name."""
+class NotSupported(exp.Expression):
+    """Something of Flink's that PyFlow does not support; ``this`` is its name."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "alias": False}
 

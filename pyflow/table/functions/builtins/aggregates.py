@@ -147,7 +147,7 @@ _define(
 def _spread(function: Callable[[Column], Column]) -> Callable[[Arguments, Aggregated], Column]:
     def build(a: Arguments, over: Aggregated) -> Column:
         if over.distinct:
-            raise a.fail("it is not carried over distinct values")
+            raise a.fail("it is not supported over distinct values")
         spread = over(function(a[0].cast("double")))
         return convert(spread, DOUBLE, a.result)
 

@@ -209,11 +209,11 @@ define(
 
 define(
     "STARTSWITH STARTSWITH", "string|bytes, string|bytes", BOOLEAN,
-    lambda a: F.startswith(a[0], a[1]), "Whether it begins so.",
+    lambda a: F.startswith(a[0], a[1]), "Whether the string starts with another.",
 )  # fmt: skip
 define(
     "ENDSWITH ENDSWITH", "string|bytes, string|bytes", BOOLEAN,
-    lambda a: F.endswith(a[0], a[1]), "Whether it ends so.",
+    lambda a: F.endswith(a[0], a[1]), "Whether the string ends with another.",
 )  # fmt: skip
 
 

@@ -145,15 +145,15 @@ def sessions(
     by = KeyColumns.of(types[key] for key in keys)
     own = Columns("c", tuple(relation.types))
     frame = rows.frame.select(
-        *by.carried([column(key) for key in keys]),
-        *own.carried(rows.columns),
+        *by.encoded([column(key) for key in keys]),
+        *own.encoded(rows.columns),
         *rows.changes,
     )
     first = len(by.names)
     emitted = Columns(CLOSING, (*own.types, _BOUND, _BOUND))
     processor = ClockSessionRows((first, first + len(own.names)), gap, emitted.names)
     closed = applied(frame, by.names, processor, emitted.schema, "ProcessingTime", context)
-    return closed.select(*emitted.restored([*relation.names, *bounds]))
+    return closed.select(*emitted.decoded([*relation.names, *bounds]))
 
 
 @dataclass(frozen=True)
@@ -201,8 +201,8 @@ class _Groups:
         taken = [pair for each in found for pair in each.arguments]
         arguments = Columns("a", tuple(data_type for _, data_type in taken))
         frame = rows.frame.select(
-            *by.carried([column(key) for key in keys]),
-            *arguments.carried([value for value, _ in taken]),
+            *by.encoded([column(key) for key in keys]),
+            *arguments.encoded([value for value, _ in taken]),
             *others,
             *rows.changes,
         )
@@ -232,11 +232,11 @@ class _Groups:
         """
         emitted = [*by.schema, *self.values.schema]
         frame = applied(self.frame, self.by.names, processor, emitted, time_mode, context)
-        restored = frame.select(
-            *by.restored([name for name, _ in fields]), *self.values.restored(self.names)
+        decoded = frame.select(
+            *by.decoded([name for name, _ in fields]), *self.values.decoded(self.names)
         )
         kept = tuple(entry for entry in fields if entry[0] != _ALL)
-        return Relation(restored.drop(_ALL), (*kept, *zip(self.names, self.values.types)))
+        return Relation(decoded.drop(_ALL), (*kept, *zip(self.names, self.values.types)))
 
 
 def _named(relation: Relation, keys: Sequence[str]) -> list[tuple[str, DataType]]:

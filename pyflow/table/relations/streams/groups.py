@@ -14,7 +14,7 @@ from pyflow.table.columns.nodes import Call, Distinct, FunctionCall, Node
 from pyflow.table.columns.nodes import Literal as LiteralNode
 from pyflow.table.data_view import ListView, MapView
 from pyflow.table.functions.builtins.json import element_of_array, member_of_object, on_null
-from pyflow.table.relations.encoding import carried_type
+from pyflow.table.relations.encoding import encoded_type
 from pyflow.table.relations.operators import (
     Columns,
     KeyColumns,
@@ -66,7 +66,7 @@ __all__ = [
     "planned_in_window",
 ]
 
-_NOT_CARRIED = ("PERCENTILE", "lag", "lead")
+_NOT_SUPPORTED = ("PERCENTILE", "lag", "lead")
 _SPREADS = ("stddevPop", "stddevSamp", "varPop", "varSamp")
 # What an accumulator has where its type declares one of these.
 _VIEWS: dict[type, type] = {ListViewType: ListView, MapViewType: MapView}
@@ -176,8 +176,8 @@ def _grouped(
     arguments = Columns("a", tuple(data_type for _, data_type in taken))
     values = Columns("v", tuple(data_type for _, data_type in results))
     frame = rows.frame.select(
-        *by.carried([column(key) for key in keys]),
-        *arguments.carried([value for value, _ in taken]),
+        *by.encoded([column(key) for key in keys]),
+        *arguments.encoded([value for value, _ in taken]),
         *rows.changes,
     )
     places, place = [], len(by.names)
@@ -187,13 +187,13 @@ def _grouped(
     processor = operator(places, [*by.names, *values.names, KIND, SEQUENCE])
     emitted = [*by.schema, *values.schema]
     changes = changes_of(frame, by.names, processor, emitted, context)
-    restored = changes.select(
-        *by.restored(keys),
-        *values.restored([name for name, _ in results]),
+    decoded = changes.select(
+        *by.decoded(keys),
+        *values.decoded([name for name, _ in results]),
         *([] if only_new else [column(KIND), column(SEQUENCE)]),
     )
     fields = (*((key, types[key]) for key in keys), *results)
-    return Relation(restored, fields, key=tuple(keys), updating=not only_new)
+    return Relation(decoded, fields, key=tuple(keys), updating=not only_new)
 
 
 def _planned(node: Node, scope: Scope, changes: bool) -> PlannedAggregate:
@@ -225,7 +225,7 @@ def pandas_aggregate(
     if distinct or not arguments:
         what = "DISTINCT" if distinct else "without arguments"
         raise TableException(
-            f"pandas aggregate function {wrapper.name} is not carried {what} over unbounded rows"
+            f"pandas aggregate function {wrapper.name} is not supported {what} over unbounded rows"
         )
     settings = context.function_settings()
     function = PandasAggregate(
@@ -254,7 +254,7 @@ def of_program(
     changes: bool,
     context: TableContext,
 ) -> PlannedAggregate:
-    """Return an aggregate of the program; `changes` tells whether rows are taken back."""
+    """Return an aggregate of the program; `changes` tells whether rows are retracted."""
     if wrapper.func_type == "pandas":
         raise TableException(
             f"Pandas UDAFs are not supported in streaming mode currently: {wrapper.name}. Use it "
@@ -262,7 +262,7 @@ def of_program(
         )
     if changes and type(wrapper.function).retract is ImperativeAggregateFunction.retract:
         raise TableException(
-            f"aggregate function {wrapper.name} has no method retract(), which takes back a row: "
+            f"aggregate function {wrapper.name} has no method retract(), which retracts a row: "
             "its input changes"
         )
     settings = context.function_settings()
@@ -280,7 +280,7 @@ def of_program(
     if not distinct:
         return PlannedAggregate(function, tuple(arguments), wrapper.result_type, together=True)
     value, row_type = _row_of(arguments)
-    function = built_in.Distinct(function, carried_type(row_type).simpleString(), with_nulls=True)
+    function = built_in.Distinct(function, encoded_type(row_type).simpleString(), with_nulls=True)
     return PlannedAggregate(function, ((value, row_type),), wrapper.result_type, together=True)
 
 
@@ -305,11 +305,11 @@ def _row_of(arguments: Sequence[tuple[Column, DataType]]) -> tuple[Column, RowTy
 
 
 def built_in_aggregate(call: Call, scope: Scope, distinct: bool, changes: bool) -> PlannedAggregate:
-    """Return a built-in aggregate; `changes` tells whether rows are taken back."""
+    """Return a built-in aggregate; `changes` tells whether rows are retracted."""
     arguments = scope.arguments_of(call, distinct)
     kind = call.function.name
-    if kind in _NOT_CARRIED or (distinct and kind in _SPREADS):
-        reason = "it is not carried over unbounded rows without a window"
+    if kind in _NOT_SUPPORTED or (distinct and kind in _SPREADS):
+        reason = "it is not supported over unbounded rows without a window"
         raise arguments.fail(reason, NotIncremental)
     taken = _argument(kind, arguments)
     data_type = taken[0][1] if taken else DataTypes.BOOLEAN()
@@ -317,8 +317,8 @@ def built_in_aggregate(call: Call, scope: Scope, distinct: bool, changes: bool) 
         reason = "a stream cannot tell arrays, bitmaps and maps apart in its state"
         raise arguments.fail(reason, NotIncremental)
     about = _about(kind, arguments)
-    schema = carried_type(data_type).simpleString()
-    # Of distinct values each is added and taken back once, by the same aggregate.
+    schema = encoded_type(data_type).simpleString()
+    # Of distinct values each is added and retracted once, by the same aggregate.
     function = built_in.make(kind, changes, _number(arguments.result), schema, *about)
     if distinct and kind not in ("min", "max"):
         function = built_in.Distinct(function, schema, with_nulls=kind == "ARRAY_AGG")

@@ -23,7 +23,7 @@ from pyflow.table.columns.conversion import convert
 from pyflow.table.columns.nodes import Call, Node, field_names
 from pyflow.table.columns.nodes import Literal as LiteralNode
 from pyflow.table.columns.type_rules import TIMES, comparable
-from pyflow.table.relations.encoding import carried_type
+from pyflow.table.relations.encoding import encoded_type
 from pyflow.table.relations.interval_joins import padded
 from pyflow.table.relations.operators import (
     Columns,
@@ -114,7 +114,7 @@ def join(
         joined = stream_windows.at_end(frame, keys.names, processor, names, by_clock, context)
         times = stream_windows.kept_times(_times(left, right, kind), by_clock)
         result = Relation(
-            with_times(joined.select(*names.restored(visible)), times),
+            with_times(joined.select(*names.decoded(visible)), times),
             fields,
             time_attributes=times,
             window=right.window if kind == "right" else left.window if kind != "full" else None,
@@ -130,8 +130,8 @@ def join(
     )
     changes = changes_of(frame, keys.names, operator, names.schema, context)
     updating = kind not in ("inner", "semi") or left.updating or right.updating
-    restored = changes.select(*names.restored(visible), column(KIND), column(SEQUENCE))
-    result = Relation(restored, fields, updating=True)
+    decoded = changes.select(*names.decoded(visible), column(KIND), column(SEQUENCE))
+    result = Relation(decoded, fields, updating=True)
     result = _filtered(result, parts.residue, context)
     if not updating:
         return replace(result, frame=result.rows(), updating=False)
@@ -179,7 +179,7 @@ def _with_bounded(
     if kind == "full" or (outer is not None and not outer.unbounded):
         raise TableException(
             f"a {kind} join that keeps rows of a bounded table without a partner in an unbounded "
-            "one is not carried: whether there is one is never known. Read the bounded table as "
+            "one is not supported: whether there is one is never known. Read the bounded table as "
             "an unbounded one."
         )
     bounded = right if left.unbounded else left
@@ -244,7 +244,7 @@ class _Conditions:
             else:
                 raise NotIncremental(
                     f"the condition {node} of a join of unbounded tables that keeps rows without "
-                    "a partner is not carried: write it as comparisons, each of an expression "
+                    "a partner is not supported: write it as comparisons, each of an expression "
                     "over one table with an expression over the other, tied by AND"
                 )
 
@@ -345,11 +345,11 @@ class _Input:
         own = Columns("l" if is_left else "r", self.types)
         nothing = Columns("r" if is_left else "l", tuple(others))
         absent = [F.lit(None).cast(part.dataType).alias(part.name) for part in nothing.schema]
-        carried = own.carried(columns)
+        encoded = own.encoded(columns)
         frame = relation.frame.select(
-            *keys.carried(found),
+            *keys.encoded(found),
             F.lit(is_left).alias(_SIDE),
-            *((*carried, *absent) if is_left else (*absent, *carried)),
+            *((*encoded, *absent) if is_left else (*absent, *encoded)),
             *self.more,
             *relation.changes,
         )
@@ -361,7 +361,7 @@ class _Input:
 
 
 def _struct(types: Sequence[DataType]) -> str:
-    parts = [spark.StructField(f"f{place}", carried_type(each)) for place, each in enumerate(types)]
+    parts = [spark.StructField(f"f{place}", encoded_type(each)) for place, each in enumerate(types)]
     return spark.StructType(parts).simpleString()
 
 
@@ -378,7 +378,7 @@ def set_operation(
     for is_left, relation in ((True, numbered(left)), (False, numbered(right))):
         sides.append(
             relation.frame.select(
-                *keys.carried(relation.columns), F.lit(is_left).alias(_SIDE), *relation.changes
+                *keys.encoded(relation.columns), F.lit(is_left).alias(_SIDE), *relation.changes
             )
         )
     frame = sides[0].union(sides[1])
@@ -386,6 +386,6 @@ def set_operation(
         operation, every, [*keys.names, KIND, SEQUENCE], lifetime_of(frame, context)
     )
     changes = changes_of(frame, keys.names, processor, keys.schema, context)
-    restored = changes.select(*keys.restored(left.names), column(KIND), column(SEQUENCE))
+    decoded = changes.select(*keys.decoded(left.names), column(KIND), column(SEQUENCE))
     key = None if every else tuple(left.names)
-    return Relation(restored, left.fields, key=key, updating=True)
+    return Relation(decoded, left.fields, key=key, updating=True)

@@ -111,9 +111,9 @@ def over(
     arguments = Columns("a", tuple(data_type for _, data_type in taken))
     moment = micros_of(window.order, dict(relation.fields)[window.order])
     prepared = rows.frame.filter(column(window.order).isNotNull()).select(
-        *by.carried([each.column for each in partitions]),
-        *own.carried(rows.columns),
-        *arguments.carried([value for value, _ in taken]),
+        *by.encoded([each.column for each in partitions]),
+        *own.encoded(rows.columns),
+        *arguments.encoded([value for value, _ in taken]),
         moment.alias(_MOMENT),
         *rows.changes,
     )
@@ -148,7 +148,7 @@ def over(
     moved = applied(prepared, by.names, processor, emitted, time_mode, context)
     return Relation(
         with_times(
-            moved.select(*own.restored(relation.names), *results.restored(list(found))), times
+            moved.select(*own.decoded(relation.names), *results.decoded(list(found))), times
         ),
         (*relation.fields, *((name, each.result) for name, each in found.items())),
         time_attributes=times,
@@ -157,7 +157,7 @@ def over(
 
 
 def _planned(node: Node, scope: Scope, bounded: bool) -> PlannedAggregate:
-    """Return an aggregate; of a bounded frame rows are taken back."""
+    """Return an aggregate; of a bounded frame rows are retracted."""
     distinct = isinstance(node, Distinct)
     wrapper, call = called(node, scope)
     if wrapper is None:

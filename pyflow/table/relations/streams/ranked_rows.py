@@ -57,9 +57,9 @@ class RankedRows:
         values = scope.resolve_all([each.node for each in order])
         sorted_by = Columns("s", tuple(each.data_type for each in values))
         frame = rows.frame.select(
-            *by.carried([each.column for each in resolved]),
-            *own.carried(rows.columns),
-            *sorted_by.carried([each.column for each in values]),
+            *by.encoded([each.column for each in resolved]),
+            *own.encoded(rows.columns),
+            *sorted_by.encoded([each.column for each in values]),
             *(each.alias(name) for name, each in others.items()),
             *rows.changes,
         )

@@ -63,12 +63,12 @@ def first_rows(
     )
     changes = changes_of(rows.frame, rows.by.names, processor, emitted.schema, context)
     names = [*relation.names, *([] if rank is None else [rank])]
-    restored = changes.select(
-        *emitted.restored(names), *([] if only_new else [column(KIND), column(SEQUENCE)])
+    decoded = changes.select(
+        *emitted.decoded(names), *([] if only_new else [column(KIND), column(SEQUENCE)])
     )
     ranked = [] if rank is None else [(rank, DataTypes.BIGINT().not_null())]
     return Relation(
-        restored,
+        decoded,
         (*relation.fields, *ranked),
         key=_key(partitions, places, rank),
         updating=not only_new,

@@ -54,7 +54,7 @@ def in_order(relation: Relation, keys: Sequence[SortKey], context: TableContext)
         made = applied(rows.frame, rows.by.names, by_batch, schema, "None", context)
     times = relation.time_attributes
     return Relation(
-        with_times(made.select(*rows.own.restored(relation.names)), times),
+        with_times(made.select(*rows.own.decoded(relation.names)), times),
         relation.fields,
         time_attributes=times,
         window=relation.window,

@@ -49,8 +49,8 @@ def changes_of_upserts(
     own = Columns("c", tuple(each for _, each in values))
     kind = F.when(deleted, DELETE).otherwise(UPDATE_AFTER).cast("tinyint").alias(KIND)
     upserts = frame.select(
-        *by.carried([column(name) for name, _ in keys]),
-        *own.carried([column(name) for name, _ in values]),
+        *by.encoded([column(name) for name, _ in keys]),
+        *own.encoded([column(name) for name, _ in values]),
         kind,
         column(SEQUENCE),
     )
@@ -58,8 +58,8 @@ def changes_of_upserts(
     emitted = [*by.schema, *own.schema]
     changes = changes_of(upserts, by.names, processor, emitted, context)
     return changes.select(
-        *by.restored([name for name, _ in keys]),
-        *own.restored([name for name, _ in values]),
+        *by.decoded([name for name, _ in keys]),
+        *own.decoded([name for name, _ in values]),
         column(KIND),
         column(SEQUENCE),
     )
@@ -89,8 +89,8 @@ def rows_by_key(
     by = Columns("k", tuple(types[name] for name in key))
     values = Columns("c", tuple(types[name] for name in others))
     frame = changes.frame.select(
-        *by.carried([column(name) for name in key]),
-        *values.carried([column(name) for name in others]),
+        *by.encoded([column(name) for name in key]),
+        *values.encoded([column(name) for name in others]),
         *changes.changes,
     )
     same = None if own is None else [others.index(name) for name in own if name in others]
@@ -101,8 +101,8 @@ def rows_by_key(
         processor = FirstRowOfKey(same, names, lifetime, key, conflict)
     emitted = [*by.schema, *values.schema]
     found = changes_of(frame, by.names, processor, emitted, context)
-    restored = found.select(
-        *by.restored(key), *values.restored(others), column(KIND), column(SEQUENCE)
+    decoded = found.select(
+        *by.decoded(key), *values.decoded(others), column(KIND), column(SEQUENCE)
     )
-    ordered = restored.select(*relation.columns, column(KIND), column(SEQUENCE))
+    ordered = decoded.select(*relation.columns, column(KIND), column(SEQUENCE))
     return replace(changes, frame=ordered, key=tuple(key), updating=True)

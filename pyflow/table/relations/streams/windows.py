@@ -96,7 +96,7 @@ def end_instant(window: WindowColumns, context: TableContext) -> Column:
 
 def _window_of(relation: Relation) -> WindowColumns:
     if relation.updating or relation.window is None:
-        raise TableException("rows of windows that change are not carried")
+        raise TableException("rows of windows that change are not supported")
     return relation.window
 
 
@@ -153,7 +153,7 @@ def first_rows(
         if time is not None and time.kind == "proctime" and not each.ascending:
             raise TableException(
                 f"the last rows of a window in the order of the processing time {name!r} are not "
-                "carried: order them by a column"
+                "supported: order them by a column"
             )
     by_clock = _window_of(relation).by_clock
     others = {MOMENT: moment_of(relation, context)}
@@ -167,7 +167,7 @@ def first_rows(
     names = [*relation.names, *([] if rank is None else [rank])]
     ranked = [] if rank is None else [(rank, DataTypes.BIGINT().not_null())]
     return Relation(
-        with_times(made.select(*emitted.restored(names)), times),
+        with_times(made.select(*emitted.decoded(names)), times),
         (*relation.fields, *ranked),
         time_attributes=times,
         window=relation.window,
@@ -217,8 +217,8 @@ def sessions(
     own = Columns("c", tuple(relation.types))
     moment = micros_of(time, types[time])
     frame = rows.frame.filter(column(time).isNotNull()).select(
-        *by.carried([column(key) for key in keys]),
-        *own.carried(rows.columns),
+        *by.encoded([column(key) for key in keys]),
+        *own.encoded(rows.columns),
         moment.alias(MOMENT),
         *rows.changes,
     )
@@ -228,7 +228,7 @@ def sessions(
     # The session of a row by itself ends so long after it.
     late = timely(frame, MOMENT, (gap - 1) * 1000)
     made = applied(late, by.names, processor, emitted.schema, "EventTime", context)
-    restored = made.select(*emitted.restored([*relation.names, *bounds]))
+    decoded = made.select(*emitted.decoded([*relation.names, *bounds]))
     zoned = isinstance(types[time], LocalZonedTimestampType)
     of_micros = F.timestamp_micros if zoned else local_of_micros
-    return restored.withColumns({name: of_micros(column(name)) for name in bounds})
+    return decoded.withColumns({name: of_micros(column(name)) for name in bounds})

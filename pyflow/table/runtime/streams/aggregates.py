@@ -1,4 +1,4 @@
-"""Built-in aggregates whose values follow their rows: added one by one, and taken back.
+"""Built-in aggregates whose values follow their rows: added one by one, and retracted.
 
 An accumulator is a small list, kept with the others of its key in one value of the state. What may
 grow with the number of different values lies in a :class:`~.stores.MapStore` of the aggregate's
@@ -52,7 +52,7 @@ class Aggregate(ABC):
         """Add the argument of a row, which may be None."""
 
     def take(self, state: Any, value: Any) -> None:
-        """Take back the argument of a row, where rows of the input are taken back."""
+        """Retract the argument of a row, where rows of the input are retracted."""
         raise NotImplementedError
 
     @abstractmethod
@@ -182,7 +182,7 @@ class _Spread(Aggregate):
 class _SpreadOfChanges(_Spread):
     """``[number, sum, sum of squares, how many are no numbers]``, exact.
 
-    A value that is far from the others leaves no error behind when it is taken back.
+    A value that is far from the others leaves no error behind when it is retracted.
     """
 
     def create(self) -> list[Any]:
@@ -234,7 +234,7 @@ class _Extreme(Aggregate):
 
 
 class _ExtremeOfChanges(_Extreme):
-    """The same of values that may be taken back: how often each is there lies in a store."""
+    """The same of values that may be retracted: how often each is there lies in a store."""
 
     def __init__(self, greatest: bool, schema: str) -> None:
         super().__init__(greatest)
@@ -289,7 +289,7 @@ class _Placed(Aggregate):
 class _PlacedOfChanges(Aggregate):
     """``[next place, place of the value, value]``, with the places of each value in a store.
 
-    The earliest of equal values is the one that is taken back.
+    The earliest of equal values is the one that is retracted.
     """
 
     def __init__(self, last: bool, schema: str) -> None:
@@ -563,7 +563,7 @@ def make(kind: str, changes: bool, number: Number, schema: str, *about: Any) -> 
     kind : str
         Flink's name of its definition.
     changes : bool
-        Whether rows are taken back.
+        Whether rows are retracted.
     number : tuple
         How numbers become the result.
     schema : str

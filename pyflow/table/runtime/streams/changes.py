@@ -12,7 +12,7 @@ INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = 0, 1, 2, 3
 
 
 def adds(row: Any) -> bool:
-    """Whether a change adds its row; otherwise it takes it back. Its kind is the last but one."""
+    """Whether a change adds its row; otherwise it retracts it. Its kind is the last but one."""
     kind: int = row[-2]
     return kind in (INSERT, UPDATE_AFTER)
 

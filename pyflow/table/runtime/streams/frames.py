@@ -41,7 +41,7 @@ class Lag(Aggregate):
 
 
 class _OfFrame(Aggregate):
-    """Keeps the arguments of a frame's rows, of which the first is the first to be taken back."""
+    """Keeps the arguments of a frame's rows, of which the first is the first to be retracted."""
 
     in_order = True
 

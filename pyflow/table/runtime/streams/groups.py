@@ -87,7 +87,7 @@ class GroupAggregate(ExpiringOperator):
     """Emits the changes of each key's aggregates, as Flink does.
 
     A key's first row gives ``+I``, later ones ``-U`` and ``+U`` where a value differs; when as many
-    rows have been taken back as were added, ``-D``.
+    rows have been retracted as were added, ``-D``.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class GroupAggregate(ExpiringOperator):
     names : sequence of str
         Of the columns of emitted rows.
     changes : bool
-        Whether rows of the input are taken back.
+        Whether rows of the input are retracted.
     per_record : bool
         Whether changes are emitted for each row; otherwise once for all rows of a micro-batch.
     repeats : bool
@@ -150,7 +150,7 @@ class GroupAggregate(ExpiringOperator):
         return iter(changes.rows)
 
     def _apply(self, group: _Group, row: _Values) -> bool:
-        """Add a row or take it back; False if there is nothing that it could be taken back from."""
+        """Add a row or retract it; False if there is nothing that it could be retracted from."""
         if not self._changes or adds(row):
             if group.accumulators is None:
                 group.accumulators = self._accumulators.create()

@@ -306,7 +306,7 @@ class _Rows:
         return any(True for _ in self._store.items())
 
     def change(self, change: _Change, partners: int) -> None:
-        """Add a row with its number of partners, or take it back."""
+        """Add a row with its number of partners, or retract it."""
         kept = self._get(change.values)
         if change.adds:
             self._put(change.values, (kept.copies if kept else 0) + 1, partners)

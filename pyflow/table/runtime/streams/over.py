@@ -4,8 +4,8 @@ Rows of an event time wait until the watermark has passed their time, and come i
 times then; what comes later than the watermark is dropped by Spark before it gets here. Rows of a
 processing time come at once.
 
-A frame that begins some rows or some time before the current row keeps its rows, and takes each
-back from the aggregates when it has left the frame. A partition has one timer: for the first row
+A frame that begins some rows or some time before the current row keeps its rows, and retracts
+each from the aggregates when it has left the frame. A partition has one timer: for the first row
 that waits or, where none does, for the time from which on no later row needs the rows kept, or for
 a look whether the partition has expired.
 """

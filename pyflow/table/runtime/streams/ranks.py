@@ -59,7 +59,7 @@ class FirstRows(ExpiringOperator):
     names : sequence of str
         Of the columns of emitted rows.
     changes : bool
-        Whether rows of the input are taken back. All have to be kept then, otherwise those up to
+        Whether rows of the input are retracted. All have to be kept then, otherwise those up to
         the last place.
     latest : bool
         Whether of rows that are equal in the order the one that came last is the first.

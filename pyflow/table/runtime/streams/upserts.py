@@ -98,7 +98,7 @@ class Conflict:
 class RowsOfKey(ExpiringOperator):
     """Emits which row a key has, where changes of several rows meet under it: the one added last.
 
-    When that row is taken back, the one that was added before it is the key's again; ``-D`` comes
+    When that row is retracted, the one that was added before it is the key's again; ``-D`` comes
     with the last one.
 
     Parameters
@@ -170,7 +170,7 @@ class RowsOfKey(ExpiringOperator):
 class FirstRowOfKey(RowsOfKey):
     """As :class:`RowsOfKey`, where the row that a key has stays, and others are left out.
 
-    Rows that meet under a key only within a batch, because one is taken back there, do not count.
+    Rows that meet under a key only within a batch, because one is retracted there, do not count.
 
     Parameters
     ----------
