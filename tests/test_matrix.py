@@ -70,20 +70,26 @@ def of_table(frame: DataFrame) -> DataFrame:
 
 
 class Counter(StatefulProcessor):
-    """Counts the rows of a key; `over_frames` tells whether they come in data frames."""
-
-    def __init__(self, over_frames: bool):
-        self._over_frames = over_frames
+    """Counts the rows of a key."""
 
     def init(self, handle):
         self._count = handle.getValueState("count", "n long")
 
     def handleInputRows(self, key, rows, timerValues):  # noqa: N802, N803
+        yield Row(k=int(key[0]), rows=self.added(sum(1 for _ in rows)))
+
+    def added(self, rows):
         (count,) = self._count.get() or (0,)
-        count += sum(len(each) if self._over_frames else 1 for each in rows)
-        self._count.update((count,))
-        row = {"k": int(key[0]), "rows": count}
-        yield pd.DataFrame([row]) if self._over_frames else Row(**row)
+        self._count.update((count + rows,))
+        return count + rows
+
+
+class FrameCounter(Counter):
+    """The same of data frames; pandas, which it mentions, needs the shared interpreter."""
+
+    def handleInputRows(self, key, rows, timerValues):  # noqa: N802, N803
+        counted = self.added(sum(map(len, rows)))
+        yield pd.DataFrame([{"k": int(key[0]), "rows": counted}])
 
 
 def with_state(key, frames, state):
@@ -144,10 +150,10 @@ PROGRAMS: dict[str, Callable[[DataFrame], DataFrame]] = {
         f.groupBy("k").cogroup(f.groupBy("k")).applyInArrow(lambda one, other: one, f.schema)
     ),
     "`transformWithState`": lambda f: f.groupBy("k").transformWithState(
-        Counter(False), "k long, rows long", "append", "none"
+        Counter(), "k long, rows long", "append", "none"
     ),
     "`transformWithStateInPandas`": lambda f: f.groupBy("k").transformWithStateInPandas(
-        Counter(True), "k long, rows long", "append", "none"
+        FrameCounter(), "k long, rows long", "append", "none"
     ),
     "`applyInPandasWithState`": lambda f: f.groupBy("k").applyInPandasWithState(
         with_state, "k long, rows long", "rows long", "update", GroupStateTimeout.NoTimeout
