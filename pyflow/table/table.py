@@ -248,7 +248,7 @@ class Table:
         if isinstance(function, Expression):
             return relation, node_of(function, self._context)
         check_wrapper(function)
-        relation, row = with_row(relation, without)
+        relation, row = with_row(relation, without, flat=function.func_type == "pandas")
         call: Node = FunctionCall(function, (row,))
         names = getattr(function, "_alias_names", None)
         return relation, Alias(call, tuple(names)) if names else call

@@ -14,6 +14,7 @@ from pyflow.common.types import Row
 from pyflow.types import logical_types as types
 from pyflow.types.internal_values import row_values
 from pyflow.types.logical_types import MAX_LENGTH, DataType, RowField, RowType
+from pyflow.types.values import rounded_decimal
 
 # --- Literals ---------------------------------------------------------------------------------
 
@@ -308,6 +309,10 @@ def _content_check(data_type: DataType, name: str) -> Verifier:
     if isinstance(data_type, types.IntegralType):
         bound = 1 << data_type.BITS - 1
         return condition("is out of range of", lambda value: -bound <= value < bound)
+    if isinstance(data_type, types.DecimalType):
+        return condition(
+            "does not fit into", lambda value: rounded_decimal(value, data_type) is not None
+        )
     if isinstance(data_type, (types.CharType, types.BinaryType)):
         length = data_type.length
         return condition("is longer or shorter than", lambda value: len(value) == length)

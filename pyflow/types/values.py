@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from pyflow.types.logical_types import (
     ArrayType,
     BinaryType,
     DataType,
+    DecimalType,
     FloatType,
     MapType,
     MultisetType,
@@ -103,10 +105,28 @@ def to_spark_value(value: Any, data_type: DataType) -> Any:
         element = data_type.element_type
         entries = value.items() if isinstance(value, dict) else _counted(value)
         return {to_spark_value(key, element): count for key, count in entries}
+    if isinstance(data_type, DecimalType) and isinstance(value, decimal.Decimal):
+        rounded = rounded_decimal(value, data_type)
+        if rounded is None:
+            raise ValueError(f"{value} does not fit into {data_type}")
+        return rounded
     if isinstance(value, Instant):
         after = datetime.timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
         return _EPOCH + after
     return value
+
+
+def rounded_decimal(value: decimal.Decimal, data_type: DecimalType) -> decimal.Decimal | None:
+    """Return a number with the digits of a type behind the point; None if it does not fit.
+
+    Flink rounds half up, and has null in place of what does not fit.
+    """
+    unit = decimal.Decimal(1).scaleb(-data_type.scale)
+    context = decimal.Context(prec=data_type.precision)
+    try:
+        return value.quantize(unit, decimal.ROUND_HALF_UP, context) if value.is_finite() else None
+    except decimal.InvalidOperation:
+        return None
 
 
 def _values_of(row: Any, names: Sequence[str]) -> Sequence[Any]:

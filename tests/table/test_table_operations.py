@@ -316,3 +316,51 @@ def test_changes_end_in_the_values_of_the_batch(environment):
             else:
                 table.append(tuple(row))
     assert sorted(table, key=str) == left(counted(environment("batch")))
+
+
+NESTED = DataTypes.ROW(
+    [
+        DataTypes.FIELD("a", DataTypes.INT()),
+        DataTypes.FIELD(
+            "b",
+            DataTypes.ROW(
+                [DataTypes.FIELD("c", DataTypes.INT()), DataTypes.FIELD("d", DataTypes.STRING())]
+            ),
+        ),
+    ]
+)
+
+
+def test_pandas_functions_of_whole_rows_take_flat_frames(batch):
+    table = batch.from_elements([(1, (2, "x")), (3, None)], NESTED)
+    shown = udf(
+        lambda frame: frame.assign(s=",".join(frame.columns) + ":" + frame["d"].astype(str))[["s"]],
+        result_type=DataTypes.ROW([DataTypes.FIELD("s", DataTypes.STRING())]),
+        func_type="pandas",
+    )
+    names = udaf(
+        lambda frame: ",".join(frame.columns), result_type=DataTypes.STRING(), func_type="pandas"
+    )
+
+    mapped = rows(table.map(shown))
+    grouped = table.group_by(col("a")).aggregate(names.alias("s")).select(col("a"), col("s"))
+
+    assert sorted(mapped) == [("a,c,d:None",), ("a,c,d:x",)]
+    assert sorted(rows(grouped)) == [(1, "a,c,d"), (3, "a,c,d")]
+
+
+def test_results_with_the_name_of_a_key_have_all_another_prefix(batch):
+    counted = udaf(
+        lambda frame: (len(frame), 1),
+        result_type=DataTypes.ROW(
+            [DataTypes.FIELD("key", DataTypes.BIGINT()), DataTypes.FIELD("n", DataTypes.BIGINT())]
+        ),
+        func_type="pandas",
+    )
+    grouped = pairs(batch).group_by(col("key")).aggregate(counted)
+
+    result = grouped.select(col("*"))
+
+    # As PyFlink names them.
+    assert result.get_schema().get_field_names() == ["key", "TMP_0$key", "TMP_0$n"]
+    assert sorted(rows(result), key=str) == [("a", 3, 1), ("b", 2, 1), (None, 1, 1)]

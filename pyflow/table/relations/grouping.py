@@ -401,13 +401,19 @@ def aggregate_rows(
     window: GroupWindow | None = None,
 ) -> Relation:
     """Return keys and the fields of what an aggregate function returns: ``aggregate``."""
-    names = call.names if isinstance(call, Alias) else ()
+    names: Sequence[str] = call.names if isinstance(call, Alias) else ()
     function = call.child if isinstance(call, Alias) else call
     result = unused("TMP_0", relation.names)
     if window is None:
         grouped = aggregate(relation, groupings, {result: function}, context)
     else:
         grouped = aggregate_windowed(relation, groupings, window, {result: function}, {}, context)
+    data_type = dict(grouped.fields)[result]
+    if not names and isinstance(data_type, RowType):
+        # A field of the name of a key has, with all others, the name of the result before its own.
+        own = data_type.field_names()
+        keys = {name for name, _ in grouped.fields if name != result}
+        names = [f"{result}${name}" for name in own] if keys.intersection(own) else ()
     return flattened(grouped, result, names)
 
 

@@ -25,7 +25,7 @@ from pyflow.table.relations.streams import groups as stream_groups
 from pyflow.table.relations.streams import joins as stream_sides
 from pyflow.table.relations.streams import windows as stream_windows
 from pyflow.types.data_types import DataTypes
-from pyflow.types.logical_types import BooleanType, DataType
+from pyflow.types.logical_types import BooleanType, DataType, RowType
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -216,18 +216,32 @@ def _with_results(relation: Relation, call: Node, outer: bool, context: TableCon
     return made_again(result, relation, lambda rows: _with_results(rows, call, outer, context))
 
 
-def with_row(relation: Relation, without: Sequence[str] = ()) -> tuple[Relation, Field]:
+def with_row(
+    relation: Relation, without: Sequence[str] = (), flat: bool = False
+) -> tuple[Relation, Field]:
     """Return the relation with its rows as one more column, for functions that take whole rows.
 
     Parameters
     ----------
     without
         Columns that are not part of those rows.
+    flat
+        Whether the fields of columns that are rows stand in place of these, as pandas functions
+        have them in one data frame.
     """
-    parts = [(name, t) for name, t in relation.fields if name not in without]
-    data_type = DataTypes.ROW([DataTypes.FIELD(name, t) for name, t in parts])
-    frame = relation.frame.withColumn(ROW, F.struct(*(column(name) for name, _ in parts)))
-    return replace(relation, frame=frame, fields=(*relation.fields, (ROW, data_type))), Field(ROW)
+    parts: list[tuple[str, DataType, Column]] = []
+    for name, data_type in relation.fields:
+        if name in without:
+            continue
+        if flat and isinstance(data_type, RowType):
+            inner = data_type.fields
+            parts += [(f.name, f.data_type, column(name).getField(f.name)) for f in inner]
+        else:
+            parts.append((name, data_type, column(name)))
+    row_type = DataTypes.ROW([DataTypes.FIELD(name, t) for name, t, _ in parts])
+    row = F.struct(*(value.alias(name) for name, _, value in parts))
+    frame = relation.frame.withColumn(ROW, row)
+    return replace(relation, frame=frame, fields=(*relation.fields, (ROW, row_type))), Field(ROW)
 
 
 def without_row(relation: Relation) -> Relation:
