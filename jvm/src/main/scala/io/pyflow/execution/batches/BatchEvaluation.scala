@@ -57,15 +57,15 @@ private[execution] class BatchEvaluation(
       imported.giveBack(array)
       functions.finish()
     }
-    made.map { stream =>
-      metrics.outputRows.add(stream.rows)
-      imported.take(array, stream)
+    made.map { batches =>
+      metrics.outputRows.add(batches.rows)
+      imported.take(array, batches)
     }
   }
 
-  private def measure(stream: PythonBatches, interpreter: InterpreterKind): Unit = {
+  private def measure(batches: PythonBatches, interpreter: InterpreterKind): Unit = {
     metrics.batches.add(1)
-    metrics.calls.add(stream.times, interpreter, meter)
+    metrics.calls.add(batches.times, interpreter, meter)
     metrics.lentMemory.set(source.peakLentBytes)
   }
 
