@@ -105,7 +105,7 @@ def load(
     state = _State(call_jvm, row_codec, binary_as_bytes)
     running = _Processor(
         processor,
-        _Handle(state),
+        _Handle(state, _Keys(state, _schema_of(stateful["key_schema"]))),
         _times(time_mode, stateful["watermark"]),
         _Input(task, call_jvm, row_codec, stateful),
         _results_of(output_type),
@@ -158,12 +158,11 @@ class _Client:
     """
 
     def __init__(self, state: _State, key_schema: StructType, timestamps: tuple[int, int]) -> None:
-        self.handle = _Handle(state)
+        self._keys = _Keys(state, key_schema)
+        self.handle = _Handle(state, self._keys)
         self.handle_state = pyspark_worker.state_of_new_handle()
         self._state = state
-        self._key_schema = key_schema
         self._timestamps = timestamps
-        _, self._decode_key, self._encode_key = state.codec(key_schema)
 
     def set_handle_state(self, state: Any) -> None:
         """Say how far the processor is."""
@@ -172,13 +171,7 @@ class _Client:
 
     def set_implicit_key(self, key: tuple[Any, ...]) -> None:
         """Say which key requests are for."""
-        failure = "Error setting implicit key"
-        row = self._encode_key(key)
-        if row is None:
-            pickled = pyspark_worker.pickle_state(self._key_schema, key)
-            row = self._state.request(_CONVERT_GROUPING_KEY, pickled, failure)
-            assert row is not None
-        self._state.request(_SET_KEY, row, failure)
+        self._keys.set_implicit_key(key)
 
     def remove_implicit_key(self) -> None:
         """Say that requests are for no key."""
@@ -200,11 +193,30 @@ class _Client:
             assert chunk is not None
             more, key_size = _chunk_header.unpack_from(chunk)
             middle = _chunk_header.size + key_size
-            keys = self._decode_key(chunk, _chunk_header.size, middle)
+            keys = self._keys.decode(chunk, _chunk_header.size, middle)
             yield from zip(keys, (time for (time,) in _long.iter_unpack(chunk[middle:])))
             if not more:
                 return
             chunk = self._state.request(_NEXT_TIMERS, b"", failure)
+
+
+class _Keys:
+    """Sets the grouping key that requests are for."""
+
+    def __init__(self, state: _State, schema: StructType) -> None:
+        self._state = state
+        self._schema = schema
+        _, self.decode, self._encode = state.codec(schema)
+
+    def set_implicit_key(self, key: tuple[Any, ...]) -> None:
+        """Say which key requests are for."""
+        failure = "Error setting implicit key"
+        row = self._encode(key)
+        if row is None:
+            pickled = pyspark_worker.pickle_state(self._schema, key)
+            row = self._state.request(_CONVERT_GROUPING_KEY, pickled, failure)
+            assert row is not None
+        self._state.request(_SET_KEY, row, failure)
 
 
 class _Input:
@@ -566,8 +578,10 @@ class _MapState(_PySparkMap):  # type: ignore[misc]
 class _Handle(_PySparkHandle):  # type: ignore[misc]
     """What a processor asks for its state variables and timers."""
 
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: _State, keys: _Keys) -> None:
         self._state = state
+        # As PySpark's handle has its client, by which a processor may set the key itself.
+        self.stateful_processor_api_client = keys
 
     def getValueState(  # noqa: N802
         self,

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
 
 import io.pyflow.config.{PyFlowConf, SparkCompatibility}
 import io.pyflow.connectors.JdbcLookup
-import io.pyflow.planning.{ColumnarInput, PythonInJoins, PythonInLambdas, PythonInPredicates, RealTimeStrategy, SourceAndStateOperators, StateInRealTimeMode, ThreadModeStrategy}
+import io.pyflow.planning.{ColumnarInput, ControlRows, PythonInJoins, PythonInLambdas, PythonInPredicates, RealTimeStrategy, SourceAndStateOperators, StateInRealTimeMode, ThreadModeStrategy}
 
 /**
  * Adds thread mode's planning to every session of an application. The plugin registers it; where no
@@ -23,9 +23,11 @@ final class PyFlowExtensions extends (SparkSessionExtensions => Unit) {
       extensions.injectPreCBORule(_ => StateInRealTimeMode)
       extensions.injectPlannerStrategy(_ => RealTimeStrategy)
       extensions.injectPlannerStrategy(_ => ThreadModeStrategy)
+      extensions.injectColumnar(_ => ControlRows)
       extensions.injectColumnar(_ => SourceAndStateOperators)
       // Plans that are executed adaptively come there stage by stage, when they run; EXPLAIN comes
       // before that.
+      extensions.injectQueryStagePrepRule(_ => ControlRows.preColumnarTransitions)
       extensions.injectQueryStagePrepRule(_ => SourceAndStateOperators.preColumnarTransitions)
       extensions.injectColumnar(_ => ColumnarInput)
       extensions.injectFunction(

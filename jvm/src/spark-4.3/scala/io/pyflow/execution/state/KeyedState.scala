@@ -70,11 +70,11 @@ private[state] class KeyedState(
   }
 }
 
-private object KeyedState {
+private[state] object KeyedState {
   // Numbers of pyflow/thread_mode/stateful.py, above those of StateAccess.
   private val SetState = 26
   private val ConvertGroupingKey = 27
-  private val SetKey = 28
+  val SetKey = 28
   private val UnsetKey = 29
   private val ExpiredTimers = 30
   private val NextTimers = 31

@@ -149,11 +149,21 @@ class PythonStatefulProcessor(
     private def answer(code: Int, argument: Array[Byte]): Array[Byte] =
       if (code == StateAccess.NextRows) {
         nextRows()
+      } else if (code == KeyedState.SetKey) {
+        setKey(argument)
       } else if (Thread.currentThread eq thread) {
         access.answer(code, argument)
       } else {
         withKey(access.answer(code, argument))
       }
+
+    /** Makes another key the current one, until the processor is called for the next. */
+    private def setKey(row: Array[Byte]): Array[Byte] = {
+      key = RowBytes.row(row, keySchema.length)
+      access.beginKey()
+      if (Thread.currentThread eq thread) StateRows.setKey(key)
+      None.orNull
+    }
 
     /** Spark's key is that of its own thread. */
     private def withKey[T](work: => T): T = Option(key).fold(work) { current =>
