@@ -1,12 +1,18 @@
-"""Descriptions of how the DataStream API turns records into bytes and back."""
+"""How records become bytes, and bytes records; how files are written."""
 
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from pyflow.util.unsupported import unsupported
+from pyflow.common.types import Row
+
+if TYPE_CHECKING:
+    from pyflow.common.typeinfo import TypeInformation
+    from pyflow.types.logical_types import RowType
 
 __all__ = [
     "BulkWriterFactory",
@@ -19,17 +25,43 @@ __all__ = [
 ]
 
 
-class SerializationSchema:
-    """How records become bytes."""
+class SerializationSchema(ABC):
+    """How records become bytes.
+
+    It is pickled, and runs on executors. Programs may have schemas of their own, as in Java.
+    """
+
+    @abstractmethod
+    def serialize(self, element: Any) -> bytes | None:
+        """Return the bytes of a record; None for no bytes, as a record of Kafka may have."""
 
 
-class DeserializationSchema:
-    """How bytes become records."""
+class DeserializationSchema(ABC):
+    """How bytes become records.
+
+    It is pickled, and runs on executors. Programs may have schemas of their own, as in Java.
+    """
+
+    @abstractmethod
+    def deserialize(self, message: bytes) -> Any:
+        """Return the record of some bytes; None where there is none.
+
+        Raises
+        ------
+        ValueError
+            If the bytes are none of a record. The job fails.
+        """
+
+    def produced_type(self) -> TypeInformation | None:
+        """Return the type of the records; None for any objects."""
+        return None
 
 
 @dataclass(frozen=True)
 class SimpleStringSchema(SerializationSchema, DeserializationSchema):
     """Records are texts.
+
+    Bytes that are none of the encoding, and characters that it does not have, are replaced.
 
     Parameters
     ----------
@@ -47,10 +79,60 @@ class SimpleStringSchema(SerializationSchema, DeserializationSchema):
     def __post_init__(self) -> None:
         codecs.lookup(self.charset)
 
+    def serialize(self, element: Any) -> bytes:
+        """Return the bytes of a text.
+
+        Raises
+        ------
+        TypeError
+            If the record is no text.
+        """
+        if not isinstance(element, str):
+            raise TypeError(
+                f"SimpleStringSchema serializes strings, not {element!r} of type "
+                f"{type(element).__name__}; map the elements to strings before the sink"
+            )
+        return element.encode(self.charset, "replace")
+
+    def deserialize(self, message: bytes) -> str:
+        """Return the text of some bytes."""
+        return bytes(message).decode(self.charset, "replace")
+
+    def produced_type(self) -> TypeInformation:
+        """Return the type of texts."""
+        from pyflow.common.typeinfo import Types
+
+        return Types.STRING()
+
 
 @dataclass(frozen=True)
 class ByteArraySchema(SerializationSchema, DeserializationSchema):
     """Records are bytes."""
+
+    def serialize(self, element: Any) -> bytes:
+        """Return the bytes that a record is.
+
+        Raises
+        ------
+        TypeError
+            If the record is none.
+        """
+        if not isinstance(element, (bytes, bytearray, memoryview)):
+            raise TypeError(
+                f"ByteArraySchema serializes bytes, not {element!r} of type "
+                f"{type(element).__name__}"
+            )
+        return bytes(element)
+
+    def deserialize(self, message: bytes) -> bytes:
+        """Return the bytes."""
+        return bytes(message)
+
+    def produced_type(self) -> TypeInformation:
+        """Return the type of bytes."""
+        from pyflow.common.typeinfo import Types
+
+        return Types.PRIMITIVE_ARRAY(Types.BYTE())
 
 
 @dataclass(frozen=True)
@@ -72,11 +154,31 @@ class Encoder:
         return Encoder(charset_name)
 
 
-@unsupported("it is a Java class of Flink; name a format, and Spark writes its files")
+@dataclass(frozen=True)
 class BulkWriterFactory:
-    """A writer of files that is a Java class of Flink."""
+    """How a file sink writes many records at once; made by the modules of formats.
 
-    def __init__(self, j_bulk_writer_factory: Any) -> None: ...
+    Parameters
+    ----------
+    format : str
+        Spark's name of the format of files.
+    row_type : RowType
+        Of the records.
+    options : mapping of str to str
+        Spark's options of the format.
+    """
+
+    format: str
+    row_type: RowType
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+class RowDataBulkWriterFactory(BulkWriterFactory):
+    """How a file sink writes many rows at once."""
+
+    def get_row_type(self) -> RowType:
+        """Return the type of the rows."""
+        return self.row_type
 
 
 @dataclass(frozen=True)
@@ -98,4 +200,24 @@ class RowFieldExtractorSchema(SerializationSchema):
 
     def __post_init__(self) -> None:
         if self.field_index < 0:
-            raise ValueError(f"the position of a field is not negative, as {self.field_index} is")
+            raise ValueError(f"Field index must be non-negative, got: {self.field_index}")
+
+    def serialize(self, element: Any) -> bytes:
+        """Return the bytes of the field; none for None.
+
+        Raises
+        ------
+        ValueError
+            If the record has no such field, or the field no bytes.
+        """
+        if not isinstance(element, (Row, tuple, list)) or self.field_index >= len(element):
+            raise ValueError(f"{element!r} has no field {self.field_index}")
+        value = element[self.field_index]
+        if value is None:
+            return b""
+        if not isinstance(value, (bytes, bytearray, memoryview)):
+            raise ValueError(
+                f"Field at index {self.field_index} must be of type bytes, but was "
+                f"{type(value).__name__}"
+            )
+        return bytes(value)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyspark.sql import functions as F
 
@@ -21,7 +20,7 @@ from pyflow.connectors.connector import (
 )
 from pyflow.connectors.formats import FORMATS, Format, format_class, values_of
 from pyflow.connectors.formats.files import FileFormat
-from pyflow.connectors.session_settings import with_setting
+from pyflow.connectors.kafka_client import check_brokers, client_options, load_records
 from pyflow.table.changes.changelog import in_order, numbered, places
 from pyflow.table.changes.relation import INSERT, KIND, SEQUENCE, column
 from pyflow.types.data_types import DataTypes
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
     from pyflow.table.changes.relation import Relation
 
 _KEY, _VALUE = "$key", "$value"
-_SECONDS = 10
-_VERSION_1 = "spark.sql.sources.useV1SourceList"
 
 #: Formats of the bytes of records.
 RECORDS = {name: made for name, made in FORMATS.items() if not issubclass(made, FileFormat)}
@@ -47,13 +44,6 @@ _APPENDED = {name: made for name, made in RECORDS.items() if not made.has_change
 
 _STARTUP = ("earliest-offset", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
 _BOUNDED = ("unbounded", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
-
-# Set by Spark itself, which refuses others, or without a meaning for it.
-_OWN = re.compile(
-    r"group\.id|auto\.offset\.reset|(key|value)\.(de)?serializer|enable\.auto\.commit|"
-    r"auto\.commit\.interval\.ms|interceptor\.classes|partition\.discovery\.interval\.ms|"
-    r"transaction\.timeout\.ms"
-)
 
 
 def _names(text: str) -> list[str]:
@@ -153,30 +143,22 @@ class KafkaRecords(Connector):
             for key, value in self.values.items()
             if key.startswith("properties.") and value is not None
         }
-        options = {f"kafka.{key}": value for key, value in given.items() if not _OWN.fullmatch(key)}
-        if source and "group.id" in given:
-            options["groupIdPrefix"] = given["group.id"]
-        return options
+        return client_options(given, source)
 
     def reach(self, context: Context) -> None:
         """Raise where no broker can be reached from the driver, which runs here."""
         if not hasattr(context.session, "_jsparkSession"):
             return
         option = "properties.bootstrap.servers"
-        failures = []
-        for address in self[option].split(","):
-            host, _, port = address.strip().rpartition(":")
-            if not host or not port.isdigit():
-                raise self.wrong(option, self[option], "addresses as host:port,host:port")
-            try:
-                socket.create_connection((host.strip("[]"), int(port)), _SECONDS).close()
-                return
-            except OSError as error:
-                failures.append(f"{address}: {error}")
-        raise TableException(
-            f"Table {self.table.identifier}: no broker can be reached at option {option!r} = "
-            f"{self[option]!r} ({'; '.join(failures)})."
-        )
+        try:
+            check_brokers(self[option])
+        except ValueError:
+            raise self.wrong(option, self[option], "addresses as host:port,host:port") from None
+        except ConnectionError as error:
+            raise TableException(
+                f"Table {self.table.identifier}: no broker can be reached at option {option!r} = "
+                f"{self[option]!r} ({error})."
+            ) from error
 
     def check_delivery(self) -> None:
         """Raise for what Spark's Kafka sink does not do."""
@@ -198,22 +180,10 @@ class KafkaRecords(Connector):
         return str(topics[0])
 
     def load(self, context: Context, bounded: bool, options: Mapping[str, str]) -> DataFrame:
-        """Return the records of topics as Spark has them, with headers if a column needs these.
-
-        Spark reads bounded topics by its data sources of version 1 by default. Those make a Java
-        object of each field of a record and take twice as long as version 2.
-        """
-        session = context.session
-        reader: Any = session.read if bounded else session.readStream
-        reader = reader.format("kafka").options(**self.client(source=True), **options)
-        if any(each.key == "headers" for each in self.table.metadata):
-            reader = reader.option("includeHeaders", "true")
-        if not bounded or not hasattr(session, "_jsparkSession"):
-            return cast("DataFrame", reader.load())
-        names = str(session.conf.get(_VERSION_1)).split(",")
-        others = ",".join(name for name in names if name.strip().lower() != "kafka")
-        with with_setting(session, _VERSION_1, others):
-            return cast("DataFrame", reader.load())
+        """Return the records of topics as Spark has them, with headers if a column needs these."""
+        options = {**self.client(source=True), **options}
+        has_headers = any(each.key == "headers" for each in self.table.metadata)
+        return load_records(context.session, not bounded, options, has_headers)
 
     def records(self, loaded: DataFrame) -> DataFrame:
         """Return key and value of records, and the table's columns of metadata."""

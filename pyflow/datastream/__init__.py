@@ -1,11 +1,61 @@
-"""Data streams as far as tables take them, under the names of ``pyflink.datastream``.
+"""Data streams, under the names of ``pyflink.datastream``.
 
-A stream of a collection becomes a table by ``StreamTableEnvironment.from_data_stream``. There are
-no operations on streams here.
+What is imported comes from the module that has it, so that an executor that needs the classes of
+functions imports no more.
 """
 
-from pyflow.datastream.data_stream import DataStream
-from pyflow.datastream.execution_mode import RuntimeExecutionMode
-from pyflow.datastream.stream_execution_environment import StreamExecutionEnvironment
+from __future__ import annotations
 
-__all__ = ["DataStream", "RuntimeExecutionMode", "StreamExecutionEnvironment"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyflow.datastream.async_data_stream import AsyncDataStream as AsyncDataStream
+    from pyflow.datastream.data_stream import DataStream as DataStream
+    from pyflow.datastream.data_stream import KeyedStream as KeyedStream
+    from pyflow.datastream.execution_mode import RuntimeExecutionMode as RuntimeExecutionMode
+    from pyflow.datastream.output_tag import OutputTag as OutputTag
+    from pyflow.datastream.stream_execution_environment import (
+        StreamExecutionEnvironment as StreamExecutionEnvironment,
+    )
+
+_MODULES = {
+    "stream_execution_environment": "StreamExecutionEnvironment",
+    "data_stream": "DataStream KeyedStream WindowedStream AllWindowedStream ConnectedStreams "
+    "BroadcastStream BroadcastConnectedStream DataStreamSink CloseableIterator CachedDataStream",
+    "async_data_stream": "AsyncDataStream",
+    "functions": "MapFunction CoMapFunction FlatMapFunction CoFlatMapFunction ReduceFunction "
+    "FilterFunction ProcessFunction KeyedProcessFunction CoProcessFunction KeyedCoProcessFunction "
+    "WindowFunction AllWindowFunction ProcessWindowFunction ProcessAllWindowFunction "
+    "AggregateFunction BroadcastProcessFunction KeyedBroadcastProcessFunction AsyncFunction "
+    "RuntimeContext KeySelector Partitioner SourceFunction SinkFunction AsyncRetryPredicate "
+    "AsyncRetryStrategy",
+    "timerservice": "TimerService",
+    "checkpointing_mode": "CheckpointingMode",
+    "checkpoint_config": "CheckpointConfig ExternalizedCheckpointCleanup",
+    "externalized_checkpoint_retention": "ExternalizedCheckpointRetention",
+    "state_backend": "StateBackend HashMapStateBackend EmbeddedRocksDBStateBackend "
+    "CustomStateBackend PredefinedOptions",
+    "checkpoint_storage": "CheckpointStorage JobManagerCheckpointStorage "
+    "FileSystemCheckpointStorage CustomCheckpointStorage",
+    "execution_mode": "RuntimeExecutionMode",
+    "window": "Window TimeWindow CountWindow GlobalWindow WindowAssigner MergingWindowAssigner "
+    "TriggerResult Trigger",
+    "time_domain": "TimeDomain",
+    "time_characteristic": "TimeCharacteristic",
+    "slot_sharing_group": "SlotSharingGroup MemorySize",
+    "output_tag": "OutputTag",
+}
+_NAMES = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+__all__ = list(_NAMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NAMES:
+        return getattr(import_module(f"{__name__}.{_NAMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_NAMES})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyflow.common.configuration import Configuration
 from pyflow.datastream.data_stream import DataStream
 from pyflow.datastream.stream_execution_environment import StreamExecutionEnvironment
-from pyflow.session.options import start_jars, start_settings
+from pyflow.session.start import active_session
 from pyflow.table import sql
 from pyflow.table.catalogs.catalog import Catalog
 from pyflow.table.catalogs.objects import CatalogFunction
@@ -40,14 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["StreamTableEnvironment", "TableEnvironment"]
 
-# What a session is started with that has no such setting.
-_DEFAULTS = {
-    "spark.pyflow.execution-mode": "thread",
-    # Its bars would run through the tables that the program prints.
-    "spark.ui.showConsoleProgress": "false",
-    # Spark would be told, in several calls, from which line of ours each column comes.
-    "spark.python.sql.dataFrameDebugging.enabled": "false",
-}
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _MODELS = "there are no models here; call one from a function"
 _MODULES = "built-in functions are those of this package; there are no modules of others"
@@ -91,7 +83,7 @@ class TableEnvironment:
             For anything else.
         """
         settings = _settings(environment_settings)
-        return TableEnvironment(_session(settings), settings)
+        return TableEnvironment(active_session(settings.get_configuration()), settings)
 
     def create_temporary_system_function(self, name: str, function: Any) -> None:
         """Register a Python function under a name that holds in every catalog.
@@ -663,7 +655,7 @@ class StreamTableEnvironment(TableEnvironment):
         if environment_settings is not None:
             builder.with_configuration(environment_settings.get_configuration())
         settings = builder.build()
-        return StreamTableEnvironment(_session(settings), settings)
+        return StreamTableEnvironment(active_session(settings.get_configuration()), settings)
 
     def from_data_stream(self, data_stream: DataStream, *fields_or_schema: Any) -> Table:
         """Return the table of a data stream.
@@ -733,24 +725,3 @@ def _prepare(session: SparkSession, streaming: bool) -> None:
     # Each task of an operator with state opens a store; Spark's default are 200 tasks.
     if streaming and is_classic and session.conf.get(_PARTITIONS, None) is None:
         session.conf.set(_PARTITIONS, str(session.sparkContext.defaultParallelism))
-
-
-def _session(settings: EnvironmentSettings) -> SparkSession:
-    """Return the active session, or start one in which functions run in thread mode."""
-    from pyspark.sql import SparkSession
-
-    from pyflow.session.builder import configure, present_settings, with_items
-
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        return active
-    builder = SparkSession.builder
-    present = present_settings(builder)
-    jars = start_jars(settings.get_configuration())
-    if jars:
-        # The driver finds classes of sources and drivers in jars that it is started with.
-        builder = builder.config("spark.jars", with_items(present.get("spark.jars", ""), *jars))
-    builder = configure(builder)
-    chosen = {key: value for key, value in _DEFAULTS.items() if key not in present}
-    given = start_settings(settings.get_configuration())
-    return builder.config(map={**chosen, **given}).getOrCreate()

@@ -35,6 +35,8 @@ class Job:
         Ends work that has no end of its own; without it the work's queries are interrupted.
     daemon
         Whether the program may end before the work has.
+    ends
+        Whether work that has `stop` ends of its own, too.
     """
 
     def __init__(
@@ -43,8 +45,10 @@ class Job:
         work: Callable[[], None],
         stop: Callable[[], None] | None = None,
         daemon: bool = False,
+        ends: bool = False,
     ) -> None:
         self._session = session
+        self._ends = ends
         self._work = work
         self._stop = stop
         self._id = uuid.uuid4().hex
@@ -64,7 +68,7 @@ class Job:
             else:
                 self._result.set_exception(error)
             return
-        if self._stop is not None:
+        if self._stop is not None and (not self._ends or self._cancelled.is_set()):
             # It ended because it was stopped, here or through Spark.
             self._set_cancelled()
             return
@@ -114,6 +118,14 @@ class Job:
             self._session.sparkContext.cancelJobGroup(self._id)
         else:
             self._session.interruptTag(self._id)
+
+    def on_end(self, told: Callable[[BaseException | None], None]) -> None:
+        """Have a function told of the end of the work, and of the error that it ended by, if any."""
+
+        def ended(result: Future[JobExecutionResult]) -> None:
+            told(None if result.cancelled() else result.exception())
+
+        self._result.add_done_callback(ended)
 
     def client(self) -> JobClient:
         """Return what programs see of the job."""

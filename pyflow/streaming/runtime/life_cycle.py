@@ -27,7 +27,14 @@ if TYPE_CHECKING:
     from pyspark import Accumulator, TaskContext
 
 
-__all__ = ["SUBTASKS_PROPERTY", "OpenFunction", "TaskSettings", "in_thread_mode"]
+__all__ = [
+    "SUBTASKS_PROPERTY",
+    "OpenFunction",
+    "TaskSettings",
+    "at_end_of_task",
+    "in_thread_mode",
+    "subtasks",
+]
 
 #: Local property of a task, with the number of its stage behind it, that says how many tasks the
 #: stage has: org.apache.spark.sql.pyflow.RunningTask sets it.
@@ -124,6 +131,41 @@ class OpenFunction:
     __del__ = close_at_last
 
 
+class _AtEnd:
+    """Does something when the context of a worker process's task goes."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work: Callable[[], None] | None = work
+
+    def close(self) -> None:
+        work, self._work = self._work, None
+        if work is not None:
+            try:
+                work()
+            except Exception:
+                print("The end of a task failed:", file=sys.stderr)
+                traceback.print_exc()
+
+    __del__ = close
+
+
+def at_end_of_task(work: Callable[[], None]) -> None:
+    """Do something when the current task has ended, whatever becomes of it."""
+    task = _task_in_thread_mode()
+    if task is not None:
+        task.at_end.append(work)
+    else:
+        _closings().append(_AtEnd(work))
+
+
+def subtasks() -> int | None:
+    """Return how many tasks the stage of the current one has; None where nobody says it."""
+    task = _context_of_worker()
+    assert task is not None
+    told = task.getLocalProperty(f"{SUBTASKS_PROPERTY}{task.stageId()}")
+    return None if told is None else int(told)
+
+
 class _Closing:
     """Closes a function of a worker process when the context of the task goes."""
 
@@ -138,12 +180,12 @@ class _Closing:
     __del__ = close
 
 
-def _closings() -> list[_Closing]:
+def _closings() -> list[_Closing | _AtEnd]:
     """Those of the worker's task; thread mode has none."""
     context = _context_of_worker()
     if context is None:
         return []
-    of_task: list[_Closing] = vars(context).setdefault("pyflow_closings", [])
+    of_task: list[_Closing | _AtEnd] = vars(context).setdefault("pyflow_closings", [])
     return of_task
 
 
@@ -170,15 +212,14 @@ def _context(
     task = _context_of_worker()
     assert task is not None
     index = task.partitionId()
-    told = task.getLocalProperty(f"{SUBTASKS_PROPERTY}{task.stageId()}")
-    subtasks = None if told is None else int(told)
+    number = subtasks()
     return FunctionContext(
         group,
         job_parameters,
         task_name=name,
-        task_name_with_subtasks=f"{name} ({index + 1}/{'?' if subtasks is None else subtasks})",
-        number_of_parallel_subtasks=subtasks,
-        max_number_of_parallel_subtasks=subtasks,
+        task_name_with_subtasks=f"{name} ({index + 1}/{'?' if number is None else number})",
+        number_of_parallel_subtasks=number,
+        max_number_of_parallel_subtasks=number,
         index_of_this_subtask=index,
         attempt_number=task.attemptNumber(),
     )

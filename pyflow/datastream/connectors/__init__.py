@@ -1,0 +1,1 @@
+"""Sources and sinks of data streams, under the names of ``pyflink.datastream.connectors``."""

@@ -1,0 +1,155 @@
+"""What sources and sinks are: how they read and write rows of Spark, and encode elements as them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pyflow.util.unsupported import unsupported
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.types import StructType
+
+    from pyflow.common.typeinfo import TypeInformation
+    from pyflow.session.context import Context
+
+__all__ = [
+    "Boundedness",
+    "DeliveryGuarantee",
+    "Sink",
+    "Source",
+    "SourceRows",
+    "StreamTransformer",
+    "SupportsPreprocessing",
+]
+
+
+class Boundedness(Enum):
+    """Whether a source ends."""
+
+    BOUNDED = 0
+    CONTINUOUS_UNBOUNDED = 1
+
+
+class SourceRows(NamedTuple):
+    """The rows that a source reads, and what they are.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        Of any columns.
+    decoder : callable
+        Makes elements, each with its timestamp in milliseconds or None, of the columns of a row. It
+        is pickled, and runs on executors. An `OperatorError` that it raises is shown as it is.
+    type_info : TypeInformation or None
+        Of the elements; None for any objects.
+    """
+
+    frame: DataFrame
+    decoder: Callable[..., Iterable[tuple[Any, int | None]]]
+    type_info: TypeInformation | None
+
+
+class Source(ABC):
+    """Where elements come from."""
+
+    #: Whether an unbounded source ends: with what there is when it is read.
+    ends: bool = False
+
+    @abstractmethod
+    def boundedness(self) -> Boundedness:
+        """Return whether the source ends."""
+
+    @abstractmethod
+    def read(self, context: Context, is_streaming: bool) -> SourceRows:
+        """Return the rows.
+
+        Parameters
+        ----------
+        context : Context
+            The session, and the settings.
+        is_streaming : bool
+            Whether they must be a stream of Spark, as the query has unbounded sources, too.
+        """
+
+    def produced_type(self) -> TypeInformation | None:
+        """Return the type of the elements; None for any objects."""
+        return None
+
+
+class Sink(ABC):
+    """Where elements go."""
+
+    @abstractmethod
+    def encoder(
+        self, type_info: TypeInformation | None
+    ) -> Callable[[Any, int | None], tuple[Any, ...] | None]:
+        """Return what makes the columns of a row of an element and its timestamp.
+
+        It is pickled, and runs on executors. It returns None for elements that are left out.
+
+        Parameters
+        ----------
+        type_info : TypeInformation or None
+            Of the elements; None for any objects.
+        """
+
+    @abstractmethod
+    def schema(self, type_info: TypeInformation | None) -> str | StructType:
+        """Return the columns that the encoder makes."""
+
+    @abstractmethod
+    def write(self, frame: DataFrame, context: Context, batch_id: int | None) -> None:
+        """Write rows of a bounded program, or of a micro-batch.
+
+        Parameters
+        ----------
+        frame : DataFrame
+        context : Context
+        batch_id : int or None
+            The number of the micro-batch; it may come again after a failure.
+        """
+
+    def start(
+        self, frame: DataFrame, context: Context, checkpoint: str, name: str
+    ) -> StreamingQuery | None:
+        """Start a query of Spark that writes a stream; None to have :meth:`write` called for batches.
+
+        Parameters
+        ----------
+        frame : DataFrame
+        context : Context
+        checkpoint : str
+            Where the query keeps how far it is.
+        name : str
+            Of the query.
+        """
+        return None
+
+
+class DeliveryGuarantee(Enum):
+    """How often a sink writes an element after a failure."""
+
+    EXACTLY_ONCE = 0
+    AT_LEAST_ONCE = 1
+    NONE = 2
+
+
+@unsupported("it changes streams of Flink's JVM; use map() or process() of a DataStream")
+class StreamTransformer:
+    """Changes the stream that comes to a sink."""
+
+    def apply(self, ds: Any) -> Any:
+        """Return the changed stream."""
+
+
+@unsupported("it changes streams of Flink's JVM; use map() or process() of a DataStream")
+class SupportsPreprocessing:
+    """A sink whose elements are changed before it."""
+
+    def get_transformer(self) -> Any:
+        """Return what changes them."""

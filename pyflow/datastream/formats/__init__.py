@@ -1,0 +1,1 @@
+"""Formats of the DataStream API, under the names of ``pyflink.datastream.formats``."""

@@ -1,0 +1,75 @@
+"""Lines of text in any of Java's encodings; the functions run on executors."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyflow.datastream.formats.rows import Compiled
+from pyflow.datastream.runtime.values import printed
+
+if TYPE_CHECKING:
+    from pyflow.common.typeinfo import TypeInformation
+
+__all__ = ["LineDecoder", "LineEncoder", "TextDecoder", "is_read_whole"]
+
+# Java writes the first of the byte order marks, and takes big-endian bytes without one.
+_WITH_MARK = {"utf-16": ("utf-16-be", codecs.BOM_UTF16_BE), "utf-32": ("utf-32-be", b"")}
+
+
+def is_read_whole(charset: str) -> bool:
+    """Return whether the bytes of a line end may be part of other characters."""
+    return codecs.lookup(charset).name.startswith(("utf-16", "utf-32"))
+
+
+@dataclass(frozen=True)
+class LineDecoder:
+    """Makes texts of the bytes of lines."""
+
+    charset: str
+
+    def __call__(self, line: bytes) -> Iterable[tuple[str, int | None]]:
+        return ((bytes(line).decode(self.charset, "replace"), None),)
+
+
+@dataclass(frozen=True)
+class TextDecoder:
+    """Makes texts of the bytes of whole files."""
+
+    charset: str
+
+    def __call__(self, content: bytes) -> Iterable[tuple[str, int | None]]:
+        charset = codecs.lookup(self.charset).name
+        content = bytes(content)
+        if charset in _WITH_MARK and not content.startswith(
+            (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
+        ):
+            charset = _WITH_MARK[charset][0]
+        text = content.decode(charset, "replace")
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        if not lines[-1]:
+            lines.pop()
+        return ((line, None) for line in lines)
+
+
+class LineEncoder(Compiled):
+    """Makes the bytes of lines: what elements are printed as, which may be in their way of Java.
+
+    Parameters
+    ----------
+    charset : str
+        Characters that it does not have become ``?``.
+    type_info : TypeInformation or None
+        Of the elements.
+    """
+
+    def __init__(self, charset: str, type_info: TypeInformation | None) -> None:
+        name = codecs.lookup(charset).name
+        self._charset, self._mark = _WITH_MARK.get(name, (charset, b""))
+        self._type_info = type_info
+
+    def __call__(self, value: Any, timestamp: int | None) -> tuple[bytes]:
+        text: Callable[[Any], str] = self.made("text", lambda: printed(self._type_info))
+        return (self._mark + text(value).encode(self._charset, "replace"),)

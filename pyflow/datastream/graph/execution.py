@@ -1,0 +1,287 @@
+"""Programs that run: bounded components as one batch, others as streaming queries."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import uuid
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+
+from pyflow.datastream.connectors.base import Boundedness, SourceRows
+from pyflow.datastream.execution_mode import RuntimeExecutionMode
+from pyflow.datastream.graph.driver_sinks import DriverSink, ValuesSink
+from pyflow.datastream.graph.lowering import Component, Lowered, Settings, components, lowered
+from pyflow.datastream.graph.transformations import Input, Output, SinkOf, SourceOf
+from pyflow.datastream.runtime.contexts import ContextFactory
+from pyflow.datastream.runtime.life_cycle import close_job
+from pyflow.session.context import Context
+from pyflow.session.local_rows import local_rows
+from pyflow.session.package import provide
+from pyflow.streaming.jobs.job import Job
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+__all__ = ["Program", "values_of"]
+
+_PARTITIONS = "spark.sql.shuffle.partitions"
+_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_CHUNK = "spark.sql.execution.arrow.transformWithStateInPySpark.maxStateRecordsPerBatch"
+_INTERPRETER = "spark.pyflow.interpreter"
+_TIMERS_AT_ONCE = 1000
+_starting = threading.Lock()
+
+
+class Program:
+    """The sinks of an environment, to be run once.
+
+    Parameters
+    ----------
+    sinks
+        What the program writes to.
+    context
+        The session, and the settings.
+    """
+
+    def __init__(self, sinks: Sequence[SinkOf], context: Context) -> None:
+        self._context = context
+        self._id = uuid.uuid4().hex
+        self._components = [
+            _Running(each, context, f"{self._id}-{place}")
+            for place, each in enumerate(components(sinks))
+        ]
+
+    def run(self, name: str) -> Job:
+        """Start the program; return its job."""
+        provide(self._context.session)
+        unbounded = [each for each in self._components if not each.is_bounded]
+        bounded = [each for each in self._components if each.is_bounded]
+        queries = [each.started(name) for each in unbounded]
+
+        def stop() -> None:
+            for query in queries:
+                query.stop()
+
+        def work() -> None:
+            try:
+                for each in bounded:
+                    each.run()
+                for query in queries:
+                    query.awaitTermination()
+            finally:
+                stop()
+                for each in unbounded:
+                    each.close()
+
+        ends = all(each.ends() for each in unbounded)
+        return Job(self._context.session, work, stop=stop if queries else None, ends=ends)
+
+
+class _Running:
+    """A component that runs."""
+
+    def __init__(self, component: Component, context: Context, job: str) -> None:
+        self._component = component
+        self._context = context
+        self._job = job
+        sources: list[SourceOf] = component.of(SourceOf)
+        self.is_bounded = all(
+            each.source.boundedness() == Boundedness.BOUNDED for each in sources if each.source
+        )
+
+    def _mode(self) -> RuntimeExecutionMode:
+        chosen = self._context.configuration.get_string("execution.runtime-mode", "STREAMING")
+        mode = RuntimeExecutionMode[str(chosen).upper()]
+        if mode == RuntimeExecutionMode.AUTOMATIC:
+            return RuntimeExecutionMode.BATCH if self.is_bounded else RuntimeExecutionMode.STREAMING
+        return mode
+
+    def _parallelism(self) -> int:
+        asked = [each.parallelism for each in self._component.transformations]
+        return max([self._context.parallelism(), *asked])
+
+    def _lowered(self) -> Lowered:
+        session = self._context.session
+        mode = self._mode()
+        if mode == RuntimeExecutionMode.BATCH and not self.is_bounded:
+            raise ValueError(
+                "Detected an UNBOUNDED source with the 'execution.runtime-mode' set to 'BATCH'. "
+                "This combination is not allowed, please set the 'execution.runtime-mode' to "
+                "STREAMING or AUTOMATIC."
+            )
+        rows = {each.number: self._rows(each) for each in self._component.of(SourceOf)}
+        configuration = self._context.configuration
+        parameters = configuration.get_string("pipeline.global-job-parameters", "") or ""
+        contexts = ContextFactory(
+            dict(part.split(":", 1) for part in parameters.split(",") if ":" in part),
+            configuration.get_string("python.metric.enabled", "true") != "false",
+        )
+        settings = Settings(
+            self._job,
+            self._parallelism(),
+            self.is_bounded,
+            mode == RuntimeExecutionMode.BATCH,
+            contexts,
+        )
+        return lowered(self._component, rows, settings, session)
+
+    def _rows(self, each: SourceOf) -> SourceRows:
+        assert each.source is not None
+        return each.source.read(self._context, not self.is_bounded)
+
+    # Bounded
+
+    def frame(self, sink: SinkOf) -> DataFrame:
+        """Return what a sink of a bounded component would write."""
+        query = self._lowered()
+        return query.rows_of(sink, query.frame)
+
+    def run(self) -> None:
+        """Run a bounded component to its end."""
+        query = self._lowered()
+        self._write(query, query.frame, None)
+
+    def _write(self, query: Lowered, frame: DataFrame, batch: int | None) -> None:
+        here = {
+            sink.number: sink.sink for sink, _ in query.sinks if isinstance(sink.sink, DriverSink)
+        }
+        others = [sink for sink, _ in query.sinks if sink.number not in here]
+        is_kept = len(others) + bool(here) > 1
+        if is_kept:
+            frame = frame.persist()
+        try:
+            for sink in others:
+                assert sink.sink is not None
+                sink.sink.write(query.rows_of(sink, frame), self._context, batch)
+            if here:
+                _take(query.values_of(frame), here)
+        finally:
+            if is_kept:
+                frame.unpersist()
+
+    # Unbounded
+
+    def started(self, name: str) -> StreamingQuery:
+        """Start the query of an unbounded component."""
+        session = self._context.session
+        settings = {
+            _PARTITIONS: str(self._parallelism()),
+            _PROVIDER: _ROCKSDB,
+            # Functions that are open stay in the interpreter of their subtask.
+            _INTERPRETER: "shared",
+            # Timers are read until the first that is not due.
+            _CHUNK: str(_TIMERS_AT_ONCE),
+        }
+        with _starting, _Set(session, settings):
+            query = self._lowered()
+            checkpoint = self._checkpoint()
+            only = query.sinks[0][0] if len(query.sinks) == 1 else None
+            if only is not None and not isinstance(only.sink, DriverSink):
+                assert only.sink is not None
+                rows = query.rows_of(only, query.frame)
+                started = only.sink.start(rows, self._context, checkpoint, name)
+                if started is not None:
+                    return started
+
+            def write(batch: DataFrame, number: int) -> None:
+                self._write(query, batch, number)
+
+            writer = query.frame.writeStream.foreachBatch(write)
+            writer = writer.option("checkpointLocation", checkpoint).queryName(name)
+            if self.ends():
+                writer = writer.trigger(availableNow=True)
+            return writer.start()
+
+    def ends(self) -> bool:
+        """Return whether the query ends when it has processed what there is."""
+        unbounded = [
+            each.source
+            for each in self._component.of(SourceOf)
+            if each.source.boundedness() == Boundedness.CONTINUOUS_UNBOUNDED
+        ]
+        return all(getattr(source, "ends", False) for source in unbounded)
+
+    def close(self) -> None:
+        """Have the functions of an unbounded component closed on all executors."""
+        session, job = self._context.session, self._job
+        tasks = max(self._context.parallelism(), _default_parallelism(session))
+
+        def closed(_: int) -> None:
+            close_job(job)
+
+        function = F.udf(closed, "void", useArrow=False).asNondeterministic()
+        with _starting, _Set(session, {_INTERPRETER: "shared"}):
+            session.range(0, tasks, 1, tasks).select(function("id")).write.format("noop").mode(
+                "overwrite"
+            ).save()
+
+    def _checkpoint(self) -> str:
+        configuration = self._context.configuration
+        for key in ("execution.checkpointing.dir", "state.checkpoints.dir"):
+            found = configuration.get_string(key, None)
+            if found:
+                return str(found)
+        return tempfile.mkdtemp(prefix="pyflow-checkpoint-")
+
+
+def _default_parallelism(session: SparkSession) -> int:
+    classic = hasattr(session, "_jsparkSession")
+    return int(session.sparkContext.defaultParallelism) if classic else 1
+
+
+def values_of(outputs: tuple[Output, ...], number: int, context: Context) -> DataFrame:
+    """Return the pickled elements of a bounded stream with their timestamps.
+
+    Parameters
+    ----------
+    outputs
+        Where they come from.
+    number
+        That no transformation has.
+    context
+        The session, and the settings.
+
+    Raises
+    ------
+    ValueError
+        If the stream is unbounded.
+    """
+    sink = SinkOf(number, "Values", None, input=Input(outputs), sink=ValuesSink())
+    (component,) = components([sink])
+    running = _Running(component, context, uuid.uuid4().hex)
+    if not running.is_bounded:
+        raise ValueError("an unbounded stream cannot be cached")
+    return running.frame(sink)
+
+
+def _take(frame: DataFrame, sinks: dict[int, Any]) -> None:
+    """Give rows to sinks in the program's own process, as they come."""
+    for target, key, value in local_rows(frame):
+        sinks[target].take(bytes(value), int(key))
+    for sink in sinks.values():
+        sink.flush()
+
+
+class _Set:
+    """Settings of a session that hold for what is started meanwhile."""
+
+    def __init__(self, session: Any, settings: dict[str, str]) -> None:
+        self._conf = session.conf
+        self._settings = settings
+
+    def __enter__(self) -> None:
+        self._before = {key: self._conf.get(key, None) for key in self._settings}
+        for key, value in self._settings.items():
+            self._conf.set(key, value)
+
+    def __exit__(self, *_: object) -> None:
+        for key, value in self._before.items():
+            if value is None:
+                self._conf.unset(key)
+            else:
+                self._conf.set(key, value)

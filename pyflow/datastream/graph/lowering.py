@@ -1,0 +1,465 @@
+"""From the graph of a program to queries of Spark.
+
+Transformations that are connected make one query. It has a stage for each source, and one for each
+number of shuffles that an operator with state is behind; a chain is part of each stage that its
+elements come from. Stages follow each other in a line:
+
+    source and chain, source and chain -> union -> shuffle, stage 1 -> shuffle, stage 2 -> sinks
+
+A row says by its target where it goes. It passes stages that its target is not in, so that a
+function runs once for an element, however many branches are behind it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from pyflow.datastream.connectors.base import Boundedness
+from pyflow.datastream.graph.pickling import pickled
+from pyflow.datastream.graph.transformations import (
+    Chained,
+    Input,
+    Output,
+    ShuffledInput,
+    SinkOf,
+    SourceOf,
+    Stateful,
+    Transformation,
+)
+from pyflow.datastream.runtime.chain import Link, Node, Route, SinkRoute
+from pyflow.datastream.runtime.chained import AssignTimestamps
+from pyflow.datastream.runtime.keyed_stage import (
+    WATERMARK_SHIFT,
+    BoundedStage,
+    KeyedStage,
+    StageSpec,
+    TargetSpec,
+)
+from pyflow.datastream.runtime.source_stage import SourceSpec, SourceStage
+from pyflow.session.builder import INSTALL_STATE, import_state_messages
+from pyflow.util.exceptions import TableException
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from pyflow.datastream.connectors.base import SourceRows
+    from pyflow.datastream.runtime.contexts import ContextFactory
+
+__all__ = ["Component", "Lowered", "components", "lowered"]
+
+_TARGET, _KEY, _INPUT, _TIME, _VALUE, _PHASE, _SEQUENCE = (
+    "pyflow_target",
+    "pyflow_key",
+    "pyflow_input",
+    "pyflow_time",
+    "pyflow_value",
+    "pyflow_phase",
+    "pyflow_sequence",
+)
+_WATERMARK, _MOMENT = "pyflow_watermark", "pyflow_moment"
+
+
+@dataclass
+class Component:
+    """Transformations that are connected, in an order in which inputs come before outputs."""
+
+    transformations: list[Transformation] = field(default_factory=list)
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        """Return those of a kind."""
+        return [each for each in self.transformations if isinstance(each, kind)]
+
+
+def components(sinks: Sequence[SinkOf]) -> list[Component]:
+    """Return the components of what leads to sinks."""
+    order: list[Transformation] = []
+    group: dict[int, int] = {}
+
+    def root(number: int) -> int:
+        while group[number] != number:
+            number = group[number]
+        return number
+
+    def visit(each: Transformation) -> None:
+        if each.number in group:
+            return
+        group[each.number] = each.number
+        for entry in each.inputs():
+            for output in entry.outputs:
+                visit(output.of)
+                group[root(output.of.number)] = root(each.number)
+        order.append(each)
+
+    for sink in sinks:
+        visit(sink)
+    found: dict[int, Component] = {}
+    for each in order:
+        found.setdefault(root(each.number), Component()).transformations.append(each)
+    return list(found.values())
+
+
+@dataclass
+class Lowered:
+    """A query.
+
+    Parameters
+    ----------
+    frame
+        Its rows, those of all sinks.
+    sinks
+        The sinks, and the column of each; None for the value itself.
+    """
+
+    frame: DataFrame
+    sinks: list[tuple[SinkOf, str | None]]
+
+    def rows_of(self, sink: SinkOf, frame: DataFrame) -> DataFrame:
+        """Return the rows of a sink in a frame, with its own columns."""
+        name = {each.number: name for each, name in self.sinks}[sink.number]
+        if len(self.sinks) > 1:
+            frame = frame.where(_column(_TARGET) == sink.number)
+        if name is None:
+            return frame.select(_column(_VALUE).alias("value"))
+        return frame.select(F.col(f"`{name}`.*"))
+
+    def values_of(self, frame: DataFrame) -> DataFrame:
+        """Return targets, keys and values, in the order in which they came."""
+        return frame.select(*map(_column, (_TARGET, _KEY, _VALUE)))
+
+
+def lowered(
+    component: Component,
+    rows: dict[int, SourceRows],
+    settings: Settings,
+    session: SparkSession,
+) -> Lowered:
+    """Return the query that a component becomes.
+
+    Parameters
+    ----------
+    component
+        What is connected.
+    rows
+        Of each source, by its number.
+    settings
+        How it runs.
+    session
+        Of Spark.
+    """
+    return _Lowering(component, settings, session).lowered(rows)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a query runs.
+
+    Parameters
+    ----------
+    job
+        The identity of the job.
+    parallelism
+        How many subtasks are behind a shuffle.
+    is_bounded
+        Whether all input ends.
+    is_batch
+        Whether only final results are wanted, of elements in the order of their times.
+    contexts
+        Makes what functions are opened with.
+    """
+
+    job: str
+    parallelism: int
+    is_bounded: bool
+    is_batch: bool
+    contexts: ContextFactory
+
+
+class _Lowering:
+    def __init__(self, component: Component, settings: Settings, session: SparkSession) -> None:
+        self._component = component
+        self._settings = settings
+        self._session = session
+        self._levels: dict[int, int] = {}
+        self._consumers: dict[Output, list[tuple[Transformation, int, Input]]] = {}
+        for each in component.transformations:
+            for number, entry in enumerate(each.inputs()):
+                for output in entry.outputs:
+                    self._consumers.setdefault(output, []).append((each, number, entry))
+        self._sinks: list[tuple[SinkOf, str | None]] = []
+        self._sink_fields: list[spark.StructField] = []
+        for sink in component.of(SinkOf):
+            self._add_sink(sink)
+
+    def _add_sink(self, sink: SinkOf) -> None:
+        assert sink.sink is not None
+        given = sink.sink.schema(sink.input_type)
+        schema: Any = spark.StructType.fromDDL(given) if isinstance(given, str) else given
+        fields = schema.fields
+        if [(each.name, each.dataType) for each in fields] == [("value", spark.BinaryType())]:
+            self._sinks.append((sink, None))
+            return
+        name = f"pyflow_sink{sink.number}"
+        self._sinks.append((sink, name))
+        self._sink_fields.append(spark.StructField(name, schema))
+
+    def lowered(self, rows: dict[int, SourceRows]) -> Lowered:
+        order = self._component.transformations
+        for each in order:
+            self._levels[each.number] = self._level(each)
+        frames = [self._source(each, rows[each.number]) for each in self._component.of(SourceOf)]
+        frame = functools.reduce(lambda one, other: one.union(other), frames)
+        deepest = max(self._levels.values(), default=0)
+        if deepest == 0:
+            # Rows that have a watermark alone; a stage leaves them out.
+            frame = frame.where(_column(_TARGET) != 0)
+        for level in range(1, deepest + 1):
+            frame = self._stage(frame, level)
+        return Lowered(frame, self._sinks)
+
+    def _level(self, each: Transformation) -> int:
+        """Return how many shuffles are before what a transformation emits."""
+        before = [
+            self._levels[output.of.number] for entry in each.inputs() for output in entry.outputs
+        ]
+        return max(before, default=0) + isinstance(each, Stateful)
+
+    # Nodes
+
+    def _nodes(self, roots: Iterable[Transformation]) -> dict[int, Node]:
+        """Return the operators of a stage by their numbers: roots, and the chains behind them."""
+        nodes: dict[int, Node] = {}
+        waiting = list(roots)
+        while waiting:
+            each = waiting.pop()
+            if each.number in nodes:
+                continue
+            node = nodes[each.number] = Node(
+                each.name, self._operator(each), each.type_info, dict(each.tag_types)
+            )
+            for tag in (None, *each.tag_types):
+                for consumer, number, entry in self._consumers.get(Output(each, tag), ()):
+                    node.links.append(Link(tag, self._way(consumer, number, entry)))
+                    if isinstance(consumer, Chained):
+                        waiting.append(consumer)
+        return nodes
+
+    def _operator(self, each: Transformation) -> Any:
+        if isinstance(each, Chained):
+            return each.operator
+        if isinstance(each, Stateful):
+            assert each.make is not None
+            return each.make(is_batch=self._settings.is_batch)
+        return None
+
+    def _way(self, consumer: Transformation, number: int, entry: Input) -> Any:
+        if isinstance(consumer, SinkOf):
+            assert consumer.sink is not None
+            place = next(
+                (
+                    place
+                    for place, each in enumerate(self._sink_fields)
+                    if each.name == f"pyflow_sink{consumer.number}"
+                ),
+                None,
+            )
+            return SinkRoute(consumer.number, consumer.sink.encoder(consumer.input_type), place)
+        if isinstance(consumer, Stateful):
+            assert isinstance(entry, ShuffledInput)
+            target = -consumer.number if entry.is_broadcast else consumer.number
+            reserved = _Reserved(self._session, target, self._settings.parallelism)
+            return Route(target, number, entry.distribution(reserved))
+        return consumer.number
+
+    # Stages
+
+    def _source(self, source: SourceOf, rows: SourceRows) -> DataFrame:
+        nodes = self._nodes([source])
+        self._refuse_several_watermarks(nodes)
+        contexts = self._settings.contexts
+        spec = SourceSpec(rows.decoder, source.number, nodes, len(self._sink_fields), contexts)
+        function = SourceStage(
+            pickled(spec, nodes), self._settings.job, source.number, _named(nodes)
+        )
+        columns = map(_column, rows.frame.columns)
+        frame = rows.frame.select(F.inline(self._function(function)(*columns)))
+        assert source.source is not None
+        # Sources that end hold no watermark back.
+        if source.source.boundedness() == Boundedness.CONTINUOUS_UNBOUNDED:
+            # Spark takes no watermark for that of 1970, which is its lowest.
+            known = _column(_WATERMARK) > F.lit(-WATERMARK_SHIFT)
+            shifted = F.least(_column(_WATERMARK), F.lit(WATERMARK_SHIFT)) + F.lit(WATERMARK_SHIFT)
+            moment = F.timestamp_millis(shifted)
+            frame = frame.withColumn(_MOMENT, F.when(known, moment))
+            frame = frame.withWatermark(f"`{_MOMENT}`", "0 seconds")
+        return self._ordered(frame)
+
+    def _refuse_several_watermarks(self, nodes: dict[int, Node]) -> None:
+        """Spark has one watermark for the rows of a source."""
+        found: set[str] = set()
+
+        def visit(number: int, last: str | None) -> None:
+            node = nodes[number]
+            if isinstance(node.operator, AssignTimestamps) and node.operator.has_watermarks:
+                last = node.name
+            for link in node.links:
+                if isinstance(link.to, int):
+                    visit(link.to, last)
+                elif isinstance(link.to, Route) and last is not None:
+                    found.add(last)
+
+        for number, node in nodes.items():
+            if node.operator is None:
+                visit(number, None)
+        if len(found) > 1:
+            raise TableException(
+                "watermarks are assigned in several branches behind one source, by "
+                f"{', '.join(sorted(found))}: Spark has one watermark. Assign it before the "
+                "stream branches."
+            )
+
+    def _stage(self, frame: DataFrame, level: int) -> DataFrame:
+        roots = [
+            each for each in self._component.of(Stateful) if self._levels[each.number] == level
+        ]
+        nodes = self._nodes(roots)
+        self._refuse_late_watermarks(nodes)
+        targets = {}
+        for each in roots:
+            selectors = tuple(entry.selector for entry in each.shuffled)
+            targets[each.number] = TargetSpec(selectors)
+            if any(entry.is_broadcast for entry in each.shuffled):
+                targets[-each.number] = TargetSpec((None,) * len(selectors))
+        settings = self._settings
+        spec = StageSpec(
+            settings.job,
+            -level,
+            nodes,
+            targets,
+            len(self._sink_fields),
+            settings.is_bounded,
+            settings.is_batch,
+            settings.contexts,
+        )
+        made = self._bounded if settings.is_bounded else self._unbounded
+        return self._ordered(made(frame, level, pickled(spec, nodes), nodes))
+
+    def _bounded(
+        self, frame: DataFrame, level: int, spec: bytes, nodes: dict[int, Node]
+    ) -> DataFrame:
+        """Return what a stage of bounded rows emits: a function of sorted rows."""
+        settings = self._settings
+        keys = [_column(_TARGET), _column(_KEY)]
+        times = [_column(_TIME)] if settings.is_batch else []
+        frame = frame.repartition(settings.parallelism, *keys)
+        frame = frame.sortWithinPartitions(*keys, *times, _column(_SEQUENCE))
+        function = BoundedStage(spec, settings.job, -level, _named(nodes))
+        return frame.select(F.inline(self._function(function)(*map(_column, frame.columns))))
+
+    def _unbounded(
+        self, frame: DataFrame, level: int, spec: bytes, nodes: dict[int, Node]
+    ) -> DataFrame:
+        """Return what a stage of unbounded rows emits: a processor that keeps state."""
+        try:
+            import_state_messages()
+        except ImportError as error:
+            raise TableException(f"operators with state: {error}; {INSTALL_STATE}") from error
+        schema = spark.StructType(self._fields())
+        processor: Any = KeyedStage(spec, self._settings.job, -level, schema.names)
+        grouped: Any = frame.groupBy(_column(_TARGET), _column(_KEY))
+        made: DataFrame = grouped.transformWithState(processor, schema, "Append", "EventTime")
+        return made
+
+    def _function(self, function: Any) -> Any:
+        """Return a function of Spark that emits rows."""
+        returned = spark.ArrayType(spark.StructType(self._fields()))
+        return F.udf(function, returned, useArrow=False).asNondeterministic()
+
+    def _refuse_late_watermarks(self, nodes: dict[int, Node]) -> None:
+        for node in nodes.values():
+            if isinstance(node.operator, AssignTimestamps) and node.operator.has_watermarks:
+                raise TableException(
+                    f"operator '{node.name}' assigns watermarks behind a shuffle: Spark has one "
+                    "watermark, that of the sources. Assign timestamps and watermarks before the "
+                    "first key_by(), connect() or partitioning."
+                )
+
+    def _fields(self) -> list[spark.StructField]:
+        """Return the columns of rows that stages emit."""
+        return [
+            spark.StructField(_TARGET, spark.IntegerType()),
+            spark.StructField(_INPUT, spark.IntegerType()),
+            spark.StructField(_KEY, spark.BinaryType()),
+            spark.StructField(_TIME, spark.LongType()),
+            spark.StructField(_VALUE, spark.BinaryType()),
+            spark.StructField(_WATERMARK, spark.LongType()),
+            spark.StructField(_PHASE, spark.IntegerType()),
+            spark.StructField(_SEQUENCE, spark.LongType()),
+            *self._sink_fields,
+        ]
+
+    def _ordered(self, frame: DataFrame) -> DataFrame:
+        """Return the columns that stages take, with the order of rows last."""
+        names = [_TARGET, _KEY, _INPUT, _TIME, _VALUE, _PHASE]
+        names += [each.name for each in self._sink_fields]
+        return frame.select(*map(_column, (*names, _SEQUENCE)))
+
+
+def _named(nodes: dict[int, Node]) -> str:
+    """Return the names of a stage's operators, for plans and metrics."""
+    return " -> ".join(node.name for node in nodes.values())
+
+
+def _column(name: str) -> Column:
+    return F.col(f"`{name}`")
+
+
+class _Reserved(Sequence[bytes]):
+    """For each subtask a key that Spark sends there, found when it is asked for.
+
+    Parameters
+    ----------
+    session
+        Of Spark.
+    target
+        The operator that elements go to.
+    count
+        How many subtasks there are.
+    """
+
+    def __init__(self, session: SparkSession, target: int, count: int) -> None:
+        self._session = session
+        self._target = target
+        self._count = count
+        self._keys: list[bytes] | None = None
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._found()[place]
+
+    def _found(self) -> list[bytes]:
+        if self._keys is None:
+            self._keys = _reserved(self._session, self._target, self._count)
+        return self._keys
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list, (self._found(),)
+
+
+def _reserved(session: SparkSession, target: int, count: int) -> list[bytes]:
+    found: dict[int, bytes] = {}
+    first, step = 0, 64 * count
+    while len(found) < count:
+        key = F.encode(F.col("id").cast("string"), "utf-8")
+        subtask = F.pmod(F.hash(F.lit(target).cast("int"), key), F.lit(count))
+        for row in session.range(first, first + step).select(key, subtask).collect():
+            found.setdefault(row[1], bytes(row[0]))
+        first += step
+    return [found[subtask] for subtask in range(count)]

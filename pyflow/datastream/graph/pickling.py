@@ -1,0 +1,68 @@
+"""Functions of a program, on their way to executors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyspark import cloudpickle
+
+if TYPE_CHECKING:
+    from pyflow.datastream.runtime.chain import Node
+
+__all__ = ["UnpicklableFunctionError", "pickled"]
+
+
+class UnpicklableFunctionError(TypeError):
+    """A function of a program cannot be sent to executors."""
+
+
+def pickled(spec: Any, nodes: Mapping[int, Node]) -> bytes:
+    """Return a stage, pickled.
+
+    Raises
+    ------
+    UnpicklableFunctionError
+        If a function of it cannot be pickled. It says which one, and what it has captured.
+    """
+    try:
+        return bytes(cloudpickle.dumps(spec))
+    except Exception as error:
+        for node in nodes.values():
+            reason = _reason(node.operator)
+            if reason is not None:
+                raise UnpicklableFunctionError(
+                    f"operator '{node.name}' cannot be sent to executors: {reason}"
+                ) from error
+        raise
+
+
+def _reason(operator: Any) -> str | None:
+    """Why an operator cannot be pickled; None if it can."""
+    try:
+        cloudpickle.dumps(operator)
+    except Exception as error:
+        function = getattr(operator, "function", operator)
+        for name, captured in _captured(function):
+            try:
+                cloudpickle.dumps(captured)
+            except Exception as own:
+                return f"its function has captured '{name}', a {type(captured).__name__}: {own}"
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def _captured(function: Any) -> Iterator[tuple[str, Any]]:
+    """What a function refers to: its closure, globals that it names, or its attributes."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        yield from getattr(function, "__dict__", {}).items()
+        return
+    for name, cell in zip(code.co_freevars, function.__closure__ or ()):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:
+            continue
+    for name in code.co_names:
+        if name in function.__globals__:
+            yield name, function.__globals__[name]

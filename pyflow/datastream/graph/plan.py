@@ -1,0 +1,85 @@
+"""The graph of a program as JSON, in the form of Flink's plans."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyflow.datastream.graph.transformations import (
+    Input,
+    ShuffledInput,
+    SinkOf,
+    SourceOf,
+    Transformation,
+)
+
+if TYPE_CHECKING:
+    from pyflow.datastream.runtime.keys import Distribution
+
+__all__ = ["of"]
+
+_STRATEGIES = {
+    "Broadcast": "BROADCAST",
+    "ByKey": "HASH",
+    "Custom": "CUSTOM",
+    "Forward": "FORWARD",
+    "RoundRobin": "REBALANCE",
+    "Shuffled": "SHUFFLE",
+    "Single": "GLOBAL",
+}
+
+
+def of(sinks: Sequence[SinkOf], parallelism: int) -> str:
+    """Return the graph that leads to sinks.
+
+    Parameters
+    ----------
+    sinks
+        What the program writes to.
+    parallelism
+        Of operators that have none of their own.
+    """
+    known: dict[int, Transformation] = {}
+
+    def visit(each: Transformation) -> None:
+        if each.number in known:
+            return
+        for entry in each.inputs():
+            for output in entry.outputs:
+                visit(output.of)
+        known[each.number] = each
+
+    for sink in sinks:
+        visit(sink)
+    nodes = [_node(known[number], parallelism) for number in sorted(known)]
+    return json.dumps({"nodes": nodes}, indent=2)
+
+
+def _node(each: Transformation, parallelism: int) -> dict[str, Any]:
+    node: dict[str, Any] = {
+        "id": each.number,
+        "type": each.name,
+        "pact": _pact(each),
+        "contents": each.description or each.name,
+        "parallelism": each.parallelism if each.parallelism > 0 else parallelism,
+    }
+    predecessors = [
+        {"id": output.of.number, "ship_strategy": _strategy(entry), "side": "second"}
+        for entry in each.inputs()
+        for output in entry.outputs
+    ]
+    return {**node, "predecessors": predecessors} if predecessors else node
+
+
+def _pact(each: Transformation) -> str:
+    if isinstance(each, SourceOf):
+        return "Data Source"
+    return "Data Sink" if isinstance(each, SinkOf) else "Operator"
+
+
+def _strategy(entry: Input) -> str:
+    if not isinstance(entry, ShuffledInput):
+        return "FORWARD"
+    distribution: Distribution = entry.distribution(())
+    return _STRATEGIES[type(distribution).__name__]

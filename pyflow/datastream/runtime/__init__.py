@@ -1,0 +1,1 @@
+"""On executors: the operators of data streams, their chains, state, timers and windows."""

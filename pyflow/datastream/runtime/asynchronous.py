@@ -1,0 +1,5 @@
+"""temporary."""
+
+
+class AsyncOperator:
+    def __init__(self, d): ...

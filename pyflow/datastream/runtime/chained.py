@@ -1,0 +1,209 @@
+"""Operators without state, which are fused into chains.
+
+The functions that they become have their operator as a variable, by which errors name it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pyflow.common.watermark_strategy import WatermarkStrategy
+from pyflow.datastream.functions import Function, ProcessFunction
+from pyflow.datastream.output_tag import OutputTag
+from pyflow.datastream.runtime.chain import ChainContext, ChainOperator
+from pyflow.datastream.runtime.keys import method_of
+from pyflow.datastream.runtime.operator import MIN_WATERMARK, Emit
+from pyflow.datastream.runtime.timer_service import StatelessTimerService
+
+if TYPE_CHECKING:
+    from pyflow.datastream.functions import RuntimeContext
+
+__all__ = [
+    "AssignTimestamps",
+    "ChainedFunction",
+    "Filter",
+    "FlatMap",
+    "Map",
+    "Process",
+    "close_function",
+    "emitting",
+    "open_function",
+]
+
+
+def open_function(function: Any, context: RuntimeContext) -> None:
+    """Open a function, if it is more than a callable."""
+    if isinstance(function, Function):
+        function.open(context)
+
+
+def close_function(function: Any) -> None:
+    """Close a function, if it is more than a callable."""
+    if isinstance(function, Function):
+        function.close()
+
+
+def emitting(context: Any) -> Callable[[Any, int | None], None]:
+    """Return what emits the elements that a process function yields, with their timestamp.
+
+    Parameters
+    ----------
+    context : ChainContext or KeyedContext
+    """
+    emit, emit_side = context.emit, context.emit_side
+
+    def emit_all(made: Any, timestamp: int | None) -> None:
+        if made is None:
+            return
+        for each in made:
+            if type(each) is tuple and len(each) == 2 and isinstance(each[0], OutputTag):
+                emit_side(each[0], each[1], timestamp)
+            else:
+                emit(each, timestamp)
+
+    return emit_all
+
+
+class ChainedFunction(ChainOperator):
+    """An operator that runs a user-defined function.
+
+    Parameters
+    ----------
+    function : Function or callable
+    """
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def start(self, context: ChainContext) -> Emit:
+        """Open the operator, and return what takes its elements."""
+        open_function(self.function, context.runtime_context)
+        return self.processing(context)
+
+    def processing(self, context: ChainContext) -> Emit:
+        """Return what takes the operator's elements."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close the function."""
+        close_function(self.function)
+
+
+class Map(ChainedFunction):
+    """``map``."""
+
+    def processing(self, context: ChainContext) -> Emit:
+        """Return what takes the operator's elements."""
+        emit, apply = context.emit, method_of(self.function, "map")
+
+        def process(value: Any, timestamp: int | None, operator: Any = self) -> None:
+            emit(apply(value), timestamp)
+
+        return process
+
+
+class FlatMap(ChainedFunction):
+    """``flat_map``."""
+
+    def processing(self, context: ChainContext) -> Emit:
+        """Return what takes the operator's elements."""
+        emit, apply = context.emit, method_of(self.function, "flat_map")
+
+        def process(value: Any, timestamp: int | None, operator: Any = self) -> None:
+            made = apply(value)
+            if made is None:
+                raise TypeError("flat_map() returned None; return an iterable or yield elements")
+            for each in made:
+                emit(each, timestamp)
+
+        return process
+
+
+class Filter(ChainedFunction):
+    """``filter``."""
+
+    def processing(self, context: ChainContext) -> Emit:
+        """Return what takes the operator's elements."""
+        emit, apply = context.emit, method_of(self.function, "filter")
+
+        def process(value: Any, timestamp: int | None, operator: Any = self) -> None:
+            if apply(value):
+                emit(value, timestamp)
+
+        return process
+
+
+class Process(ChainedFunction):
+    """``process`` of a stream without keys."""
+
+    def processing(self, context: ChainContext) -> Emit:
+        """Return what takes the operator's elements."""
+        emit_all = emitting(context)
+        own = _ProcessContext(StatelessTimerService(context.watermark))
+        apply = self.function.process_element
+
+        def process(value: Any, timestamp: int | None, operator: Any = self) -> None:
+            own._timestamp = timestamp
+            emit_all(apply(value, own), timestamp)
+
+        return process
+
+
+class _ProcessContext(ProcessFunction.Context):
+    def __init__(self, timer_service: StatelessTimerService) -> None:
+        self._timer_service = timer_service
+        self._timestamp: int | None = None
+
+    def timestamp(self) -> int | None:
+        return self._timestamp
+
+    def timer_service(self) -> StatelessTimerService:
+        return self._timer_service
+
+
+class AssignTimestamps(ChainOperator):
+    """``assign_timestamps_and_watermarks``.
+
+    Parameters
+    ----------
+    strategy : WatermarkStrategy
+    """
+
+    def __init__(self, strategy: WatermarkStrategy) -> None:
+        self._strategy = strategy
+        self._watermark = MIN_WATERMARK
+
+    @property
+    def has_watermarks(self) -> bool:
+        """Whether it assigns watermarks, not timestamps alone."""
+        return self._strategy.max_out_of_orderness is not None
+
+    def current_watermark(self) -> int:
+        """Return the last watermark."""
+        return self._watermark
+
+    def start(self, context: ChainContext) -> Emit:
+        """Open the operator, and return what takes its elements."""
+        emit = context.emit
+        assigner = self._strategy.timestamp_assigner
+        assign = None if assigner is None else assigner.extract_timestamp
+        delay = self._strategy.max_out_of_orderness
+        if delay is None:
+
+            def process(value: Any, timestamp: int | None, operator: Any = self) -> None:
+                known = MIN_WATERMARK if timestamp is None else timestamp
+                emit(value, timestamp if assign is None else assign(value, known))
+
+            return process
+        behind = delay.to_millis() + 1
+
+        def process_with_watermark(value: Any, timestamp: int | None, operator: Any = self) -> None:
+            if assign is not None:
+                known = MIN_WATERMARK if timestamp is None else timestamp
+                timestamp = assign(value, known)
+            if timestamp is not None and timestamp - behind > operator._watermark:
+                operator._watermark = timestamp - behind
+            emit(value, timestamp)
+
+        return process_with_watermark

@@ -1,0 +1,570 @@
+"""What is behind a shuffle: operators with state, timers and the chains behind them.
+
+A stage has all operators that are behind as many shuffles. Rows are sorted by the operator that they
+go to, their target, and by the bytes of their key; rows for later stages and for sinks pass. In
+each partition a row of Spark's plan comes before all others and one after them, see
+ControlRowsExec.scala.
+
+Unbounded input. The stage is a processor of Spark's ``transformWithState``. A batch has one
+watermark:
+
+    first     which timers are due is read from the index, and the watermark of the batch before
+    a key     rows that were emitted before the watermark (phase 0), at the watermark before;
+              timers that are due; the other rows (phase 1), at the new watermark; timers that have
+              become due
+    last      timers of keys without rows; what has changed of the index is written
+
+What is emitted before the watermark is again of phase 0 for the next stage: it comes there before
+the watermark, as in Flink.
+
+Bounded input. The stage is a plain function of rows. Those of a key follow each other, at the lowest
+watermark. The end of the key is the end of time for it: all its timers fire, and its state is
+dropped.
+"""
+
+from __future__ import annotations
+
+import functools
+import pickle
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyflow.datastream.runtime.chain import NO_TARGET, Chain, Node
+from pyflow.datastream.runtime.contexts import ContextFactory
+from pyflow.datastream.runtime.errors import OperatorError
+from pyflow.datastream.runtime.keys import ByKey
+from pyflow.datastream.runtime.life_cycle import taken
+from pyflow.datastream.runtime.operator import (
+    MAX_WATERMARK,
+    MIN_WATERMARK,
+    KeyedContext,
+    Operator,
+)
+from pyflow.datastream.runtime.state import StateFactory
+from pyflow.datastream.runtime.storage import (
+    ABSENT,
+    PROTOCOL,
+    BroadcastStorage,
+    Families,
+    MemoryStorage,
+    Storage,
+    StoreStorage,
+)
+from pyflow.datastream.runtime.timers import (
+    EVENT_TIME,
+    PROCESSING_TIME,
+    SWEEP,
+    DueTimers,
+    Timer,
+    TimerIndex,
+)
+from pyflow.datastream.state import State, StateDescriptor
+from pyflow.streaming.runtime.rows import row_maker
+
+__all__ = ["WATERMARK_SHIFT", "BoundedStage", "KeyedStage", "StageSpec", "TargetSpec"]
+
+# Numbers of ControlRowsExec.scala.
+_FIRST = -(1 << 31)
+_LAST = (1 << 31) - 1
+
+#: Spark's watermarks begin at 0. What Spark has is later by these milliseconds.
+WATERMARK_SHIFT = 1 << 46
+
+_WATERMARK = b"watermark"
+# Sweeps are rounded up to a part of their time to live, so that a key has few of them.
+_SWEEPS = 4
+
+
+@dataclass(frozen=True)
+class TargetSpec:
+    """An operator of a stage.
+
+    Parameters
+    ----------
+    selectors
+        Of each input, what makes its keys; None where elements have none.
+    """
+
+    selectors: tuple[ByKey | None, ...]
+
+
+@dataclass(frozen=True)
+class StageSpec:
+    """What runs in a stage.
+
+    Parameters
+    ----------
+    job
+        The identity of the job.
+    number
+        Of the stage.
+    nodes
+        All operators, by number. Those that are targets have operators with state.
+    targets
+        By the number of the operator. That of a broadcast input is its negative.
+    width
+        How many columns rows have for sinks.
+    bounded
+        Whether the input ends, and state is dropped with its key.
+    fires_processing_time
+        Whether timers of the processing time fire at the end of bounded input.
+    contexts
+        Makes what functions are opened with.
+    """
+
+    job: str
+    number: int
+    nodes: Mapping[int, Node]
+    targets: Mapping[int, TargetSpec]
+    width: int
+    bounded: bool
+    fires_processing_time: bool
+    contexts: ContextFactory
+
+
+class KeyedStage:
+    """A processor of PySpark's ``transformWithState``.
+
+    Parameters
+    ----------
+    spec : bytes
+        A `StageSpec`, pickled. It is unpickled where its operators are opened.
+    job : str
+    number : int
+        Of the stage.
+    names : list of str
+        Of the columns of emitted rows.
+    """
+
+    def __init__(self, spec: bytes, job: str, number: int, names: list[str]) -> None:
+        self._spec = spec
+        self._job = job
+        self._number = number
+        self._names = names
+
+    def init(self, handle: Any) -> None:
+        """Open the state of a task; the driver asks for its schema that way, too."""
+        self._handle = handle
+        self._families = Families(handle)
+        self._index = TimerIndex(handle)
+        self._make = row_maker(self._names)
+        self._stage: _Stage | None = None
+
+    def _opened(self) -> _Stage:
+        if self._stage is None:
+            opened: _Stage = taken(
+                self._job, self._number, lambda: _Stage(pickle.loads(self._spec))
+            )
+            opened.bind(self._handle, self._families, self._index)
+            self._stage = opened
+        return self._stage
+
+    def handleInputRows(  # noqa: N802
+        self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
+    ) -> Iterator[Any]:
+        """The rows that are emitted for the rows of a key."""
+        stage = self._opened()
+        target = key[0]
+        if target == _FIRST:
+            stage.begin(timer_values.getCurrentWatermarkInMs())
+            return iter(())
+        if target == _LAST:
+            return map(self._make, stage.end())
+        if target == NO_TARGET:
+            return iter(())
+        if not stage.has(target):
+            return map(self._make, map(_passing, map(tuple, rows)))
+        found = sorted(map(tuple, rows), key=_place)
+        return map(self._make, stage.process(target, bytes(key[1]), found))
+
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: Any,
+        timerValues: Any,  # noqa: N803
+        expiredTimerInfo: Any,  # noqa: N803
+    ) -> Iterator[Any]:
+        """There are no timers of Spark."""
+        return iter(())
+
+    def close(self) -> None:
+        """What is open stays so for the next batch."""
+
+    def handleInitialState(self, key: Any, row: Any, timer_values: Any) -> None:  # noqa: N802
+        """There is none."""
+
+
+class BoundedStage:
+    """A function of the rows of bounded input, in the order of targets and keys.
+
+    Parameters
+    ----------
+    spec : bytes
+        A `StageSpec`, pickled. It is unpickled where its operators are opened.
+    job : str
+    number : int
+        Of the stage.
+    name : str
+        For plans and metrics.
+    """
+
+    def __init__(self, spec: bytes, job: str, number: int, name: str) -> None:
+        self._spec = spec
+        self._job = job
+        self._number = number
+        self.__name__ = name
+        self._stage: _Stage | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BoundedStage, (self._spec, self._job, self._number, self.__name__)
+
+    def __call__(self, *row: Any) -> list[tuple[Any, ...]]:
+        """Return the rows that come of one."""
+        stage = self._stage
+        if stage is None:
+            stage = self._stage = taken(
+                self._job, self._number, lambda: _Stage(pickle.loads(self._spec))
+            )
+        return stage.process_bounded(row)
+
+
+def _place(row: tuple[Any, ...]) -> Any:
+    return row[-1]
+
+
+def _passing(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row for a later stage, in the order of the columns that are emitted."""
+    target, key, number, moment, value, phase, *columns, sequence = row
+    return (target, number, key, moment, value, None, phase, sequence, *columns)
+
+
+class _Stage:
+    """The operators of a stage, open in a subtask."""
+
+    def __init__(self, spec: StageSpec) -> None:
+        self.is_bounded = spec.bounded
+        self._fires_processing_time = spec.fires_processing_time
+        self.watermark = MIN_WATERMARK
+        subtask = spec.contexts.subtask()
+        self.chain = Chain(
+            spec.nodes, spec.width, spec.contexts.runtime_context, subtask, lambda: self.watermark
+        )
+        self.storage: Storage = MemoryStorage() if spec.bounded else StoreStorage()
+        # What was to come by the end of the batch: the watermark, and the processing time.
+        self._reached = [MAX_WATERMARK, MAX_WATERMARK, MIN_WATERMARK]
+        self._due = [DueTimers(), DueTimers()]
+        self._due_by_key: dict[tuple[int, bytes], tuple[list[Timer], bytes]] = {}
+        self.target = 0
+        self.key = b""
+        self.user_key: Any = None
+        self._pickled_key: bytes | None = None
+        self._contexts: dict[int, _Context] = {}
+        self._operators: dict[int, Operator] = {}
+        self._selectors: dict[int, list[Callable[[Any], Any] | None]] = {}
+        for target, described in spec.targets.items():
+            self._selectors[target] = [
+                None if each is None else each.selected() for each in described.selectors
+            ]
+            if target > 0:
+                self._open(target, spec)
+
+    def _open(self, target: int, spec: StageSpec) -> None:
+        node = spec.nodes[target]
+        context = _Context(self, target, node.name, spec.contexts)
+        context.emit, sides = self.chain.outputs(target)
+
+        def emit_side(tag: Any, value: Any, timestamp: int | None) -> None:
+            emit = sides.get(tag.tag_id)
+            if emit is not None:
+                emit(value, timestamp)
+
+        context.emit_side = emit_side
+        operator: Operator = node.operator
+        operator.open(context)
+        self._contexts[target] = context
+        self._operators[target] = operator
+
+    @property
+    def failed(self) -> bool:
+        """Whether an exception has gone through the operators."""
+        return self.chain.failed
+
+    def close(self) -> None:
+        """Close all operators; the first error is raised."""
+        errors = []
+        closings = [*(each.close for each in self._operators.values()), self.chain.close]
+        for close in closings:
+            try:
+                close()
+            except Exception as error:
+                errors.append(error)
+        if errors:
+            raise errors[0]
+
+    def has(self, target: int) -> bool:
+        """Whether an operator is in this stage."""
+        return target in self._selectors
+
+    # A batch of unbounded input.
+
+    def bind(self, handle: Any, families: Families, index: TimerIndex) -> None:
+        """Use the state of a task."""
+        self._index = index
+        self._client = handle.stateful_processor_api_client
+        assert isinstance(self.storage, StoreStorage)
+        self.storage.bind(families)
+        self.storage.forget()
+        for context in self._contexts.values():
+            context.bind(families)
+
+    def begin(self, watermark: int) -> None:
+        """Begin a batch; its watermark is as Spark has it."""
+        reached = MIN_WATERMARK if watermark <= 0 else watermark - WATERMARK_SHIFT
+        if reached >= WATERMARK_SHIFT:
+            reached = MAX_WATERMARK
+        before = self.storage.get(_WATERMARK)
+        self._before = MIN_WATERMARK if before is ABSENT else before
+        self.storage.forget()
+        now = int(time.time() * 1000)
+        self._reached = [max(reached, self._before), now, now]
+        self._due_by_key = {}
+        for domain, until in enumerate(self._reached):
+            for timer, user_key in self._index.due(domain, until):
+                self._index.remove(timer)
+                timers, _ = self._due_by_key.setdefault((timer.target, timer.key), ([], user_key))
+                timers.append(timer)
+
+    def end(self) -> list[tuple[Any, ...]]:
+        """The rows of timers of keys that have no rows; all state is written then."""
+        for (target, key), (timers, user_key) in list(self._due_by_key.items()):
+            if target not in self._operators:
+                continue
+            self._client.set_implicit_key((target, key))
+            self._begin_key(target, key, pickle.loads(user_key))
+            self.chain.phase = 0
+            self._guarded(None, functools.partial(self._fire, timers))
+            self.storage.flush()
+        self._due_by_key = {}
+        for context in self._contexts.values():
+            context.flush()
+        self._client.set_implicit_key((_FIRST, b""))
+        self.storage.forget()
+        self.storage.put(_WATERMARK, self._reached[EVENT_TIME])
+        self.storage.flush()
+        self._index.flush()
+        return self.chain.take()
+
+    def at_key(self, key: tuple[int, bytes], work: Callable[[], None]) -> None:
+        """Do something with the state of another key."""
+        self._client.set_implicit_key(key)
+        try:
+            work()
+        finally:
+            self._client.set_implicit_key((self.target, self.key))
+
+    # A key.
+
+    def process_bounded(self, row: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        """The rows that come of one of bounded input: its columns, and its place last."""
+        target, key = row[0], row[1]
+        if key != self.key or target != self.target:
+            if self.target in self._operators:
+                self._guarded(None, self._operators[self.target].drain)
+                self.watermark = MAX_WATERMARK
+                self._guarded(None, lambda: self._fire([]))
+                self.watermark = MIN_WATERMARK
+            self.storage.flush()
+            self._begin_key(target, bytes(key), None)
+        if target in self._selectors:
+            self._take(target, (row,))
+        elif target not in (_FIRST, _LAST):
+            self.chain.rows.append(_passing(row))
+        return self.chain.take()
+
+    def process(
+        self, target: int, key: bytes, rows: Iterable[tuple[Any, ...]]
+    ) -> list[tuple[Any, ...]]:
+        """The rows that come of those of a key in a batch: its columns, and its place last."""
+        self._begin_key(target, key, None)
+        self._process_batch(target, key, rows)
+        self.storage.flush()
+        return self.chain.take()
+
+    def _begin_key(self, target: int, key: bytes, user_key: Any) -> None:
+        self.target, self.key, self.user_key = target, key, user_key
+        self._pickled_key = None
+        self._due = [DueTimers(), DueTimers()]
+
+    def _process_batch(self, target: int, key: bytes, rows: Iterable[tuple[Any, ...]]) -> None:
+        early = [row for row in rows if row[5] == 0]
+        late = [row for row in rows if row[5] != 0]
+        timers, user_key = self._due_by_key.pop((target, key), ([], None))
+        if user_key is not None:
+            self.user_key = pickle.loads(user_key)
+        self.chain.phase = 0
+        self.watermark = self._before
+        self._take(target, early)
+        if target > 0:
+            self._guarded(None, lambda: self._fire(timers))
+        self.chain.phase = 1
+        self.watermark = self._reached[EVENT_TIME]
+        self._take(target, late)
+        self._guarded(None, self._operators[abs(target)].drain)
+        if target > 0:
+            self._guarded(None, lambda: self._fire([]))
+
+    def _take(self, target: int, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Have the operator process rows."""
+        process = self._operators[abs(target)].process
+        selectors = self._selectors[target]
+        loads = pickle.loads
+        value: Any = None
+        is_first = self.user_key is None
+        try:
+            for row in rows:
+                value = loads(row[4])
+                number = row[2]
+                if is_first:
+                    select = selectors[number]
+                    if select is not None:
+                        self.user_key = select(value)
+                    is_first = False
+                process(value, row[3], number)
+        except Exception as error:
+            self._fail(error, value)
+
+    def _fire(self, timers: Iterable[Timer]) -> None:
+        """Have the operator called for timers, and for those that it registers meanwhile."""
+        event_timers, processing_timers = self._due
+        sweeps = []
+        for timer in timers:
+            if timer.domain == SWEEP:
+                sweeps.append(timer)
+            else:
+                self._due[timer.domain].add(timer)
+        operator = self._operators[self.target]
+        self.watermark = self._reached[EVENT_TIME]
+        while True:
+            timer_due = event_timers.pop(self._reached[EVENT_TIME])
+            if timer_due is not None:
+                operator.on_timer(True, timer_due.time, timer_due.namespace)
+                continue
+            if self.is_bounded and not self._fires_processing_time:
+                break
+            timer_due = processing_timers.pop(self._reached[PROCESSING_TIME])
+            if timer_due is None:
+                break
+            operator.on_timer(False, timer_due.time, timer_due.namespace)
+        for sweep in sweeps:
+            self._contexts[self.target].factory.sweep(sweep.namespace)
+
+    def _guarded(self, value: Any, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception as error:
+            self._fail(error, value)
+
+    def _fail(self, error: Exception, value: Any) -> None:
+        if isinstance(error, OperatorError):
+            raise error
+        names = [(each, self._contexts[number].name) for number, each in self._operators.items()]
+        self.chain.fail(error, value, names)
+
+    # Timers of the current key.
+
+    def register(self, domain: int, at: int, namespace: bytes) -> None:
+        """Register a timer of the current key."""
+        timer = Timer(at, domain, self.target, self.key, namespace)
+        if domain != SWEEP and at <= self._reached[domain]:
+            self._due[domain].add(timer)
+        elif not self.is_bounded:
+            if self._pickled_key is None:
+                self._pickled_key = pickle.dumps(self.user_key, PROTOCOL)
+            self._index.put(timer, self._pickled_key)
+
+    def delete(self, domain: int, at: int, namespace: bytes) -> None:
+        """Delete a timer of the current key, if there is one."""
+        timer = Timer(at, domain, self.target, self.key, namespace)
+        if at <= self._reached[domain]:
+            self._due[domain].discard(timer)
+        else:
+            self._index.remove(timer)
+
+
+class _Timers:
+    def __init__(self, stage: _Stage) -> None:
+        self._stage = stage
+
+    def register(self, is_event_time: bool, time: int, namespace: bytes = b"") -> None:
+        self._stage.register(EVENT_TIME if is_event_time else PROCESSING_TIME, time, namespace)
+
+    def delete(self, is_event_time: bool, time: int, namespace: bytes = b"") -> None:
+        self._stage.delete(EVENT_TIME if is_event_time else PROCESSING_TIME, time, namespace)
+
+
+class _Context(KeyedContext):
+    """What an operator of a stage is opened with.
+
+    Parameters
+    ----------
+    stage : _Stage
+    target : int
+    name : str
+    contexts : ContextFactory
+    """
+
+    def __init__(self, stage: _Stage, target: int, name: str, contexts: ContextFactory) -> None:
+        self.name = name
+        self.broadcast_names: Collection[str] = ()
+        self.timers = _Timers(stage)
+        self.factory = StateFactory(stage.storage, self._sweep)
+        self._stage = stage
+        self._broadcast: Storage = (
+            MemoryStorage()
+            if stage.is_bounded
+            else BroadcastStorage(lambda work: stage.at_key((-target, b""), work))
+        )
+        self._broadcast_factory = StateFactory(self._broadcast, lambda _name, _at: None)
+        self.runtime_context = contexts.runtime_context(name, self.factory.state)
+
+    def bind(self, families: Families) -> None:
+        """Use the state of a task."""
+        assert isinstance(self._broadcast, BroadcastStorage)
+        self._broadcast.bind(families)
+
+    def flush(self) -> None:
+        """Write broadcast state."""
+        self._broadcast.flush()
+
+    def watermark(self) -> int:
+        return self._stage.watermark
+
+    def processing_time(self) -> int:
+        return int(time.time() * 1000)
+
+    def key(self) -> Any:
+        return self._stage.user_key
+
+    def state(self, descriptor: StateDescriptor, namespace: bytes = b"") -> State:
+        return self.factory.state(descriptor, namespace)
+
+    def broadcast_state(self, descriptor: StateDescriptor, is_writable: bool) -> State:
+        """Return the broadcast state of a descriptor.
+
+        Raises
+        ------
+        ValueError
+            If the broadcast stream was not made with it.
+        """
+        if descriptor.get_name() not in self.broadcast_names:
+            raise ValueError(
+                f"The requested state does not exist: the broadcast stream has no descriptor "
+                f"'{descriptor.get_name()}', but {sorted(self.broadcast_names)}."
+            )
+        return self._broadcast_factory.state(descriptor)
+
+    def _sweep(self, name: bytes, at: int) -> None:
+        now = self.processing_time()
+        step = max((at - now) // _SWEEPS, 1)
+        self._stage.register(SWEEP, -(-at // step) * step, name)

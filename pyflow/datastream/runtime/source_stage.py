@@ -1,0 +1,108 @@
+"""What is before the first shuffle: the chain behind a source, as a plain function of Spark."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyflow.common.watermark_strategy import Watermark
+from pyflow.datastream.runtime.chain import Chain, Node
+from pyflow.datastream.runtime.contexts import ContextFactory
+from pyflow.datastream.runtime.life_cycle import taken
+
+__all__ = ["SourceSpec", "SourceStage"]
+
+
+@dataclass(frozen=True)
+class SourceSpec:
+    """What runs behind a source.
+
+    Parameters
+    ----------
+    decoder
+        Makes elements with their timestamps of a row of the source.
+    root
+        The number of the source.
+    nodes
+        All operators, by number; the source is one.
+    width
+        How many columns rows have for sinks.
+    contexts
+        Makes what functions are opened with.
+    """
+
+    decoder: Callable[..., Iterable[tuple[Any, int | None]]]
+    root: int
+    nodes: Mapping[int, Node]
+    width: int
+    contexts: ContextFactory
+
+
+class SourceStage:
+    """A function of a source's columns that returns the rows of its chain.
+
+    Parameters
+    ----------
+    spec : bytes
+        A `SourceSpec`, pickled. It is unpickled where its operators are opened.
+    job : str
+    number : int
+        Of the stage.
+    name : str
+        For plans and metrics.
+    """
+
+    def __init__(self, spec: bytes, job: str, number: int, name: str) -> None:
+        self._spec = spec
+        self._job = job
+        self._number = number
+        self.__name__ = name
+        self._running: _Running | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SourceStage, (self._spec, self._job, self._number, self.__name__)
+
+    def __call__(self, *columns: Any) -> list[tuple[Any, ...]]:
+        """Return the rows that come of one of the source."""
+        running = self._running
+        if running is None:
+            running = self._running = taken(
+                self._job, self._number, lambda: _Running(pickle.loads(self._spec))
+            )
+        return running.process(columns)
+
+
+class _Running:
+    """The chain behind a source, open in a subtask."""
+
+    def __init__(self, spec: SourceSpec) -> None:
+        contexts = spec.contexts
+        self._decode = spec.decoder
+        self._chain = Chain(spec.nodes, spec.width, contexts.runtime_context, contexts.subtask())
+        self._emit, _ = self._chain.outputs(spec.root)
+
+    @property
+    def failed(self) -> bool:
+        """Whether an exception has gone through the operators."""
+        return self._chain.failed
+
+    def process(self, columns: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        """The rows that come of a row of the source."""
+        emit = self._emit
+        value: Any = None
+        try:
+            for value, timestamp in self._decode(*columns):
+                if type(value) is Watermark:
+                    self._watermark = value.timestamp
+                    self._chain.emit_watermark(value.timestamp)
+                else:
+                    emit(value, timestamp)
+        except Exception as error:
+            self._chain.fail(error, value)
+        return self._chain.take()
+
+    def close(self) -> None:
+        """Close all operators."""
+        self._chain.close()

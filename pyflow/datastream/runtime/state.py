@@ -1,0 +1,367 @@
+"""The states that functions see, over the storage of the current key.
+
+An object of them stays the same for all keys. State with a time to live keeps with each value,
+element or entry when it was last used.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from pyflow.datastream.runtime.storage import ABSENT, Storage
+from pyflow.datastream.runtime.values import coercion
+from pyflow.datastream.state import (
+    AggregatingState,
+    AggregatingStateDescriptor,
+    ListState,
+    ListStateDescriptor,
+    MapState,
+    MapStateDescriptor,
+    ReducingState,
+    ReducingStateDescriptor,
+    State,
+    StateDescriptor,
+    StateTtlConfig,
+    ValueState,
+    ValueStateDescriptor,
+)
+
+__all__ = ["Expiry", "StateFactory", "state_name"]
+
+
+def state_name(name: str, namespace: bytes = b"") -> bytes:
+    """Return the name of state in the storage."""
+    return name.encode() + b"\0" + namespace
+
+
+class Expiry:
+    """The time to live of a state.
+
+    Parameters
+    ----------
+    config : StateTtlConfig
+    sweep : callable
+        Is told by when what is written now has expired, in milliseconds since the epoch.
+    """
+
+    def __init__(self, config: StateTtlConfig, sweep: Callable[[int], None]) -> None:
+        update, visibility = config.get_update_type(), config.get_state_visibility()
+        self._lasts = config.get_ttl().to_milliseconds()
+        self.on_read = update == StateTtlConfig.UpdateType.OnReadAndWrite
+        self._shows_expired = (
+            visibility == StateTtlConfig.StateVisibility.ReturnExpiredIfNotCleanedUp
+        )
+        self._sweep = sweep
+
+    def stamped(self, value: Any) -> tuple[Any, int]:
+        """Return a value with the time at which it is used: now."""
+        now = int(time.time() * 1000)
+        self._sweep(now + self._lasts)
+        return value, now
+
+    def is_over(self, stamped: tuple[Any, int]) -> bool:
+        """Return whether a value has expired."""
+        return stamped[1] + self._lasts <= int(time.time() * 1000)
+
+    def is_seen(self, stamped: tuple[Any, int]) -> bool:
+        """Return whether a value that has been found is returned."""
+        return self._shows_expired or not self.is_over(stamped)
+
+
+class _Kept(State):
+    """What all states have.
+
+    Parameters
+    ----------
+    storage : Storage
+    name : bytes
+    expiry : Expiry or None
+    """
+
+    def __init__(self, storage: Storage, name: bytes, expiry: Expiry | None) -> None:
+        self._storage = storage
+        self._name = name
+        self._expiry = expiry
+
+    def _get(self) -> Any:
+        """Return a single value, ABSENT where there is none or it has expired."""
+        found = self._storage.get(self._name)
+        expiry = self._expiry
+        if expiry is None or found is ABSENT:
+            return found
+        if expiry.is_over(found):
+            self._storage.remove(self._name)
+        elif expiry.on_read:
+            self._storage.put(self._name, expiry.stamped(found[0]))
+        return found[0] if expiry.is_seen(found) else ABSENT
+
+    def _put(self, value: Any) -> None:
+        stamped = value if self._expiry is None else self._expiry.stamped(value)
+        self._storage.put(self._name, stamped)
+
+    def clear(self) -> None:
+        self._storage.remove(self._name)
+
+    def sweep(self) -> None:
+        """Remove what has expired."""
+        found = self._storage.get(self._name)
+        if found is not ABSENT and self._expiry is not None and self._expiry.is_over(found):
+            self._storage.remove(self._name)
+
+
+class _ValueState(_Kept, ValueState[Any]):
+    def __init__(self, *common: Any, coerce: Callable[[Any], Any] | None) -> None:
+        super().__init__(*common)
+        self._coerce = coerce
+
+    def value(self) -> Any:
+        found = self._get()
+        return None if found is ABSENT else found
+
+    def update(self, value: Any) -> None:
+        self._put(value if self._coerce is None else self._coerce(value))
+
+
+class _ReducingState(_Kept, ReducingState[Any]):
+    def __init__(self, *common: Any, reduce: Callable[[Any, Any], Any]) -> None:
+        super().__init__(*common)
+        self._reduce = reduce
+
+    def get(self) -> Any:
+        found = self._get()
+        return None if found is ABSENT else found
+
+    def add(self, value: Any) -> None:
+        found = self._get()
+        self._put(value if found is ABSENT else self._reduce(found, value))
+
+
+class _AggregatingState(_Kept, AggregatingState[Any, Any]):
+    def __init__(self, *common: Any, function: Any) -> None:
+        super().__init__(*common)
+        self._function = function
+
+    def get(self) -> Any:
+        found = self._get()
+        return None if found is ABSENT else self._function.get_result(found)
+
+    def add(self, value: Any) -> None:
+        found = self._get()
+        accumulator = self._function.create_accumulator() if found is ABSENT else found
+        self._put(self._function.add(value, accumulator))
+
+
+class _ListState(_Kept, ListState[Any]):
+    def __init__(self, *common: Any, coerce: Callable[[Any], Any] | None) -> None:
+        super().__init__(*common)
+        self._coerce = coerce
+
+    def get(self) -> Iterator[Any]:
+        found = self._storage.list_get(self._name)
+        expiry = self._expiry
+        if expiry is None:
+            return iter(found)
+        if any(map(expiry.is_over, found)):
+            self.sweep()
+        if expiry.on_read:
+            current = [expiry.stamped(each[0]) for each in found if not expiry.is_over(each)]
+            self._storage.list_replace(self._name, current)
+        return iter([each[0] for each in found if expiry.is_seen(each)])
+
+    def add(self, value: Any) -> None:
+        self._storage.list_append(self._name, [self._made(value)])
+
+    def add_all(self, values: Iterable[Any]) -> None:
+        self._storage.list_append(self._name, map(self._made, values))
+
+    def update(self, values: Iterable[Any]) -> None:
+        self._storage.list_replace(self._name, list(map(self._made, values)))
+
+    def clear(self) -> None:
+        self._storage.list_replace(self._name, [])
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.get()
+
+    def sweep(self) -> None:
+        found, expiry = self._storage.list_get(self._name), self._expiry
+        assert expiry is not None
+        self._storage.list_replace(self._name, [each for each in found if not expiry.is_over(each)])
+
+    def _made(self, value: Any) -> Any:
+        if self._coerce is not None:
+            value = self._coerce(value)
+        return value if self._expiry is None else self._expiry.stamped(value)
+
+
+class _MapState(_Kept, MapState[Any, Any]):
+    def __init__(
+        self,
+        *common: Any,
+        coerce_key: Callable[[Any], Any] | None,
+        coerce: Callable[[Any], Any] | None,
+    ) -> None:
+        super().__init__(*common)
+        self._coerce_key = coerce_key
+        self._coerce = coerce
+
+    def get(self, key: Any) -> Any:
+        found = self._found(key)
+        return None if found is ABSENT else found
+
+    def put(self, key: Any, value: Any) -> None:
+        if self._coerce_key is not None:
+            key = self._coerce_key(key)
+        if self._coerce is not None:
+            value = self._coerce(value)
+        stamped = value if self._expiry is None else self._expiry.stamped(value)
+        self._storage.map_put(self._name, key, stamped)
+
+    def put_all(self, dict_value: Mapping[Any, Any]) -> None:
+        for key, value in dict_value.items():
+            self.put(key, value)
+
+    def remove(self, key: Any) -> None:
+        self._storage.map_put(self._name, key, ABSENT)
+
+    def contains(self, key: Any) -> bool:
+        return self._found(key) is not ABSENT
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        found, expiry = self._storage.map_items(self._name), self._expiry
+        if expiry is None:
+            return iter(found)
+        self.sweep()
+        if expiry.on_read:
+            for key, stamped in found:
+                if not expiry.is_over(stamped):
+                    self._storage.map_put(self._name, key, expiry.stamped(stamped[0]))
+        return iter([(key, stamped[0]) for key, stamped in found if expiry.is_seen(stamped)])
+
+    def keys(self) -> Iterator[Any]:
+        return iter([key for key, _ in self.items()])
+
+    def values(self) -> Iterator[Any]:
+        return iter([value for _, value in self.items()])
+
+    def is_empty(self) -> bool:
+        return not list(self.items())
+
+    def clear(self) -> None:
+        self._storage.map_clear(self._name)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.get(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.put(key, value)
+
+    def __delitem__(self, key: Any) -> None:
+        self.remove(key)
+
+    def __contains__(self, key: Any) -> bool:
+        return self.contains(key)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.keys()
+
+    def sweep(self) -> None:
+        expiry = self._expiry
+        assert expiry is not None
+        for key, stamped in self._storage.map_items(self._name):
+            if expiry.is_over(stamped):
+                self._storage.map_put(self._name, key, ABSENT)
+
+    def _found(self, key: Any) -> Any:
+        found, expiry = self._storage.map_get(self._name, key), self._expiry
+        if expiry is None or found is ABSENT:
+            return found
+        if expiry.is_over(found):
+            self._storage.map_put(self._name, key, ABSENT)
+        elif expiry.on_read:
+            self._storage.map_put(self._name, key, expiry.stamped(found[0]))
+        return found[0] if expiry.is_seen(found) else ABSENT
+
+
+class StateFactory:
+    """Makes the states of an operator.
+
+    Parameters
+    ----------
+    storage : Storage
+    sweep : callable
+        Has a state's expired values of the current key removed at a time: takes the name of the
+        state in the storage, and milliseconds since the epoch.
+    """
+
+    def __init__(self, storage: Storage, sweep: Callable[[bytes, int], None]) -> None:
+        self._storage = storage
+        self._sweep = sweep
+        self._known: dict[bytes, tuple[_Kept, StateDescriptor]] = {}
+
+    def state(self, descriptor: StateDescriptor, namespace: bytes = b"") -> State:
+        """Return the state of a descriptor, the same one each time.
+
+        Raises
+        ------
+        ValueError
+            If there is one of that name and of another kind or type.
+        """
+        name = state_name(descriptor.get_name(), namespace)
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = (self._made(descriptor, name), descriptor)
+        elif not _agree(known[1], descriptor):
+            raise ValueError(
+                f"state '{descriptor.get_name()}' is declared twice, with different types: "
+                f"{_described(known[1])} and {_described(descriptor)}"
+            )
+        return known[0]
+
+    def forget(self, namespace: bytes) -> None:
+        """Forget the objects of a namespace, whose state has been cleared."""
+        for name in [name for name in self._known if name.endswith(b"\0" + namespace)]:
+            del self._known[name]
+
+    def sweep(self, name: bytes) -> None:
+        """Remove what has expired of a state that has been declared."""
+        known = self._known.get(name)
+        if known is not None:
+            known[0].sweep()
+
+    def _made(self, descriptor: StateDescriptor, name: bytes) -> _Kept:
+        config = descriptor._ttl_config
+        expiry = None
+        if config is not None and config.is_enabled():
+            expiry = Expiry(config, lambda at: self._sweep(name, at))
+        common = (self._storage, name, expiry)
+        if isinstance(descriptor, ValueStateDescriptor):
+            return _ValueState(*common, coerce=coercion(descriptor.type_info))
+        if isinstance(descriptor, ListStateDescriptor):
+            return _ListState(*common, coerce=coercion(_element(descriptor.type_info)))
+        if isinstance(descriptor, MapStateDescriptor):
+            keys, values = _entry(descriptor.type_info)
+            return _MapState(*common, coerce_key=coercion(keys), coerce=coercion(values))
+        if isinstance(descriptor, ReducingStateDescriptor):
+            return _ReducingState(*common, reduce=descriptor.get_reduce_function().reduce)
+        if isinstance(descriptor, AggregatingStateDescriptor):
+            return _AggregatingState(*common, function=descriptor.get_agg_function())
+        raise TypeError(f"expected a state descriptor, got {type(descriptor).__name__}")
+
+
+def _element(list_type: Any) -> Any:
+    return getattr(list_type, "elem_type", None)
+
+
+def _entry(map_type: Any) -> tuple[Any, Any]:
+    return getattr(map_type, "_key_type_info", None), getattr(map_type, "_value_type_info", None)
+
+
+def _agree(one: StateDescriptor, other: StateDescriptor) -> bool:
+    return type(one) is type(other) and one.type_info == other.type_info
+
+
+def _described(descriptor: StateDescriptor) -> str:
+    return f"{type(descriptor).__name__}({descriptor.type_info})"

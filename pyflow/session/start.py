@@ -1,0 +1,48 @@
+"""The session of a program that uses one of PyFlink's APIs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyflow.session.builder import configure, present_settings, with_items
+from pyflow.session.options import start_jars, start_settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from pyflow.common.configuration import Configuration
+
+__all__ = ["active_session"]
+
+# What a session is started with that has no such setting.
+_DEFAULTS = {
+    "spark.pyflow.execution-mode": "thread",
+    # Its bars would run through what the program prints.
+    "spark.ui.showConsoleProgress": "false",
+    # Spark would be told, in several calls, from which line of ours each column comes.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+}
+
+
+def active_session(configuration: Configuration) -> SparkSession:
+    """Return the active session, or start one in which functions run in thread mode.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings by Flink's names, of which a new session takes those that Spark has.
+    """
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    builder = SparkSession.builder
+    present = present_settings(builder)
+    jars = start_jars(configuration)
+    if jars:
+        # The driver finds classes of sources and drivers in jars that it is started with.
+        builder = builder.config("spark.jars", with_items(present.get("spark.jars", ""), *jars))
+    builder = configure(builder)
+    chosen = {key: value for key, value in _DEFAULTS.items() if key not in present}
+    return builder.config(map={**chosen, **start_settings(configuration)}).getOrCreate()

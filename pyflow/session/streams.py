@@ -1,0 +1,32 @@
+"""Bounded rows as a stream, for queries that also have unbounded ones."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from pyflow.session.context import Context
+
+__all__ = ["as_stream"]
+
+
+def as_stream(frame: DataFrame, context: Context) -> DataFrame:
+    """Return the rows of a frame as a stream that has them in its first batch.
+
+    The rows are written once, into files that last as long as the program.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    context : Context
+    """
+    directory = tempfile.mkdtemp(prefix="pyflow-rows-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    path = f"{directory}/rows"
+    frame.write.parquet(path)
+    return context.session.readStream.schema(frame.schema).parquet(path)
