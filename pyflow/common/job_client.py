@@ -31,11 +31,18 @@ class JobClient:
         Done when the job has ended; cancelled when it was.
     cancel : callable
         Asks the job to end; `result` is done, and cancelled, when it has.
+    savepoint : callable, optional
+        Copies the state of the job, when it has ended, into a directory; returns its path.
     """
 
     def __init__(
-        self, job_id: JobID, result: Future[JobExecutionResult], cancel: Callable[[], None]
+        self,
+        job_id: JobID,
+        result: Future[JobExecutionResult],
+        cancel: Callable[[], None],
+        savepoint: Callable[[str | None], str] | None = None,
     ) -> None:
+        self._savepoint = savepoint
         self._job_id = job_id
         self._result = result
         self._cancel = cancel
@@ -62,11 +69,31 @@ class JobClient:
         self._cancel()
         return CompletableFuture(ended)
 
-    @unsupported(_NO_SAVEPOINTS)
     def stop_with_savepoint(
         self, advance_to_end_of_event_time: bool, savepoint_directory: str | None = None
-    ) -> Any:
-        """End the job and keep its state in a directory."""
+    ) -> CompletableFuture[str]:
+        """End a job of data streams after a batch, and return the path of a copy of its state.
+
+        Parameters
+        ----------
+        advance_to_end_of_event_time : bool
+            Whether all timers fire before; only False is supported.
+        savepoint_directory : str, optional
+            Where the copy is made; ``execution.checkpointing.savepoint-dir`` without it.
+
+        Raises
+        ------
+        NotImplementedError
+            For other jobs, and where event time should end.
+        """
+        if self._savepoint is None:
+            raise NotImplementedError(f"stop_with_savepoint(): {_NO_SAVEPOINTS}")
+        if advance_to_end_of_event_time:
+            raise NotImplementedError(
+                "stop_with_savepoint(): the watermark of Spark is that of the sources; pass False"
+            )
+        self.cancel().result()
+        return CompletableFuture.completed(self._savepoint(savepoint_directory))
 
     @unsupported(_NO_SAVEPOINTS)
     def trigger_savepoint(self, savepoint_directory: str | None = None) -> Any:

@@ -91,9 +91,11 @@ class StreamExecutionEnvironment:
     def _context(self) -> Context:
         """Return the session with the settings; it is started when it is first needed."""
         if self._context_of_session is None:
+            from pyflow.datastream.graph.lowering import keep_sorts
             from pyflow.session.start import active_session
 
             session = active_session(self._configuration)
+            keep_sorts(session)
             self._context_of_session = Context(session, self._configuration, True)
             for prepare in self._before_session:
                 prepare(self._context_of_session)

@@ -581,7 +581,7 @@ class _Handle(_PySparkHandle):  # type: ignore[misc]
     def __init__(self, state: _State, keys: _Keys) -> None:
         self._state = state
         # As PySpark's handle has its client, by which a processor may set the key itself.
-        self.stateful_processor_api_client = keys
+        self._statefulProcessorApiClient = keys
 
     def getValueState(  # noqa: N802
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import tempfile
 import threading
 import uuid
@@ -12,15 +13,24 @@ from pyspark.sql import functions as F
 
 from pyflow.datastream.connectors.base import Boundedness, SourceRows
 from pyflow.datastream.execution_mode import RuntimeExecutionMode
+from pyflow.datastream.graph.checkpoints import Checkpoint, Manifest
 from pyflow.datastream.graph.driver_sinks import DriverSink, ValuesSink
-from pyflow.datastream.graph.lowering import Component, Lowered, Settings, components, lowered
-from pyflow.datastream.graph.transformations import Input, Output, SinkOf, SourceOf
+from pyflow.datastream.graph.lowering import (
+    Component,
+    Lowered,
+    Settings,
+    components,
+    levels_of,
+    lowered,
+)
+from pyflow.datastream.graph.transformations import Input, Output, SinkOf, SourceOf, Stateful
 from pyflow.datastream.runtime.contexts import ContextFactory
 from pyflow.datastream.runtime.life_cycle import close_job
 from pyflow.session.context import Context
 from pyflow.session.local_rows import local_rows
 from pyflow.session.package import provide
 from pyflow.streaming.jobs.job import Job
+from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,7 +43,16 @@ _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _CHUNK = "spark.sql.execution.arrow.transformWithStateInPySpark.maxStateRecordsPerBatch"
 _INTERPRETER = "spark.pyflow.interpreter"
+_EXECUTION_MODE = "spark.pyflow.execution-mode"
+_PYTHON_MODE = "python.execution-mode"
 _TIMERS_AT_ONCE = 1000
+_DIRECTORIES = ("execution.checkpointing.dir", "state.checkpoints.dir")
+_SAVEPOINTS = ("execution.checkpointing.savepoint-dir", "state.savepoints.dir")
+_SAVEPOINT = ("execution.state-recovery.path", "execution.savepoint.path")
+_UNCLAIMED = (
+    "execution.state-recovery.ignore-unclaimed-state",
+    "execution.savepoint.ignore-unclaimed-state",
+)
 _starting = threading.Lock()
 
 
@@ -52,7 +71,7 @@ class Program:
         self._context = context
         self._id = uuid.uuid4().hex
         self._components = [
-            _Running(each, context, f"{self._id}-{place}")
+            _Running(each, context, f"{self._id}-{place}", place)
             for place, each in enumerate(components(sinks))
         ]
 
@@ -79,13 +98,29 @@ class Program:
                     each.close()
 
         ends = all(each.ends() for each in unbounded)
-        return Job(self._context.session, work, stop=stop if queries else None, ends=ends)
+        job = Job(self._context.session, work, stop=stop if queries else None, ends=ends)
+        job.savepoint = functools.partial(self._savepoint, unbounded)
+        return job
+
+    def _savepoint(self, unbounded: Sequence[_Running], directory: str | None) -> str:
+        """Copy the checkpoints of queries that have been stopped; return the path."""
+        chosen = directory or _first(self._context, _SAVEPOINTS)
+        if chosen is None:
+            raise TableException(
+                "there is no directory for savepoints: name one, or set "
+                "execution.checkpointing.savepoint-dir"
+            )
+        path = f"{chosen.rstrip('/')}/savepoint-{uuid.uuid4().hex[:12]}"
+        for each in unbounded:
+            each.saved(path)
+        return path
 
 
 class _Running:
     """A component that runs."""
 
-    def __init__(self, component: Component, context: Context, job: str) -> None:
+    def __init__(self, component: Component, context: Context, job: str, place: int) -> None:
+        self._place = place
         self._component = component
         self._context = context
         self._job = job
@@ -105,7 +140,19 @@ class _Running:
         asked = [each.parallelism for each in self._component.transformations]
         return max([self._context.parallelism(), *asked])
 
-    def _lowered(self) -> Lowered:
+    def _manifest(self) -> Manifest:
+        """Return that of the program, as if there were no checkpoint."""
+        component = self._component
+        return Manifest.of(
+            component.of(SourceOf),
+            component.of(Stateful),
+            levels_of(component),
+            self._parallelism(),
+        )
+
+    def _lowered(self, manifest: Manifest | None = None) -> Lowered:
+        if manifest is None:
+            manifest = self._manifest()
         session = self._context.session
         mode = self._mode()
         if mode == RuntimeExecutionMode.BATCH and not self.is_bounded:
@@ -123,10 +170,11 @@ class _Running:
         )
         settings = Settings(
             self._job,
-            self._parallelism(),
+            manifest.parallelism,
             self.is_bounded,
             mode == RuntimeExecutionMode.BATCH,
             contexts,
+            manifest,
         )
         return lowered(self._component, rows, settings, session)
 
@@ -143,14 +191,22 @@ class _Running:
 
     def run(self) -> None:
         """Run a bounded component to its end."""
-        query = self._lowered()
-        self._write(query, query.frame, None)
+        with _Set(self._context.session, self._chosen_mode()):
+            query = self._lowered()
+            self._write(query, query.frame, None)
+
+    def _chosen_mode(self) -> dict[str, str]:
+        """Return the setting of the execution mode, where the program says one."""
+        mode = self._context.configuration.get_string(_PYTHON_MODE, None)
+        return {} if mode is None else {_EXECUTION_MODE: mode}
 
     def _write(self, query: Lowered, frame: DataFrame, batch: int | None) -> None:
         here = {
-            sink.number: sink.sink for sink, _ in query.sinks if isinstance(sink.sink, DriverSink)
+            query.targets[sink.number]: sink.sink
+            for sink, _ in query.sinks
+            if isinstance(sink.sink, DriverSink)
         }
-        others = [sink for sink, _ in query.sinks if sink.number not in here]
+        others = [sink for sink, _ in query.sinks if not isinstance(sink.sink, DriverSink)]
         is_kept = len(others) + bool(here) > 1
         if is_kept:
             frame = frame.persist()
@@ -169,8 +225,13 @@ class _Running:
     def started(self, name: str) -> StreamingQuery:
         """Start the query of an unbounded component."""
         session = self._context.session
+        checkpoint = self._checkpoint()
+        manifest = self._manifest()
+        if checkpoint is not None:
+            manifest = self._goes_on(checkpoint, manifest)
         settings = {
-            _PARTITIONS: str(self._parallelism()),
+            **self._chosen_mode(),
+            _PARTITIONS: str(manifest.parallelism),
             _PROVIDER: _ROCKSDB,
             # Functions that are open stay in the interpreter of their subtask.
             _INTERPRETER: "shared",
@@ -178,13 +239,16 @@ class _Running:
             _CHUNK: str(_TIMERS_AT_ONCE),
         }
         with _starting, _Set(session, settings):
-            query = self._lowered()
-            checkpoint = self._checkpoint()
+            query = self._lowered(manifest)
+            location = tempfile.mkdtemp(prefix="pyflow-checkpoint-")
+            if checkpoint is not None:
+                checkpoint.write(manifest)
+                location = checkpoint.of_spark
             only = query.sinks[0][0] if len(query.sinks) == 1 else None
             if only is not None and not isinstance(only.sink, DriverSink):
                 assert only.sink is not None
                 rows = query.rows_of(only, query.frame)
-                started = only.sink.start(rows, self._context, checkpoint, name)
+                started = only.sink.start(rows, self._context, location, name)
                 if started is not None:
                     return started
 
@@ -192,7 +256,7 @@ class _Running:
                 self._write(query, batch, number)
 
             writer = query.frame.writeStream.foreachBatch(write)
-            writer = writer.option("checkpointLocation", checkpoint).queryName(name)
+            writer = writer.option("checkpointLocation", location).queryName(name)
             if self.ends():
                 writer = writer.trigger(availableNow=True)
             return writer.start()
@@ -215,18 +279,45 @@ class _Running:
             close_job(job)
 
         function = F.udf(closed, "void", useArrow=False).asNondeterministic()
-        with _starting, _Set(session, {_INTERPRETER: "shared"}):
+        with _starting, _Set(session, {**self._chosen_mode(), _INTERPRETER: "shared"}):
             session.range(0, tasks, 1, tasks).select(function("id")).write.format("noop").mode(
                 "overwrite"
             ).save()
 
-    def _checkpoint(self) -> str:
+    def _checkpoint(self) -> Checkpoint | None:
+        """Return where the query keeps its state, if the program says so."""
+        directory = _first(self._context, _DIRECTORIES)
+        if directory is None:
+            return None
+        return Checkpoint(self._context.session, f"{directory.rstrip('/')}/{self._place}")
+
+    def _goes_on(self, checkpoint: Checkpoint, program: Manifest) -> Manifest:
+        """Return the manifest of a program that may go on from a checkpoint."""
         configuration = self._context.configuration
-        for key in ("execution.checkpointing.dir", "state.checkpoints.dir"):
-            found = configuration.get_string(key, None)
-            if found:
-                return str(found)
-        return tempfile.mkdtemp(prefix="pyflow-checkpoint-")
+        before = checkpoint.manifest()
+        savepoint = _first(self._context, _SAVEPOINT)
+        if before is None and savepoint is not None:
+            checkpoint.copy_from(f"{savepoint.rstrip('/')}/{self._place}")
+            before = checkpoint.manifest()
+        if before is None:
+            return program
+        ignores = any(configuration.get_boolean(key, False) for key in _UNCLAIMED)
+        return before.followed_by(program, ignores)
+
+    def saved(self, directory: str) -> None:
+        """Copy the checkpoint of a query that has been stopped into a directory."""
+        checkpoint = self._checkpoint()
+        if checkpoint is None:
+            raise TableException(
+                "there is no checkpoint to make a savepoint of: set execution.checkpointing.dir"
+            )
+        checkpoint.copy_to(f"{directory.rstrip('/')}/{self._place}")
+
+
+def _first(context: Context, keys: Sequence[str]) -> str | None:
+    """Return the first of some settings that is set."""
+    found = (context.configuration.get_string(key, None) for key in keys)
+    return next(filter(None, found), None)
 
 
 def _default_parallelism(session: SparkSession) -> int:
@@ -253,7 +344,7 @@ def values_of(outputs: tuple[Output, ...], number: int, context: Context) -> Dat
     """
     sink = SinkOf(number, "Values", None, input=Input(outputs), sink=ValuesSink())
     (component,) = components([sink])
-    running = _Running(component, context, uuid.uuid4().hex)
+    running = _Running(component, context, uuid.uuid4().hex, 0)
     if not running.is_bounded:
         raise ValueError("an unbounded stream cannot be cached")
     return running.frame(sink)

@@ -49,9 +49,10 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from pyflow.datastream.connectors.base import SourceRows
+    from pyflow.datastream.graph.checkpoints import Manifest
     from pyflow.datastream.runtime.contexts import ContextFactory
 
-__all__ = ["Component", "Lowered", "components", "lowered"]
+__all__ = ["Component", "Lowered", "Settings", "components", "keep_sorts", "levels_of", "lowered"]
 
 _TARGET, _KEY, _INPUT, _TIME, _VALUE, _PHASE, _SEQUENCE = (
     "pyflow_target",
@@ -62,6 +63,13 @@ _TARGET, _KEY, _INPUT, _TIME, _VALUE, _PHASE, _SEQUENCE = (
     "pyflow_phase",
     "pyflow_sequence",
 )
+# What is no operator with state has numbers from here on.
+_FIRST_SINK = 1 << 24
+_FIRST_CHAINED = 1 << 25
+
+_EXCLUDED = "spark.sql.adaptive.optimizer.excludedRules"
+_ONE_ROW = "org.apache.spark.sql.catalyst.optimizer.OptimizeOneRowPlan"
+
 _WATERMARK, _MOMENT = "pyflow_watermark", "pyflow_moment"
 
 
@@ -104,6 +112,15 @@ def components(sinks: Sequence[SinkOf]) -> list[Component]:
     return list(found.values())
 
 
+def levels_of(component: Component) -> dict[int, int]:
+    """Return how many shuffles are before what each transformation emits, by its number."""
+    levels: dict[int, int] = {}
+    for each in component.transformations:
+        before = [levels[output.of.number] for entry in each.inputs() for output in entry.outputs]
+        levels[each.number] = max(before, default=0) + isinstance(each, Stateful)
+    return levels
+
+
 @dataclass
 class Lowered:
     """A query.
@@ -114,16 +131,19 @@ class Lowered:
         Its rows, those of all sinks.
     sinks
         The sinks, and the column of each; None for the value itself.
+    targets
+        The number of each sink in the rows, by that of the transformation.
     """
 
     frame: DataFrame
     sinks: list[tuple[SinkOf, str | None]]
+    targets: dict[int, int]
 
     def rows_of(self, sink: SinkOf, frame: DataFrame) -> DataFrame:
         """Return the rows of a sink in a frame, with its own columns."""
         name = {each.number: name for each, name in self.sinks}[sink.number]
         if len(self.sinks) > 1:
-            frame = frame.where(_column(_TARGET) == sink.number)
+            frame = frame.where(_column(_TARGET) == self.targets[sink.number])
         if name is None:
             return frame.select(_column(_VALUE).alias("value"))
         return frame.select(F.col(f"`{name}`.*"))
@@ -171,6 +191,8 @@ class Settings:
         Whether only final results are wanted, of elements in the order of their times.
     contexts
         Makes what functions are opened with.
+    manifest
+        The numbers that operators have in state.
     """
 
     job: str
@@ -178,6 +200,7 @@ class Settings:
     is_bounded: bool
     is_batch: bool
     contexts: ContextFactory
+    manifest: Manifest
 
 
 class _Lowering:
@@ -185,7 +208,12 @@ class _Lowering:
         self._component = component
         self._settings = settings
         self._session = session
-        self._levels: dict[int, int] = {}
+        self._levels = levels_of(component)
+        self._targets = settings.manifest.numbers(component.of(Stateful))
+        # Sinks have numbers that no operator has.
+        self._targets.update(
+            (each.number, _FIRST_SINK + place) for place, each in enumerate(component.of(SinkOf))
+        )
         self._consumers: dict[Output, list[tuple[Transformation, int, Input]]] = {}
         for each in component.transformations:
             for number, entry in enumerate(each.inputs()):
@@ -209,9 +237,6 @@ class _Lowering:
         self._sink_fields.append(spark.StructField(name, schema))
 
     def lowered(self, rows: dict[int, SourceRows]) -> Lowered:
-        order = self._component.transformations
-        for each in order:
-            self._levels[each.number] = self._level(each)
         frames = [self._source(each, rows[each.number]) for each in self._component.of(SourceOf)]
         frame = functools.reduce(lambda one, other: one.union(other), frames)
         deepest = max(self._levels.values(), default=0)
@@ -220,14 +245,7 @@ class _Lowering:
             frame = frame.where(_column(_TARGET) != 0)
         for level in range(1, deepest + 1):
             frame = self._stage(frame, level)
-        return Lowered(frame, self._sinks)
-
-    def _level(self, each: Transformation) -> int:
-        """Return how many shuffles are before what a transformation emits."""
-        before = [
-            self._levels[output.of.number] for entry in each.inputs() for output in entry.outputs
-        ]
-        return max(before, default=0) + isinstance(each, Stateful)
+        return Lowered(frame, self._sinks, self._targets)
 
     # Nodes
 
@@ -237,9 +255,9 @@ class _Lowering:
         waiting = list(roots)
         while waiting:
             each = waiting.pop()
-            if each.number in nodes:
+            if self._node(each) in nodes:
                 continue
-            node = nodes[each.number] = Node(
+            node = nodes[self._node(each)] = Node(
                 each.name, self._operator(each), each.type_info, dict(each.tag_types)
             )
             for tag in (None, *each.tag_types):
@@ -248,6 +266,12 @@ class _Lowering:
                     if isinstance(consumer, Chained):
                         waiting.append(consumer)
         return nodes
+
+    def _node(self, each: Transformation) -> int:
+        """Return the number of a transformation in a stage: that of an operator with state."""
+        if isinstance(each, Stateful):
+            return self._targets[each.number]
+        return _FIRST_CHAINED + each.number
 
     def _operator(self, each: Transformation) -> Any:
         if isinstance(each, Chained):
@@ -258,6 +282,7 @@ class _Lowering:
         return None
 
     def _way(self, consumer: Transformation, number: int, entry: Input) -> Any:
+        target = self._targets.get(consumer.number, 0)
         if isinstance(consumer, SinkOf):
             assert consumer.sink is not None
             place = next(
@@ -268,13 +293,13 @@ class _Lowering:
                 ),
                 None,
             )
-            return SinkRoute(consumer.number, consumer.sink.encoder(consumer.input_type), place)
+            return SinkRoute(target, consumer.sink.encoder(consumer.input_type), place)
         if isinstance(consumer, Stateful):
             assert isinstance(entry, ShuffledInput)
-            target = -consumer.number if entry.is_broadcast else consumer.number
+            target = -target if entry.is_broadcast else target
             reserved = _Reserved(self._session, target, self._settings.parallelism)
             return Route(target, number, entry.distribution(reserved))
-        return consumer.number
+        return self._node(consumer)
 
     # Stages
 
@@ -282,7 +307,7 @@ class _Lowering:
         nodes = self._nodes([source])
         self._refuse_several_watermarks(nodes)
         contexts = self._settings.contexts
-        spec = SourceSpec(rows.decoder, source.number, nodes, len(self._sink_fields), contexts)
+        spec = SourceSpec(rows.decoder, self._node(source), nodes, len(self._sink_fields), contexts)
         function = SourceStage(
             pickled(spec, nodes), self._settings.job, source.number, _named(nodes)
         )
@@ -332,9 +357,10 @@ class _Lowering:
         targets = {}
         for each in roots:
             selectors = tuple(entry.selector for entry in each.shuffled)
-            targets[each.number] = TargetSpec(selectors)
+            target = self._targets[each.number]
+            targets[target] = TargetSpec(selectors)
             if any(entry.is_broadcast for entry in each.shuffled):
-                targets[-each.number] = TargetSpec((None,) * len(selectors))
+                targets[-target] = TargetSpec((None,) * len(selectors))
         settings = self._settings
         spec = StageSpec(
             settings.job,
@@ -408,6 +434,13 @@ class _Lowering:
         names = [_TARGET, _KEY, _INPUT, _TIME, _VALUE, _PHASE]
         names += [each.name for each in self._sink_fields]
         return frame.select(*map(_column, (*names, _SEQUENCE)))
+
+
+def keep_sorts(session: SparkSession) -> None:
+    """Have a session sort partitions of one row, too: the rows around them come with the sort."""
+    excluded = session.conf.get(_EXCLUDED, None) or ""
+    if _ONE_ROW not in excluded:
+        session.conf.set(_EXCLUDED, ",".join(filter(None, (excluded, _ONE_ROW))))
 
 
 def _named(nodes: dict[int, Node]) -> str:

@@ -1,8 +1,8 @@
 """What is behind a shuffle: operators with state, timers and the chains behind them.
 
-A stage has all operators that are behind as many shuffles. Rows are sorted by the operator that they
-go to, their target, and by the bytes of their key; rows for later stages and for sinks pass. In
-each partition a row of Spark's plan comes before all others and one after them, see
+A stage has all operators that are behind as many shuffles. Rows are sorted by the operator that
+they go to, their target, and by the bytes of their key; rows for later stages and for sinks pass.
+In each partition a row of Spark's plan comes before all others and one after them, see
 ControlRowsExec.scala.
 
 Unbounded input. The stage is a processor of Spark's ``transformWithState``. A batch has one
@@ -14,12 +14,12 @@ watermark:
               become due
     last      timers of keys without rows; what has changed of the index is written
 
-What is emitted before the watermark is again of phase 0 for the next stage: it comes there before
-the watermark, as in Flink.
+What is emitted before the watermark is again of phase 0 for the next stage: it comes there
+before the watermark, as in Flink.
 
-Bounded input. The stage is a plain function of rows. Those of a key follow each other, at the lowest
-watermark. The end of the key is the end of time for it: all its timers fire, and its state is
-dropped.
+Bounded input. The stage is a plain function of rows. Those of a key follow each other, at the
+lowest watermark. The end of the key is the end of time for it: all its timers fire, and its state
+is dropped.
 """
 
 from __future__ import annotations
@@ -311,7 +311,7 @@ class _Stage:
     def bind(self, handle: Any, families: Families, index: TimerIndex) -> None:
         """Use the state of a task."""
         self._index = index
-        self._client = handle.stateful_processor_api_client
+        self._client = handle._statefulProcessorApiClient
         assert isinstance(self.storage, StoreStorage)
         self.storage.bind(families)
         self.storage.forget()

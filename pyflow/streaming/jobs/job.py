@@ -49,6 +49,8 @@ class Job:
     ) -> None:
         self._session = session
         self._ends = ends
+        #: Copies the state of a job that has ended into a directory; returns its path.
+        self.savepoint: Callable[[str | None], str] | None = None
         self._work = work
         self._stop = stop
         self._id = uuid.uuid4().hex
@@ -120,7 +122,7 @@ class Job:
             self._session.interruptTag(self._id)
 
     def on_end(self, told: Callable[[BaseException | None], None]) -> None:
-        """Have a function told of the end of the work, and of the error that it ended by, if any."""
+        """Have a function told of the end of the work, and of the error that ended it, if any."""
 
         def ended(result: Future[JobExecutionResult]) -> None:
             told(None if result.cancelled() else result.exception())
@@ -129,4 +131,4 @@ class Job:
 
     def client(self) -> JobClient:
         """Return what programs see of the job."""
-        return JobClient(JobID(self._id), self._result, self.cancel)
+        return JobClient(JobID(self._id), self._result, self.cancel, self.savepoint)
