@@ -10,6 +10,7 @@ from pyflow.common.completable_future import CompletableFuture
 from pyflow.common.job_execution_result import JobExecutionResult
 from pyflow.common.job_id import JobID
 from pyflow.common.job_status import JobStatus
+from pyflow.util.exceptions import TableException
 from pyflow.util.unsupported import unsupported
 
 __all__ = ["JobClient"]
@@ -83,13 +84,13 @@ class JobClient:
 
         Raises
         ------
-        NotImplementedError
+        TableException
             For other jobs, and where event time should end.
         """
         if self._savepoint is None:
-            raise NotImplementedError(f"stop_with_savepoint(): {_NO_SAVEPOINTS}")
+            raise TableException(f"stop_with_savepoint() is not supported: {_NO_SAVEPOINTS}")
         if advance_to_end_of_event_time:
-            raise NotImplementedError(
+            raise TableException(
                 "stop_with_savepoint(): the watermark of Spark is that of the sources; pass False"
             )
         self.cancel().result()

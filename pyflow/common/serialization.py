@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -25,36 +24,47 @@ __all__ = [
 ]
 
 
-class SerializationSchema(ABC):
+class SerializationSchema:
     """How records become bytes.
 
     It is pickled, and runs on executors. Programs may have schemas of their own, as in Java.
     """
 
-    @abstractmethod
     def serialize(self, element: Any) -> bytes | None:
         """Return the bytes of a record; None for no bytes, as a record of Kafka may have."""
+        raise NotImplementedError(f"{type(self).__name__} does not make bytes of records")
 
 
-class DeserializationSchema(ABC):
+class DeserializationSchema:
     """How bytes become records.
 
     It is pickled, and runs on executors. Programs may have schemas of their own, as in Java.
     """
 
-    @abstractmethod
-    def deserialize(self, message: bytes) -> Any:
+    def deserialize(self, message: bytes | None) -> Any:
         """Return the record of some bytes; None where there is none.
+
+        Parameters
+        ----------
+        message : bytes or None
+            None for a record of Kafka without a value.
 
         Raises
         ------
         ValueError
             If the bytes are none of a record. The job fails.
         """
+        raise NotImplementedError(f"{type(self).__name__} does not make records of bytes")
 
     def produced_type(self) -> TypeInformation | None:
         """Return the type of the records; None for any objects."""
         return None
+
+
+def _present(message: bytes | None) -> bytes:
+    if message is None:
+        raise ValueError("there are no bytes")
+    return bytes(message)
 
 
 @dataclass(frozen=True)
@@ -94,9 +104,15 @@ class SimpleStringSchema(SerializationSchema, DeserializationSchema):
             )
         return element.encode(self.charset, "replace")
 
-    def deserialize(self, message: bytes) -> str:
-        """Return the text of some bytes."""
-        return bytes(message).decode(self.charset, "replace")
+    def deserialize(self, message: bytes | None) -> str:
+        """Return the text of some bytes.
+
+        Raises
+        ------
+        ValueError
+            If there are none.
+        """
+        return _present(message).decode(self.charset, "replace")
 
     def produced_type(self) -> TypeInformation:
         """Return the type of texts."""
@@ -124,9 +140,15 @@ class ByteArraySchema(SerializationSchema, DeserializationSchema):
             )
         return bytes(element)
 
-    def deserialize(self, message: bytes) -> bytes:
-        """Return the bytes."""
-        return bytes(message)
+    def deserialize(self, message: bytes | None) -> bytes:
+        """Return the bytes.
+
+        Raises
+        ------
+        ValueError
+            If there are none.
+        """
+        return _present(message)
 
     def produced_type(self) -> TypeInformation:
         """Return the type of bytes."""

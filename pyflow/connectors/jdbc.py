@@ -58,8 +58,7 @@ _NUMBERS = (
     FloatType,
     DoubleType,
 )
-#: Spark's name of what writes rows by statements.
-WRITER = "io.pyflow.connectors.JdbcStatements"
+_WRITER = "io.pyflow.connectors.JdbcStatements"
 
 
 def _duplicate_key(keys: Sequence[str], others: Sequence[str]) -> str:
@@ -123,12 +122,6 @@ DATABASES = (
 )
 
 
-def database_of(url: str) -> Database | None:
-    """Return the database that an address such as ``jdbc:mysql://host/name`` is of, if known."""
-    scheme = url.removeprefix("jdbc:").split(":", 1)[0]
-    return next((each for each in DATABASES if scheme in each.schemes), None)
-
-
 class Jdbc(Connector):
     """A table of a database; with a primary key rows are updated and deleted by it."""
 
@@ -159,7 +152,8 @@ class Jdbc(Connector):
         parts = url.split(":", 2)
         if len(parts) < 3 or parts[0] != "jdbc":
             raise self.wrong("url", url, "an address such as jdbc:mysql://host:3306/database")
-        self._database = database_of(url)
+        known = (each for each in DATABASES if parts[1] in each.schemes)
+        self._database = next(known, None)
         if self._database is None:
             schemes = (scheme for each in DATABASES for scheme in each.schemes)
             raise self.wrong("url", url, f"an address of one of: {', '.join(schemes)}")
@@ -280,7 +274,7 @@ class Jdbc(Connector):
             frame, kind = net_changes(rows, key).frame, column(KIND)
         else:
             frame, kind = rows.frame, F.lit(UPDATE_AFTER).cast("tinyint")
-        columns = (written(n, t) for n, t in self.table.columns)
+        columns = (_written(n, t) for n, t in self.table.columns)
         frame = frame.select(*columns, kind.alias(KIND))
         writers = self["sink.parallelism"] or self._database.writers
         if writers is not None:
@@ -291,14 +285,14 @@ class Jdbc(Connector):
         options["writeStatement"] = statement
         options["batchsize"] = str(self["sink.buffer-flush.max-rows"])
         try:
-            frame.write.format(WRITER).options(**options).mode("append").save()
+            frame.write.format(_WRITER).options(**options).mode("append").save()
         except Exception as error:
             raise self._failed("written", error) from error
 
     def _failed(self, done: str, error: Exception) -> TableException:
         return TableException(
             f"Table {self.table.identifier} cannot be {done}: option 'table-name' is "
-            f"{self['table-name']!r}, option 'url' is {self['url']!r}: {failure_reason(error)}"
+            f"{self['table-name']!r}, option 'url' is {self['url']!r}: {_reason(error)}"
         )
 
 
@@ -306,8 +300,7 @@ def _read_type(data_type: DataType) -> str:
     return "string" if isinstance(data_type, TimeType) else to_spark(data_type).simpleString()
 
 
-def written(name: str, data_type: DataType) -> Column:
-    """Return a column as Spark's sink takes it."""
+def _written(name: str, data_type: DataType) -> Column:
     return _written_value(column(name), data_type).alias(name)
 
 
@@ -316,7 +309,7 @@ def _written_value(value: Column, data_type: DataType) -> Column:
     return value.cast("string") if isinstance(data_type, TimeType) else value
 
 
-def failure_reason(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """Return what the database or its driver says."""
     text = error.getMessage() if isinstance(error, PySparkException) else None
     lines = [

@@ -115,7 +115,7 @@ class Brokers:
     """
 
     def __init__(self, session: SparkSession, properties: Mapping[str, str]) -> None:
-        self._jvm: Any = session._jvm
+        self._jvm = cast("Any", session._jvm)
         settings = self._jvm.java.util.Properties()
         for key, value in properties.items():
             if not _OWN.fullmatch(key):

@@ -18,9 +18,13 @@ _LOCKS: defaultdict[str, Lock] = defaultdict(Lock)
 def with_setting(session: SparkSession, key: str, value: str) -> Iterator[None]:
     """Give a setting of a session another value for a while, one thread after the other."""
     with _LOCKS[key]:
-        before = session.conf.get(key)
+        # Without a value of its own the session has the default one.
+        before = session.conf.getAll.get(key)
         session.conf.set(key, value)
         try:
             yield
         finally:
-            session.conf.set(key, str(before))
+            if before is None:
+                session.conf.unset(key)
+            else:
+                session.conf.set(key, before)

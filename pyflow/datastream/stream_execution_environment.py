@@ -91,11 +91,9 @@ class StreamExecutionEnvironment:
     def _context(self) -> Context:
         """Return the session with the settings; it is started when it is first needed."""
         if self._context_of_session is None:
-            from pyflow.datastream.graph.lowering import keep_sorts
             from pyflow.session.start import active_session
 
             session = active_session(self._configuration)
-            keep_sorts(session)
             self._context_of_session = Context(session, self._configuration, True)
             for prepare in self._before_session:
                 prepare(self._context_of_session)
@@ -469,7 +467,7 @@ class StreamExecutionEnvironment:
         def close() -> None:
             if not sink.is_at_end():
                 sink.close()
-                job.cancel()
+                job.client().cancel().result()
 
         def elements() -> Iterator[Any]:
             yield from sink.elements()

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import strategies as st
 
 from pyflow.common import Instant, Row, RowKind, Types
-from pyflow.datastream.runtime.values import key_bytes
+from pyflow.datastream.runtime.key_bytes import key_bytes
 
 ROOT = Path(__file__).resolve().parents[2]
 UTC = datetime.timezone.utc
@@ -63,7 +63,16 @@ def row(*names, kind=RowKind.INSERT, **values):
 class_of_rows = Row("a", "b")
 
 EQUAL = {
-    "integers": [1, 1.0, True, Decimal(1), Decimal("1.00"), fractions.Fraction(1), 1 + 0j, Level.LOW],
+    "integers": [
+        1,
+        1.0,
+        True,
+        Decimal(1),
+        Decimal("1.00"),
+        fractions.Fraction(1),
+        1 + 0j,
+        Level.LOW,
+    ],
     "zero": [0, 0.0, -0.0, False, Decimal("-0"), Decimal("0E+9999999")],
     "large": [2**70, float(2**70), Decimal(2**70)],
     "huge": [int(1e300), 1e300],
@@ -100,17 +109,58 @@ EQUAL = {
 }
 
 OTHER = [
-    *(None, "None", "", b"", (), [], {}, set(), 0, 1, "1", b"1", 1.5, "1.5", (1,), [1], {1}, {1: 1}),
-    *((None,), ((),), ("a", "b"), ("ab", ""), ("", "ab"), (("a",), "b"), ("a", ("b",)), [("a", "b")]),
+    *(
+        None,
+        "None",
+        "",
+        b"",
+        (),
+        [],
+        {},
+        set(),
+        0,
+        1,
+        "1",
+        b"1",
+        1.5,
+        "1.5",
+        (1,),
+        [1],
+        {1},
+        {1: 1},
+    ),
+    *(
+        (None,),
+        ((),),
+        ("a", "b"),
+        ("ab", ""),
+        ("", "ab"),
+        (("a",), "b"),
+        ("a", ("b",)),
+        [("a", "b")],
+    ),
     *(2**63, 2**64, -(2**63), -(2**63) - 1, -1, 255, 256, -128, 128, 1e300, 1e-300, math.inf),
     *(-math.inf, math.nan, 0.1, Decimal("0.1"), Decimal("1E+9999"), Decimal("-1E+9999"), 1j, 2j),
     *(datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1), datetime.time(0), 18262),
-    *(datetime.datetime(2020, 1, 1, tzinfo=UTC), datetime.timedelta(0), datetime.time(0, tzinfo=UTC)),
+    *(
+        datetime.datetime(2020, 1, 1, tzinfo=UTC),
+        datetime.timedelta(0),
+        datetime.time(0, tzinfo=UTC),
+    ),
     *(Row(1), Row(a=1), Row(f0=1), Row(b=1), Row.of_kind(RowKind.DELETE, 1), Row(), Instant(1, 0)),
     *(Instant(0, 1), Color.RED, Color.GREEN, "RED", uuid.UUID(int=5), 5, range(3), range(1)),
     *(Account("Alice", frozenset()), Account("Bob", frozenset()), Caseless("a"), Access.READ),
     *({"a": 1, "b": 2}, {"a": 2, "b": 1}, {"a": None}, {"a": {"b": 1}}, {"a"}, "\ud800", "\udc80"),
-    *(Account, Color, int, len, print, collections.deque([1]), collections.deque(), fractions.Fraction(1, 3)),
+    *(
+        Account,
+        Color,
+        int,
+        len,
+        print,
+        collections.deque([1]),
+        collections.deque(),
+        fractions.Fraction(1, 3),
+    ),
 ]
 
 
@@ -223,7 +273,7 @@ def test_an_equal_key_in_another_form_has_the_same_bytes(key, data):
 STORED = """
 import datetime, decimal, hashlib, uuid
 from pyflow.common import Row
-from pyflow.datastream.runtime.values import key_bytes
+from pyflow.datastream.runtime.key_bytes import key_bytes
 
 keys = [
     1, 2**80, -0.5, "grün", b"a", None, ("a", 1, (None,)), [1, "x"], {"b": 1, "a": {"c", "d", "e"}},

@@ -31,7 +31,7 @@ from pyflow.common import (
 )
 from pyflow.common.configuration import map_of, map_text
 from pyflow.common.io import InputFormat
-from pyflow.common.serialization import BulkWriterFactory, RowFieldExtractorSchema
+from pyflow.common.serialization import RowFieldExtractorSchema
 from pyflow.common.typeinfo import ExternalTypeInfo, LocalTimeTypeInfo
 from pyflow.common.watermark_strategy import (
     AssignerWithPeriodicWatermarksWrapper,
@@ -104,7 +104,6 @@ def test_what_is_unsupported_says_so():
         RowKind.INSERT.to_j_row_kind,
         Types.INT().get_java_type_info,
         lambda: InputFormat(None),
-        lambda: BulkWriterFactory(None),
         lambda: AssignerWithPeriodicWatermarksWrapper(None),
         lambda: CompiledPlan(None, None),
         HiveModule,

@@ -29,6 +29,8 @@ def area_of(module):
     parts = module.split(".")[1:]
     if parts[0] == "table" and parts[-1] in BESIDE:
         return "table: catalogs, modules, models, plans"
+    if parts[0] == "datastream" and len(parts) > 2:
+        return f"datastream.{parts[1]}"
     return parts[0]
 
 

@@ -1,4 +1,4 @@
-"""What sources and sinks are: how they read and write rows of Spark, and encode elements as them."""
+"""What sources and sinks are: how they read and write rows of Spark that elements become."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Sink(ABC):
     def start(
         self, frame: DataFrame, context: Context, checkpoint: str, name: str
     ) -> StreamingQuery | None:
-        """Start a query of Spark that writes a stream; None to have :meth:`write` called for batches.
+        """Start a query of Spark that writes a stream; None to have batches written instead.
 
         Parameters
         ----------

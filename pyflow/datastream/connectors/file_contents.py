@@ -63,9 +63,11 @@ class Lines(Contents):
     def encoder(
         self, type_info: TypeInformation | None
     ) -> Callable[[Any, int | None], tuple[Any, ...]]:
+        """Return what makes the bytes of lines."""
         return self._encoder(type_info)
 
     def schema(self) -> str:
+        """Return the column of lines."""
         return "line BINARY"
 
 

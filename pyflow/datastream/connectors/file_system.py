@@ -1,8 +1,8 @@
 """Sources and sinks of files.
 
-A file sink writes the elements of a program, or of a micro-batch, at once. Its files are seen when all
-of them are complete, so that policies of when a file ends have nothing to decide: a file ends with the
-micro-batch in which it was begun.
+A file sink writes the elements of a program, or of a micro-batch, at once. Its files are seen when
+all of them are complete, so that policies of when a file ends have nothing to decide: a file ends
+with the micro-batch in which it was begun.
 """
 
 from __future__ import annotations
@@ -240,15 +240,18 @@ class FileSource(Source):
         return FileSourceBuilder(bulk_format, paths)
 
     def boundedness(self) -> Boundedness:
+        """Return whether only the files are read that there are when the program starts."""
         if self.discovery_interval is None:
             return Boundedness.BOUNDED
         return Boundedness.CONTINUOUS_UNBOUNDED
 
     def read(self, context: Context, is_streaming: bool) -> SourceRows:
+        """Return the rows of the files."""
         is_monitored = self.discovery_interval is not None
         return self._format.read(InputFiles(self._paths, is_monitored, is_streaming, context))
 
     def produced_type(self) -> TypeInformation | None:
+        """Return the type of the elements; None for any objects."""
         return self._format.produced_type()
 
 
@@ -528,9 +531,9 @@ class _FilesSink(Sink):
 class FileSink(_FilesSink):
     """Writes files into a directory; begin with `for_row_format` or `for_bulk_format`.
 
-    A program that is bounded writes its files at its end, others with each micro-batch. Files are seen
-    when they are complete, and a micro-batch that is written again after a failure replaces its files:
-    each element is in them once.
+    A program that is bounded writes its files at its end, others with each micro-batch. Files are
+    seen when they are complete, and a micro-batch that is written again after a failure replaces
+    its files: each element is in them once.
     """
 
     def get_transformer(self) -> StreamTransformer | None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pyflow.session.context import Context
 
-__all__ = ["InputFiles", "PartFiles"]
+__all__ = ["FileKind", "InputFiles", "PartFiles"]
 
 _WRITER = "io.pyflow.connectors.PartFiles"
 
@@ -76,6 +76,24 @@ class InputFiles:
             return as_stream(frame, self.context)
         # A single subtask reads one file after the other.
         return frame.coalesce(1) if self.context.parallelism() == 1 else frame
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """A format of Spark's writer.
+
+    Parameters
+    ----------
+    format : str
+        Its name.
+    options : mapping
+    header : str or None
+        The first line of each file, for lines of text.
+    """
+
+    format: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    header: str | None = None
 
 
 @dataclass(frozen=True)
@@ -141,21 +159,8 @@ class PartFiles:
             options["bucketPattern"] = self.bucket_pattern
         if self.bucket_zone is not None:
             options["bucketZone"] = self.bucket_zone
+        if files.header is not None:
+            options["header"] = files.header
         if batch_id is not None:
             options["batch"] = str(batch_id)
         frame.write.format(_WRITER).options(**options).mode("append").save()
-
-
-@dataclass(frozen=True)
-class FileKind:
-    """A format of Spark's writer.
-
-    Parameters
-    ----------
-    format : str
-        Its name.
-    options : mapping
-    """
-
-    format: str
-    options: Mapping[str, str] = field(default_factory=dict)

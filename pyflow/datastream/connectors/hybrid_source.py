@@ -1,37 +1,35 @@
-"""Several sources as one, each after the other."""
+"""A source of several ones, each of which begins where the one before ends."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
 
 from pyflow.datastream.connectors.base import Boundedness, Source, SourceRows
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
     from pyflow.common.typeinfo import TypeInformation
     from pyflow.session.context import Context
 
 __all__ = ["HybridSource", "HybridSourceBuilder"]
 
-_NUMBER = "source"
-
-Decoder = Callable[..., Iterable[tuple[Any, "int | None"]]]
+Decoder = Callable[..., Iterable[tuple[Any, int | None]]]
 
 
 class HybridSource(Source):
-    """Reads bounded sources, and after them one that may be unbounded; made by `builder`.
+    """What several sources have; all but the last of them end.
 
-    In a stream the bounded sources are read with the first micro-batch, before what it has of the
-    last source.
+    Where the last one has no end, the first micro-batch has all elements of the others, and may
+    have elements of the last one, too.
 
     Parameters
     ----------
     sources : sequence of Source
-        In their order.
     """
 
     def __init__(self, sources: Sequence[Source]) -> None:
@@ -40,57 +38,53 @@ class HybridSource(Source):
 
     @staticmethod
     def builder(first_source: Source) -> HybridSourceBuilder:
-        """Return a builder, with the source that is read first."""
+        """Begin such a source with its first one."""
         return HybridSourceBuilder(first_source)
 
     def boundedness(self) -> Boundedness:
         """Return whether the last source ends."""
         return self._sources[-1].boundedness()
 
+    def read(self, context: Context, is_streaming: bool) -> SourceRows:
+        """Return the rows of all sources, each in a column of its own."""
+        read = [each.read(context, is_streaming) for each in self._sources]
+        frames = [_placed(place, read) for place in range(len(read))]
+        frame = functools.reduce(lambda one, other: one.union(other), frames)
+        if not is_streaming and context.parallelism() == 1:
+            frame = frame.coalesce(1)
+        decoder = _OfSource([each.decoder for each in read])
+        return SourceRows(frame, decoder, read[0].type_info)
+
     def produced_type(self) -> TypeInformation | None:
-        """Return the type of the elements, that of the first source."""
+        """Return the type of the elements."""
         return self._sources[0].produced_type()
 
-    def read(self, context: Context, is_streaming: bool) -> SourceRows:
-        """Return the rows of all sources, with the number of their source."""
-        from pyspark.sql import functions as F
 
-        found = [source.read(context, is_streaming) for source in self._sources]
-        frames = []
-        for number, rows in enumerate(found):
-            columns: list[Column] = [F.lit(number).alias(_NUMBER)]
-            for place, each in enumerate(found):
-                values = F.struct(*map(_column, each.frame.columns))
-                if place != number:
-                    values = F.lit(None).cast(each.frame.schema)
-                columns.append(values.alias(f"{_NUMBER}{place}"))
-            frames.append(rows.frame.select(*columns))
-        frame = functools.reduce(_union, frames)
-        return SourceRows(frame, _Decoder([each.decoder for each in found]), found[0].type_info)
+def _placed(place: int, rows: Sequence[SourceRows]) -> DataFrame:
+    """Return the rows of a source in its column, between nulls for those of others."""
+    frame = rows[place].frame
+    columns = []
+    for number, each in enumerate(rows):
+        if number == place:
+            column = F.struct(*(F.col(f"`{name}`") for name in frame.columns))
+        else:
+            column = F.lit(None).cast(each.frame.select(F.struct("*")).schema[0].dataType)
+        columns.append(column.alias(f"source{number}"))
+    return frame.select(F.lit(place).alias("source"), *columns)
 
 
-def _column(name: str) -> Column:
-    from pyspark.sql import functions as F
+class _OfSource:
+    """Makes elements of a row by the decoder of its source."""
 
-    return F.col(f"`{name}`")
+    def __init__(self, decoders: Sequence[Decoder]) -> None:
+        self._decoders = list(decoders)
 
-
-def _union(one: DataFrame, other: DataFrame) -> DataFrame:
-    return one.union(other)
-
-
-@dataclass(frozen=True)
-class _Decoder:
-    """Makes the elements of a row by the decoder of its source."""
-
-    decoders: Sequence[Decoder]
-
-    def __call__(self, number: int, *values: Any) -> Iterable[tuple[Any, int | None]]:
-        return self.decoders[number](*values[number])
+    def __call__(self, source: int, *rows: Any) -> Iterable[tuple[Any, int | None]]:
+        return self._decoders[source](*rows[source])
 
 
 class HybridSourceBuilder:
-    """Builds a `HybridSource`.
+    """Makes a `HybridSource`.
 
     Parameters
     ----------
@@ -101,12 +95,12 @@ class HybridSourceBuilder:
         self._sources = [first_source]
 
     def add_source(self, source: Source) -> HybridSourceBuilder:
-        """Add the source that is read after those before.
+        """Add what is read when the sources before have ended.
 
         Raises
         ------
         ValueError
-            If the source before is unbounded.
+            If the source before has no end.
         """
         if self._sources[-1].boundedness() != Boundedness.BOUNDED:
             raise ValueError("All sources except the final source need to be bounded.")

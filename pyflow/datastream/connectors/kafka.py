@@ -43,7 +43,7 @@ from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from pyflow.common.typeinfo import TypeInformation
     from pyflow.session.context import Context
@@ -289,7 +289,7 @@ class _Bounds:
         reading = self._reading
         if not hasattr(self._session, "_jsparkSession"):
             raise TableException(
-                f"KafkaSource: over Spark Connect, offsets are earliest(), latest() or timestamp(), "
+                "KafkaSource: over Spark Connect, offsets are earliest(), latest() or timestamp(), "
                 f"not {offsets._position.value}."
             )
         with Brokers(self._session, reading.properties) as brokers:
@@ -834,7 +834,8 @@ class KafkaSink(_TopicSink):
     """Appends records to topics; made by a `KafkaSinkBuilder`.
 
     Spark's sink waits for the brokers: elements are written at least once, whatever the
-    `DeliveryGuarantee`. It does not write timestamps; records have the time at which they are written.
+    `DeliveryGuarantee`. It does not write timestamps; records have the time at which they are
+    written.
     """
 
     @staticmethod
@@ -895,7 +896,8 @@ class KafkaSinkBuilder:
         """
         if len(transactional_id_prefix.encode()) > 64000:
             raise ValueError(
-                "The configured prefix is too long and the resulting transactionalId might exceed Kafka's transactionalIds size."
+                "The configured prefix is too long and the resulting transactionalId might exceed "
+                "Kafka's transactionalIds size."
             )
         self._prefix = transactional_id_prefix
         return self

@@ -67,6 +67,7 @@ class ValueDecoder:
     def __call__(
         self, value: bytes | None, timestamp: int, topic: str, partition: int, offset: int
     ) -> Iterable[tuple[Any, int]]:
+        """Return the element of a record; none where there is None."""
         try:
             element = self.schema.deserialize(value)
         except Exception as error:
@@ -97,6 +98,7 @@ class RecordDecoder:
         timestamp_type: int,
         headers: Iterable[Sequence[Any]] | None,
     ) -> Iterable[tuple[Any, int]]:
+        """Return the element of a record; none where there is None."""
         pairs = tuple((header[0], header[1]) for header in headers or ())
         record = ConsumerRecord(
             topic, partition, offset, timestamp, timestamp_type, key, value, pairs
@@ -123,7 +125,7 @@ def _raise_for(
 
 @dataclass(frozen=True)
 class RecordEncoder:
-    """Makes the columns of a record of an element: value, key, and where they vary topic and headers.
+    """Makes the columns of a record: value, key, and where they vary topic and headers.
 
     Parameters
     ----------
@@ -142,6 +144,7 @@ class RecordEncoder:
     headers: Callable[[Any], Iterable[Header]] | None
 
     def __call__(self, element: Any, timestamp: int | None) -> tuple[Any, ...]:
+        """Return the columns of an element's record."""
         key = None if self.key is None else self.key.serialize(element)
         columns = [self.value.serialize(element), key]
         if self.topic_selector is not None:

@@ -343,7 +343,11 @@ def _decimal_encoder(scale: int, size: int | None) -> Callable[[Any], bytes]:
     context = Context(prec=_DIGITS, traps=[Inexact])
 
     def encode(value: Any) -> bytes:
-        unscaled = int(Decimal(value).quantize(unit, context=context).scaleb(scale, context))
+        try:
+            scaled = Decimal(value).quantize(unit, context=context)
+        except Inexact:
+            raise ValueError(f"{value} has more than {scale} digits behind the point") from None
+        unscaled = int(scaled.scaleb(scale, context))
         length = size or unscaled.bit_length() // 8 + 1
         return unscaled.to_bytes(length, "big", signed=True)
 

@@ -102,7 +102,7 @@ class CsvLines:
         return "".join(parts), end
 
     def line(self, values: Sequence[str]) -> str:
-        """Return the line of values, each as `value` or `plain` text, without its end."""
+        """Return the line of values that are as they stand in it, without its end."""
         return self.delimiter.join(values)
 
     def value(self, text: str) -> str:
@@ -124,10 +124,7 @@ class CsvLines:
 
 
 def _first_line(text: str) -> str:
-    for place, character in enumerate(text):
-        if character in "\r\n":
-            return text[:place]
-    return text
+    return text.partition("\n")[0].partition("\r")[0]
 
 
 def _unescaped(text: str, place: int) -> tuple[str, int]:

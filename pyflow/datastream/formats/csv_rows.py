@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import datetime
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -192,7 +193,7 @@ class CsvRowDeserializationSchema(Compiled, DeserializationSchema):
         read = self.made("reader", self._compile)
         message = message or b""
         try:
-            values = settings.lines.values(message.decode("utf-8-sig"))
+            values = settings.lines.values(message.removeprefix(BOM_UTF8).decode("utf-8"))
             if values is None:
                 raise ValueError("there is no line")
             if len(values) > self._type_info_length():
@@ -403,11 +404,11 @@ class CsvRowSerializationSchema(Compiled, SerializationSchema):
         settings, type_info = self._settings, self._type_info
         names = type_info.get_field_names()
         writers = [_field_writer(each, settings) for each in type_info.get_field_types()]
-        delimiter, end = settings.lines.delimiter, settings.end
+        line, end = settings.lines.line, settings.end
 
         def write(value: Any) -> str:
             values = row_values(value, names)
-            return delimiter.join([put(each) for put, each in zip(writers, values)]) + end
+            return line([put(each) for put, each in zip(writers, values)]) + end
 
         return write
 

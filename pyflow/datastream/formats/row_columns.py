@@ -33,6 +33,7 @@ class RowDecoder(Compiled):
         self._shape = shape
 
     def __call__(self, *columns: Any) -> Iterable[tuple[Any, int | None]]:
+        """Return the row."""
         return ((self.made("decode", self._decode)(columns), None),)
 
     def _decode(self) -> Convert:
@@ -59,6 +60,13 @@ class RowEncoder(Compiled):
         self._shape = shape
 
     def __call__(self, value: Any, timestamp: int | None) -> tuple[Any, ...]:
+        """Return the columns.
+
+        Raises
+        ------
+        ValueError, TypeError, OverflowError
+            If the value is no row of the type.
+        """
         columns: tuple[Any, ...] = self.made("encode", self._encode)(value)
         return columns
 

@@ -10,8 +10,10 @@ from pyflow.types.shapes import shape_of
 from pyflow.types.spark_types import to_spark
 
 if TYPE_CHECKING:
+    from pyspark.sql import types as spark
     from pyspark.sql.types import StructType
 
+    from pyflow.session.context import Context
     from pyflow.types.function_values import Shape
 
 __all__ = ["columns_of", "row_type_info", "shape_in_session", "type_info_of"]
@@ -69,16 +71,45 @@ def type_info_of(data_type: types.DataType) -> TypeInformation:
 
 
 def columns_of(row_type: types.RowType) -> StructType:
-    """Return the columns of Spark that rows of a type have."""
+    """Return the columns of Spark that rows of a type have.
+
+    All of them may be null, and so may what is inside: functions that return them check no values.
+    """
     from pyspark.sql import types as spark
 
-    found = to_spark(row_type)
+    found = _with_nulls(to_spark(row_type))
     assert isinstance(found, spark.StructType)
     return found
 
 
-def shape_in_session(row_type: types.RowType) -> Shape:
-    """Return the shape of a type of rows, with the time zone of the active session."""
+def _with_nulls(found: spark.DataType) -> spark.DataType:
+    from pyspark.sql import types as spark
+
+    if isinstance(found, spark.StructType):
+        return spark.StructType(
+            [
+                spark.StructField(each.name, _with_nulls(each.dataType), True, each.metadata)
+                for each in found.fields
+            ]
+        )
+    if isinstance(found, spark.ArrayType):
+        return spark.ArrayType(_with_nulls(found.elementType), True)
+    if isinstance(found, spark.MapType):
+        return spark.MapType(found.keyType, _with_nulls(found.valueType), True)
+    return found
+
+
+def shape_in_session(row_type: types.RowType, context: Context | None = None) -> Shape:
+    """Return the shape of a type of rows, with the time zone of the session.
+
+    Parameters
+    ----------
+    row_type : RowType
+    context : Context, optional
+        Has the session; the active one, if none is given.
+    """
+    if context is not None:
+        return shape_of(row_type, context.time_zone_name())
     from pyspark.sql import SparkSession
 
     session = SparkSession.getActiveSession()

@@ -31,6 +31,7 @@ class LineDecoder:
     charset: str
 
     def __call__(self, line: bytes) -> Iterable[tuple[str, int | None]]:
+        """Return the text."""
         return ((bytes(line).decode(self.charset, "replace"), None),)
 
 
@@ -41,6 +42,7 @@ class TextDecoder:
     charset: str
 
     def __call__(self, content: bytes) -> Iterable[tuple[str, int | None]]:
+        """Return the lines."""
         charset = codecs.lookup(self.charset).name
         content = bytes(content)
         if charset in _WITH_MARK and not content.startswith(
@@ -71,5 +73,6 @@ class LineEncoder(Compiled):
         self._type_info = type_info
 
     def __call__(self, value: Any, timestamp: int | None) -> tuple[bytes]:
+        """Return the bytes of the line, without its end."""
         text: Callable[[Any], str] = self.made("text", lambda: printed(self._type_info))
         return (self._mark + text(value).encode(self._charset, "replace"),)

@@ -35,12 +35,14 @@ from pyflow.datastream.graph.transformations import (
 from pyflow.datastream.runtime.chain import Link, Node, Route, SinkRoute
 from pyflow.datastream.runtime.chained import AssignTimestamps
 from pyflow.datastream.runtime.keyed_stage import (
+    LAST,
     WATERMARK_SHIFT,
     BoundedStage,
     KeyedStage,
     StageSpec,
     TargetSpec,
 )
+from pyflow.datastream.runtime.reserved_keys import reserved_keys
 from pyflow.datastream.runtime.source_stage import SourceSpec, SourceStage
 from pyflow.session.builder import INSTALL_STATE, import_state_messages
 from pyflow.util.exceptions import TableException
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
     from pyflow.datastream.graph.checkpoints import Manifest
     from pyflow.datastream.runtime.contexts import ContextFactory
 
-__all__ = ["Component", "Lowered", "Settings", "components", "keep_sorts", "levels_of", "lowered"]
+__all__ = ["Component", "Lowered", "Settings", "components", "levels_of", "lowered"]
 
 _TARGET, _KEY, _INPUT, _TIME, _VALUE, _PHASE, _SEQUENCE = (
     "pyflow_target",
@@ -66,9 +68,6 @@ _TARGET, _KEY, _INPUT, _TIME, _VALUE, _PHASE, _SEQUENCE = (
 # What is no operator with state has numbers from here on.
 _FIRST_SINK = 1 << 24
 _FIRST_CHAINED = 1 << 25
-
-_EXCLUDED = "spark.sql.adaptive.optimizer.excludedRules"
-_ONE_ROW = "org.apache.spark.sql.catalyst.optimizer.OptimizeOneRowPlan"
 
 _WATERMARK, _MOMENT = "pyflow_watermark", "pyflow_moment"
 
@@ -297,8 +296,8 @@ class _Lowering:
         if isinstance(consumer, Stateful):
             assert isinstance(entry, ShuffledInput)
             target = -target if entry.is_broadcast else target
-            reserved = _Reserved(self._session, target, self._settings.parallelism)
-            return Route(target, number, entry.distribution(reserved))
+            keys = reserved_keys(target, self._settings.parallelism)
+            return Route(target, number, entry.distribution(keys))
         return self._node(consumer)
 
     # Stages
@@ -382,10 +381,19 @@ class _Lowering:
         settings = self._settings
         keys = [_column(_TARGET), _column(_KEY)]
         times = [_column(_TIME)] if settings.is_batch else []
-        frame = frame.repartition(settings.parallelism, *keys)
+        frame = frame.union(self._ends(frame)).repartition(settings.parallelism, *keys)
         frame = frame.sortWithinPartitions(*keys, *times, _column(_SEQUENCE))
         function = BoundedStage(spec, settings.job, -level, _named(nodes))
         return frame.select(F.inline(self._function(function)(*map(_column, frame.columns))))
+
+    def _ends(self, frame: DataFrame) -> DataFrame:
+        """Return a row for each partition that comes after all others, with their columns."""
+        keys = reserved_keys(LAST, self._settings.parallelism)
+        rows = [(LAST, bytearray(key)) for key in keys]
+        ends = self._session.createDataFrame(rows, f"{_TARGET} INT, {_KEY} BINARY")
+        others = [each for each in frame.schema if each.name not in (_TARGET, _KEY)]
+        nulls = [F.lit(None).cast(each.dataType).alias(each.name) for each in others]
+        return ends.select(_column(_TARGET), _column(_KEY), *nulls)
 
     def _unbounded(
         self, frame: DataFrame, level: int, spec: bytes, nodes: dict[int, Node]
@@ -436,13 +444,6 @@ class _Lowering:
         return frame.select(*map(_column, (*names, _SEQUENCE)))
 
 
-def keep_sorts(session: SparkSession) -> None:
-    """Have a session sort partitions of one row, too: the rows around them come with the sort."""
-    excluded = session.conf.get(_EXCLUDED, None) or ""
-    if _ONE_ROW not in excluded:
-        session.conf.set(_EXCLUDED, ",".join(filter(None, (excluded, _ONE_ROW))))
-
-
 def _named(nodes: dict[int, Node]) -> str:
     """Return the names of a stage's operators, for plans and metrics."""
     return " -> ".join(node.name for node in nodes.values())
@@ -450,49 +451,3 @@ def _named(nodes: dict[int, Node]) -> str:
 
 def _column(name: str) -> Column:
     return F.col(f"`{name}`")
-
-
-class _Reserved(Sequence[bytes]):
-    """For each subtask a key that Spark sends there, found when it is asked for.
-
-    Parameters
-    ----------
-    session
-        Of Spark.
-    target
-        The operator that elements go to.
-    count
-        How many subtasks there are.
-    """
-
-    def __init__(self, session: SparkSession, target: int, count: int) -> None:
-        self._session = session
-        self._target = target
-        self._count = count
-        self._keys: list[bytes] | None = None
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._found()[place]
-
-    def _found(self) -> list[bytes]:
-        if self._keys is None:
-            self._keys = _reserved(self._session, self._target, self._count)
-        return self._keys
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return list, (self._found(),)
-
-
-def _reserved(session: SparkSession, target: int, count: int) -> list[bytes]:
-    found: dict[int, bytes] = {}
-    first, step = 0, 64 * count
-    while len(found) < count:
-        key = F.encode(F.col("id").cast("string"), "utf-8")
-        subtask = F.pmod(F.hash(F.lit(target).cast("int"), key), F.lit(count))
-        for row in session.range(first, first + step).select(key, subtask).collect():
-            found.setdefault(row[1], bytes(row[0]))
-        first += step
-    return [found[subtask] for subtask in range(count)]

@@ -2,11 +2,10 @@
 
 A stage has all operators that are behind as many shuffles. Rows are sorted by the operator that
 they go to, their target, and by the bytes of their key; rows for later stages and for sinks pass.
-In each partition a row of Spark's plan comes before all others and one after them, see
-ControlRowsExec.scala.
 
-Unbounded input. The stage is a processor of Spark's ``transformWithState``. A batch has one
-watermark:
+Unbounded input. The stage is a processor of Spark's ``transformWithState``. In each partition a row
+of Spark's plan comes before all others and one after them, see ControlRowsExec.scala. A batch has
+one watermark:
 
     first     which timers are due is read from the index, and the watermark of the batch before
     a key     rows that were emitted before the watermark (phase 0), at the watermark before;
@@ -19,7 +18,7 @@ before the watermark, as in Flink.
 
 Bounded input. The stage is a plain function of rows. Those of a key follow each other, at the
 lowest watermark. The end of the key is the end of time for it: all its timers fire, and its state
-is dropped.
+is dropped. The last row of a partition is one that ends the last key.
 """
 
 from __future__ import annotations
@@ -63,11 +62,11 @@ from pyflow.datastream.runtime.timers import (
 from pyflow.datastream.state import State, StateDescriptor
 from pyflow.streaming.runtime.rows import row_maker
 
-__all__ = ["WATERMARK_SHIFT", "BoundedStage", "KeyedStage", "StageSpec", "TargetSpec"]
+__all__ = ["LAST", "WATERMARK_SHIFT", "BoundedStage", "KeyedStage", "StageSpec", "TargetSpec"]
 
 # Numbers of ControlRowsExec.scala.
 _FIRST = -(1 << 31)
-_LAST = (1 << 31) - 1
+LAST = (1 << 31) - 1
 
 #: Spark's watermarks begin at 0. What Spark has is later by these milliseconds.
 WATERMARK_SHIFT = 1 << 46
@@ -170,7 +169,7 @@ class KeyedStage:
         if target == _FIRST:
             stage.begin(timer_values.getCurrentWatermarkInMs())
             return iter(())
-        if target == _LAST:
+        if target == LAST:
             return map(self._make, stage.end())
         if target == NO_TARGET:
             return iter(())
@@ -378,7 +377,7 @@ class _Stage:
             self._begin_key(target, bytes(key), None)
         if target in self._selectors:
             self._take(target, (row,))
-        elif target not in (_FIRST, _LAST):
+        elif target not in (_FIRST, LAST):
             self.chain.rows.append(_passing(row))
         return self.chain.take()
 

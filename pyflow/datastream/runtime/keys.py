@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyflow.datastream.runtime.values import coercion, key_bytes
+from pyflow.datastream.runtime.key_bytes import key_bytes
+from pyflow.datastream.runtime.values import coercion
 
 if TYPE_CHECKING:
     from pyflow.common.typeinfo import TypeInformation

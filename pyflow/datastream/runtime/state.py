@@ -1,6 +1,7 @@
 """The states that functions see, over the storage of the current key.
 
-An object of them stays the same for all keys. State with a time to live keeps with each value,
+An object of them stays the same for all keys. What does not fit the type of a state is an error;
+what fits is kept as it is, as by PyFlink. State with a time to live keeps with each value,
 element or entry when it was last used.
 """
 
@@ -29,6 +30,10 @@ from pyflow.datastream.state import (
 )
 
 __all__ = ["Expiry", "StateFactory", "state_name"]
+
+
+# How many objects of states are kept, those of namespaces among them.
+_KEPT = 4096
 
 
 def state_name(name: str, namespace: bytes = b"") -> bytes:
@@ -112,16 +117,18 @@ class _Kept(State):
 
 
 class _ValueState(_Kept, ValueState[Any]):
-    def __init__(self, *common: Any, coerce: Callable[[Any], Any] | None) -> None:
+    def __init__(self, *common: Any, check: Callable[[Any], Any] | None) -> None:
         super().__init__(*common)
-        self._coerce = coerce
+        self._check = check
 
     def value(self) -> Any:
         found = self._get()
         return None if found is ABSENT else found
 
     def update(self, value: Any) -> None:
-        self._put(value if self._coerce is None else self._coerce(value))
+        if self._check is not None:
+            self._check(value)
+        self._put(value)
 
 
 class _ReducingState(_Kept, ReducingState[Any]):
@@ -154,9 +161,9 @@ class _AggregatingState(_Kept, AggregatingState[Any, Any]):
 
 
 class _ListState(_Kept, ListState[Any]):
-    def __init__(self, *common: Any, coerce: Callable[[Any], Any] | None) -> None:
+    def __init__(self, *common: Any, check: Callable[[Any], Any] | None) -> None:
         super().__init__(*common)
-        self._coerce = coerce
+        self._check = check
 
     def get(self) -> Iterator[Any]:
         found = self._storage.list_get(self._name)
@@ -191,8 +198,8 @@ class _ListState(_Kept, ListState[Any]):
         self._storage.list_replace(self._name, [each for each in found if not expiry.is_over(each)])
 
     def _made(self, value: Any) -> Any:
-        if self._coerce is not None:
-            value = self._coerce(value)
+        if self._check is not None:
+            self._check(value)
         return value if self._expiry is None else self._expiry.stamped(value)
 
 
@@ -200,22 +207,22 @@ class _MapState(_Kept, MapState[Any, Any]):
     def __init__(
         self,
         *common: Any,
-        coerce_key: Callable[[Any], Any] | None,
-        coerce: Callable[[Any], Any] | None,
+        check_key: Callable[[Any], Any] | None,
+        check: Callable[[Any], Any] | None,
     ) -> None:
         super().__init__(*common)
-        self._coerce_key = coerce_key
-        self._coerce = coerce
+        self._check_key = check_key
+        self._check = check
 
     def get(self, key: Any) -> Any:
         found = self._found(key)
         return None if found is ABSENT else found
 
     def put(self, key: Any, value: Any) -> None:
-        if self._coerce_key is not None:
-            key = self._coerce_key(key)
-        if self._coerce is not None:
-            value = self._coerce(value)
+        if self._check_key is not None:
+            self._check_key(key)
+        if self._check is not None:
+            self._check(value)
         stamped = value if self._expiry is None else self._expiry.stamped(value)
         self._storage.map_put(self._name, key, stamped)
 
@@ -310,6 +317,8 @@ class StateFactory:
             If there is one of that name and of another kind or type.
         """
         name = state_name(descriptor.get_name(), namespace)
+        if namespace and len(self._known) >= _KEPT:
+            self._forget_namespaces()
         known = self._known.get(name)
         if known is None:
             known = self._known[name] = (self._made(descriptor, name), descriptor)
@@ -320,10 +329,9 @@ class StateFactory:
             )
         return known[0]
 
-    def forget(self, namespace: bytes) -> None:
-        """Forget the objects of a namespace, whose state has been cleared."""
-        for name in [name for name in self._known if name.endswith(b"\0" + namespace)]:
-            del self._known[name]
+    def _forget_namespaces(self) -> None:
+        """Forget the objects of namespaces, such as windows, of which there are always new ones."""
+        self._known = {n: known for n, known in self._known.items() if n.endswith(b"\0")}
 
     def sweep(self, name: bytes) -> None:
         """Remove what has expired of a state that has been declared."""
@@ -338,12 +346,12 @@ class StateFactory:
             expiry = Expiry(config, lambda at: self._sweep(name, at))
         common = (self._storage, name, expiry)
         if isinstance(descriptor, ValueStateDescriptor):
-            return _ValueState(*common, coerce=coercion(descriptor.type_info))
+            return _ValueState(*common, check=coercion(descriptor.type_info))
         if isinstance(descriptor, ListStateDescriptor):
-            return _ListState(*common, coerce=coercion(_element(descriptor.type_info)))
+            return _ListState(*common, check=coercion(_element(descriptor.type_info)))
         if isinstance(descriptor, MapStateDescriptor):
             keys, values = _entry(descriptor.type_info)
-            return _MapState(*common, coerce_key=coercion(keys), coerce=coercion(values))
+            return _MapState(*common, check_key=coercion(keys), check=coercion(values))
         if isinstance(descriptor, ReducingStateDescriptor):
             return _ReducingState(*common, reduce=descriptor.get_reduce_function().reduce)
         if isinstance(descriptor, AggregatingStateDescriptor):

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from pyflow.datastream.runtime.values import key_bytes
+from pyflow.datastream.runtime.key_bytes import key_bytes
 
 __all__ = [
     "ABSENT",

@@ -35,11 +35,10 @@ from pyflow.common.typeinfo import (
 )
 from pyflow.common.types import Row
 from pyflow.datastream.runtime.errors import shown
-from pyflow.datastream.runtime.key_bytes import key_bytes
 from pyflow.types.internal_values import row_values
 from pyflow.util.java_numbers import java_float
 
-__all__ = ["ElementTypeError", "coercion", "collected", "key_bytes", "printed"]
+__all__ = ["ElementTypeError", "coercion", "collected", "printed"]
 
 _Convert = Callable[[Any], Any]
 _single = struct.Struct("f")

@@ -12,9 +12,17 @@ from pathlib import Path
 import pyflink
 import recordings
 
-PACKAGES = ("common", "metrics", "table")
+PACKAGES = (
+    "common",
+    "datastream",
+    "datastream.connectors",
+    "datastream.formats",
+    "metrics",
+    "table",
+)
 #: What programs do not use.
-INNER = ("constants", "functions", "serializers", "utils", "__init__")
+INNER = ("constants", "serializers", "utils", "__init__")
+INNER_MODULES = ("pyflink.table.functions",)
 INNER_CLASSES = {
     "DelegatingAsyncScalarFunction",
     "DelegatingPandasAggregateFunction",
@@ -63,9 +71,10 @@ def record(only):
     home = Path(pyflink.__file__).parent
     found = {}
     for package in PACKAGES:
-        for file in sorted((home / package).glob("*.py")):
-            if file.stem not in INNER:
-                found[f"pyflink.{package}.{file.stem}"] = names_of(file)
+        for file in sorted((home / package.replace(".", "/")).glob("*.py")):
+            module = f"pyflink.{package}.{file.stem}"
+            if file.stem not in INNER and module not in INNER_MODULES:
+                found[module] = names_of(file)
     lines = [
         f"{json.dumps(module)}:{json.dumps(names, separators=(',', ':'))}"
         for module, names in found.items()

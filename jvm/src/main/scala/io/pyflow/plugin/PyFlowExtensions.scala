@@ -27,7 +27,6 @@ final class PyFlowExtensions extends (SparkSessionExtensions => Unit) {
       extensions.injectColumnar(_ => SourceAndStateOperators)
       // Plans that are executed adaptively come there stage by stage, when they run; EXPLAIN comes
       // before that.
-      extensions.injectQueryStagePrepRule(_ => ControlRows.preColumnarTransitions)
       extensions.injectQueryStagePrepRule(_ => SourceAndStateOperators.preColumnarTransitions)
       extensions.injectColumnar(_ => ColumnarInput)
       extensions.injectFunction(

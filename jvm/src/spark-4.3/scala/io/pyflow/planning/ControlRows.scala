@@ -1,29 +1,24 @@
 package io.pyflow.planning
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.{ColumnarRule, SortExec, SparkPlan}
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
+import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkExec
 
 import io.pyflow.execution.state.ControlRowsExec
 
-/** Puts [[ControlRowsExec]] between the sort and the operator of a stage of data streams. */
+/** Puts [[ControlRowsExec]] below the operators of data streams that keep state, in both modes. */
 object ControlRows extends ColumnarRule {
   override def preColumnarTransitions: Rule[SparkPlan] = Planned
 
   private object Planned extends Rule[SparkPlan] {
-    override def apply(plan: SparkPlan): SparkPlan = plan match {
-      case ControlRowsExec(sort) => ControlRowsExec(onChildren(sort))
-      case sort: SortExec if isByTarget(sort) => ControlRowsExec(onChildren(sort))
-      case other => onChildren(other)
+    override def apply(plan: SparkPlan): SparkPlan = plan.transform {
+      case stateful: TransformWithStateInPySparkExec if hasControlRows(stateful) =>
+        stateful.copy(child = ControlRowsExec(stateful.child))
     }
-
-    private def onChildren(plan: SparkPlan): SparkPlan =
-      plan.withNewChildren(plan.children.map(apply))
   }
 
-  private def isByTarget(sort: SortExec): Boolean =
-    !sort.global && sort.sortOrder.headOption.map(_.child).exists {
-      case attribute: Attribute => attribute.name == ControlRowsExec.Target
-      case _ => false
-    }
+  private def hasControlRows(stateful: TransformWithStateInPySparkExec): Boolean =
+    stateful.isStreaming &&
+      stateful.groupingAttributes.headOption.exists(_.name == ControlRowsExec.Target) &&
+      !stateful.child.isInstanceOf[ControlRowsExec]
 }

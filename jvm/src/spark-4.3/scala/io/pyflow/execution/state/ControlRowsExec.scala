@@ -7,11 +7,11 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
 /**
- * The rows of each partition between two rows of this operator's own: one before and one after them, so
- * that a stage of data streams has its say in partitions without rows, and at the end of each.
+ * The rows of each partition between two rows of this operator's own: one before and one after them, in
+ * every batch, so that a processor that keeps state has its say in partitions without rows, too.
  *
  * {{{
- *   exchange by (target, key) -> sort -> [first] rows [last] -> function or transformWithState
+ *   exchange by (target, key) -> sort -> [first] rows [last] -> transformWithState
  * }}}
  *
  * The first column that rows are sorted by is an INT: [[ControlRowsExec.First]] and
@@ -45,6 +45,6 @@ object ControlRowsExec {
   private val First = Int.MinValue
   private val Last = Int.MaxValue
 
-  /** The column that rows of such stages are sorted by first. */
+  /** The first grouping column of operators that get such rows. */
   val Target = "pyflow_target"
 }
