@@ -158,7 +158,8 @@ class BroadcastConnectedStream:
 
     def process(
         self,
-        func: BroadcastProcessFunction | KeyedBroadcastProcessFunction,
+        func: BroadcastProcessFunction[Any, Any, Any]
+        | KeyedBroadcastProcessFunction[Any, Any, Any, Any],
         output_type: TypeInformation | None = None,
     ) -> DataStream:
         """Return the stream of all elements that a function yields for those of both.

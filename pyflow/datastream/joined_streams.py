@@ -92,7 +92,7 @@ class _OfTwoStreams:
         )
         return self._streams[0]._stateful(
             self._name,
-            inputs,  # type: ignore[arg-type]
+            inputs,
             lambda is_batch: operator(function, assigner, **options),
             output_type,
         )

@@ -374,8 +374,7 @@ class StreamExecutionEnvironment:
         if not isinstance(source, Source):
             raise TypeError(f"expected a source of pyflow.datastream.connectors, got {source!r}")
         stream = self._from(source_name, source, type_info or source.produced_type())
-        has_times = watermark_strategy.timestamp_assigner is not None
-        if not has_times and watermark_strategy.max_out_of_orderness is None:
+        if watermark_strategy == WatermarkStrategy.no_watermarks():
             return stream
         return stream.assign_timestamps_and_watermarks(watermark_strategy)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyflow.datastream.functions import (
     AggregateFunction,
@@ -19,8 +19,6 @@ from pyflow.datastream.runtime.windows import window_operator
 from pyflow.datastream.window import MergingWindowAssigner
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from pyflow.common.typeinfo import TypeInformation
     from pyflow.datastream.data_stream import DataStream, KeyedStream
     from pyflow.datastream.evictors import Evictor
@@ -29,6 +27,8 @@ if TYPE_CHECKING:
     from pyflow.datastream.window import Trigger, WindowAssigner
 
 __all__ = ["AllWindowedStream", "WindowedStream"]
+
+_Self = TypeVar("_Self", bound="_Windowed")
 
 
 class _Windowed:
@@ -50,7 +50,7 @@ class _Windowed:
         """Return the type of the elements."""
         return self._stream.get_type()
 
-    def trigger(self, trigger: Trigger[Any, Any]) -> Self:
+    def trigger(self: _Self, trigger: Trigger[Any, Any]) -> _Self:
         """Set when windows are evaluated, and return the stream.
 
         Raises
@@ -66,7 +66,7 @@ class _Windowed:
         self._options["trigger"] = trigger
         return self
 
-    def evictor(self, evictor: Evictor) -> Self:
+    def evictor(self: _Self, evictor: Evictor) -> _Self:
         """Set what removes elements of a window before or after it is evaluated.
 
         As in Flink's Java API; all elements are kept then.
@@ -74,12 +74,12 @@ class _Windowed:
         self._options["evictor"] = evictor
         return self
 
-    def allowed_lateness(self, time_ms: int) -> Self:
+    def allowed_lateness(self: _Self, time_ms: int) -> _Self:
         """Set how long after their end windows take elements, in milliseconds."""
         self._options["allowed_lateness"] = time_ms
         return self
 
-    def side_output_late_data(self, output_tag: OutputTag) -> Self:
+    def side_output_late_data(self: _Self, output_tag: OutputTag) -> _Self:
         """Set the side output of elements that are too late; they are dropped without one."""
         self._options["late_data_tag"] = output_tag
         return self

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import uuid
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 
 import hypothesis
@@ -79,7 +80,7 @@ EQUAL = {
     "fractions": [0.5, Decimal("0.5"), Decimal("0.500"), fractions.Fraction(1, 2)],
     "thirds": [fractions.Fraction(1, 3), fractions.Fraction(2, 6)],
     "decimals": [Decimal("0.1"), Decimal("0.10"), fractions.Fraction(1, 10)],
-    "smallest": [5e-324, Decimal(5e-324), fractions.Fraction(5e-324)],
+    "smallest": [5e-324, Decimal(5e-324), fractions.Fraction(5e-324)],  # noqa: RUF032
     "far": [Decimal("1E+99999999"), Decimal("10E+99999998")],
     "infinity": [math.inf, Decimal("Infinity")],
     "nan": [math.nan, float("nan"), -math.nan, Decimal("NaN")],
@@ -178,7 +179,7 @@ def test_other_keys_have_other_bytes():
 
 def test_the_bytes_of_a_key_never_begin_those_of_another():
     encoded = sorted(map(key_bytes, OTHER))
-    assert [(a, b) for a, b in zip(encoded, encoded[1:]) if b.startswith(a)] == []
+    assert [(a, b) for a, b in pairwise(encoded) if b.startswith(a)] == []
 
 
 _decimals = st.decimals(allow_nan=False, min_value=-(10**20), max_value=10**20)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pyflow.common import Duration, Time, Types, WatermarkStrategy
-from pyflow.common.watermark_strategy import TimestampAssigner
+from pyflow.common.watermark_strategy import TimestampAssigner, WatermarkGenerator
 from pyflow.datastream import (
     AggregateFunction,
     KeyedBroadcastProcessFunction,
@@ -373,6 +373,28 @@ def test_a_job_is_stopped_with_a_savepoint(make_env, tmp_path):
     other = tmp_path / "others"
     env = make_env(execution_checkpointing_dir=other.as_uri(), execution_savepoint_path=path)
     assert ("element", "a", 3, START) in collected(program(env, source))
+
+
+class Punctuated(WatermarkGenerator):
+    """A watermark where an element says so."""
+
+    def on_event(self, value, timestamp, output):
+        if value[0] == "mark":
+            output.emit_watermark(value[1])
+
+    def on_periodic_emit(self, output):
+        pass
+
+
+def test_a_generator_of_the_program_says_the_watermarks(make_env):
+    env = make_env(parallelism=1)
+    source = TestStream().add_elements([("a", 5000)]).add_elements([("mark", 4000)])
+    source.add_elements([("a", 1)])
+    strategy = WatermarkStrategy.for_generator(Punctuated).with_timestamp_assigner(Second())
+    ds = env.from_source(source, strategy, "test")
+    found = collected(ds.key_by(lambda value: value[0]).process(Counted()))
+    assert ("element", "a", 5001, 4000) in found
+    assert ("element", "a", 5000, START) in found
 
 
 def test_watermarks_follow_their_strategy(make_env):

@@ -15,8 +15,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PYFLINK = json.loads((ROOT / "tests/table/reference/pyflink_names.json").read_text())["answers"]
-# Beside the modules whose names are compared with PyFlink's, see tests/table/test_parity.py: parts of
-# its modules, what Flink's Java API has, and names of versions before.
+# Beside the modules whose names are compared with PyFlink's, see tests/table/test_parity.py: parts
+# of its modules, what Flink's Java API has, and names of versions before.
 OTHERS = {
     "pyflow.common.constants",
     "pyflow.datastream.connected_streams",

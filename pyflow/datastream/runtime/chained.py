@@ -8,7 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from pyflow.common.watermark_strategy import WatermarkStrategy
+from pyflow.common.watermark_strategy import (
+    Watermark,
+    WatermarkGenerator,
+    WatermarkOutput,
+    WatermarkStrategy,
+)
 from pyflow.datastream.functions import Function, ProcessFunction
 from pyflow.datastream.output_tag import OutputTag
 from pyflow.datastream.runtime.chain import ChainContext, ChainOperator
@@ -177,7 +182,8 @@ class AssignTimestamps(ChainOperator):
     @property
     def has_watermarks(self) -> bool:
         """Whether it assigns watermarks, not timestamps alone."""
-        return self._strategy.max_out_of_orderness is not None
+        strategy = self._strategy
+        return strategy.max_out_of_orderness is not None or strategy.generator is not None
 
     def current_watermark(self) -> int:
         """Return the last watermark."""
@@ -189,6 +195,8 @@ class AssignTimestamps(ChainOperator):
         assigner = self._strategy.timestamp_assigner
         assign = None if assigner is None else assigner.extract_timestamp
         delay = self._strategy.max_out_of_orderness
+        if self._strategy.generator is not None:
+            return self._generating(emit, assign, self._strategy.generator())
         if delay is None:
 
             def process(value: Any, timestamp: int | None, operator: Any = self) -> None:
@@ -207,3 +215,33 @@ class AssignTimestamps(ChainOperator):
             emit(value, timestamp)
 
         return process_with_watermark
+
+    def _generating(
+        self,
+        emit: Emit,
+        assign: Callable[[Any, int], int] | None,
+        generator: WatermarkGenerator,
+    ) -> Emit:
+        """Return what takes elements of a strategy with a generator of the program.
+
+        It is asked for a periodic watermark after each element: a chain knows no end of a batch.
+        """
+        output = _Watermarks(self)
+
+        def process(value: Any, timestamp: int | None, operator: Any = self) -> None:
+            if assign is not None:
+                timestamp = assign(value, MIN_WATERMARK if timestamp is None else timestamp)
+            generator.on_event(value, MIN_WATERMARK if timestamp is None else timestamp, output)
+            emit(value, timestamp)
+            generator.on_periodic_emit(output)
+
+        return process
+
+
+class _Watermarks(WatermarkOutput):
+    def __init__(self, operator: AssignTimestamps) -> None:
+        self._operator = operator
+
+    def emit_watermark(self, watermark: Watermark | int) -> None:
+        at = watermark if isinstance(watermark, int) else watermark.timestamp
+        self._operator._watermark = max(self._operator._watermark, at)

@@ -1,0 +1,125 @@
+"""What programs are told that cannot run, before or when they fail."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from pyflow.common import Types, WatermarkStrategy
+from pyflow.datastream import KeyedProcessFunction, MapFunction, ProcessFunction
+from pyflow.datastream.graph.pickling import UnpicklableFunctionError
+from pyflow.datastream.state import ValueStateDescriptor
+from pyflow.datastream.testing import TestStream
+
+
+def collected(stream):
+    with stream.execute_and_collect() as elements:
+        return list(elements)
+
+
+def test_a_function_that_fails_names_its_operator_and_the_element(env):
+    ds = env.from_collection([1, 0]).map(lambda value: 1 // value).name("inverse")
+    with pytest.raises(Exception, match=r"operator 'inverse' failed at 0 of type int"):
+        collected(ds)
+
+
+def test_a_keyed_function_that_fails_names_its_operator_and_the_element(env):
+    class Failing(KeyedProcessFunction):
+        def process_element(self, value, ctx):
+            yield value["x"]
+
+    ds = env.from_collection([{"y": 1}]).key_by(lambda value: 1).process(Failing()).name("reads x")
+    with pytest.raises(Exception, match=r"operator 'reads x' failed at \{'y': 1\} of type dict"):
+        collected(ds)
+
+
+def test_an_element_that_does_not_fit_its_type_names_the_field(env):
+    rows = Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])
+    ds = env.from_collection([1]).map(lambda value: (value, value), output_type=rows)
+    with pytest.raises(Exception, match=r"expected STRING in field 'name', got 1 of type int"):
+        collected(ds)
+
+
+def test_a_collection_that_does_not_fit_its_type_is_refused_where_it_is_given(make_env):
+    with pytest.raises(TypeError, match="expected INT, from -2147483648 to 2147483647, got"):
+        make_env().from_collection([1 << 40], Types.INT())
+
+
+def test_a_captured_object_that_cannot_be_pickled_is_named(make_env):
+    lock = threading.Lock()
+    ds = make_env().from_collection([1]).map(lambda value: (lock, value)).name("locking")
+    message = r"operator 'locking' cannot be sent to executors.*captured 'lock', a lock"
+    with pytest.raises(UnpicklableFunctionError, match=message):
+        collected(ds)
+
+
+def test_a_captured_stream_is_named(make_env):
+    ds = make_env().from_collection([1])
+    with pytest.raises(UnpicklableFunctionError, match=r"captured 'ds', a DataStream"):
+        collected(ds.map(lambda value: (ds, value)))
+
+
+def test_a_captured_environment_is_named(make_env):
+    env = make_env()
+    with pytest.raises(UnpicklableFunctionError, match=r"'env', a StreamExecutionEnvironment"):
+        collected(env.from_collection([1]).map(lambda value: (env, value)))
+
+
+def test_a_program_that_writes_nothing_is_refused(make_env):
+    env = make_env()
+    env.from_collection([1]).map(lambda value: value)
+    with pytest.raises(RuntimeError, match="No operators defined in streaming topology"):
+        env.execute()
+
+
+class WithState(MapFunction):
+    def open(self, runtime_context):
+        self.state = runtime_context.get_state(ValueStateDescriptor("n", Types.INT()))
+
+    def map(self, value):
+        return value
+
+
+def test_state_without_keys_is_refused(make_env):
+    with pytest.raises(Exception, match="only accessible by functions executed on a KeyedStream"):
+        collected(make_env().from_collection([1]).map(WithState()))
+
+
+class TwoTypes(KeyedProcessFunction):
+    def open(self, runtime_context):
+        runtime_context.get_state(ValueStateDescriptor("n", Types.INT()))
+        runtime_context.get_state(ValueStateDescriptor("n", Types.STRING()))
+
+    def process_element(self, value, ctx):
+        yield value
+
+
+def test_state_of_two_types_under_one_name_is_refused(make_env):
+    with pytest.raises(Exception, match="state 'n' is declared twice, with different types"):
+        collected(make_env().from_collection([1]).key_by(lambda value: value).process(TwoTypes()))
+
+
+class Timer(ProcessFunction):
+    def process_element(self, value, ctx):
+        ctx.timer_service().register_event_time_timer(1)
+        yield value
+
+
+def test_timers_without_keys_are_refused(make_env):
+    with pytest.raises(Exception, match="timers are only supported on a keyed stream"):
+        collected(make_env().from_collection([1]).process(Timer()))
+
+
+def test_watermarks_behind_a_shuffle_are_refused_before_the_program_runs(make_env):
+    strategy = WatermarkStrategy.for_monotonous_timestamps()
+    ds = make_env().from_collection([1]).key_by(lambda value: value).map(lambda value: value)
+    with pytest.raises(Exception, match="assigns watermarks behind a shuffle"):
+        collected(ds.assign_timestamps_and_watermarks(strategy))
+
+
+def test_an_unbounded_source_is_refused_in_batch_mode(make_env):
+    env = make_env(execution_runtime__mode="BATCH")
+    ds = env.from_source(TestStream(), WatermarkStrategy.no_watermarks(), "test")
+    with pytest.raises(ValueError, match="Detected an UNBOUNDED source"):
+        collected(ds)
