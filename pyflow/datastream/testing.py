@@ -11,10 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyspark import cloudpickle
-
 from pyflow.common.watermark_strategy import Watermark
 from pyflow.datastream.connectors.base import Boundedness, Source, SourceRows
+from pyflow.datastream.graph.pickling import dumps
 from pyflow.datastream.runtime.operator import MAX_WATERMARK
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ class TestStream(Source):
 
     def _write(self, session: Any, added: list[tuple[Any, int | None]]) -> None:
         written = Path(self._directory) / "written"
-        row = (bytearray(cloudpickle.dumps(added, 4)),)
+        row = (bytearray(dumps(added)),)
         session.createDataFrame([row], "events BINARY").coalesce(1).write.mode("overwrite").parquet(
             str(written)
         )

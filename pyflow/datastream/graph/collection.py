@@ -6,9 +6,8 @@ import pickle
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyspark import cloudpickle
-
 from pyflow.datastream.connectors.base import Boundedness, Source, SourceRows
+from pyflow.datastream.graph.pickling import dumps
 
 if TYPE_CHECKING:
     from pyflow.common.typeinfo import TypeInformation
@@ -50,7 +49,7 @@ class CollectionSource(Source):
             subtask = first // size
             step = _step(part)
             rows += [
-                (subtask, bytearray(cloudpickle.dumps(part[place : place + step], 4)))
+                (subtask, bytearray(dumps(part[place : place + step])))
                 for place in range(0, len(part), step)
             ]
         session = context.session
@@ -67,7 +66,7 @@ class CollectionSource(Source):
 def _step(part: Sequence[Any]) -> int:
     """Return how many elements a row has."""
     sample = part[:: max(len(part) // 16, 1)][:16]
-    size = sum(len(cloudpickle.dumps(each, 4)) for each in sample) / len(sample)
+    size = sum(len(dumps(each)) for each in sample) / len(sample)
     return max(int(_ROW / max(size, 1)), 1)
 
 

@@ -10,11 +10,19 @@ from pyspark import cloudpickle
 if TYPE_CHECKING:
     from pyflow.datastream.runtime.chain import Node
 
-__all__ = ["UnpicklableFunctionError", "pickled"]
+__all__ = ["UnpicklableFunctionError", "dumps", "pickled"]
+
+# Of all Pythons from 3.10 on.
+_PROTOCOL = 4
 
 
 class UnpicklableFunctionError(TypeError):
     """A function of a program cannot be sent to executors."""
+
+
+def dumps(value: Any) -> bytes:
+    """Return an object of the program, pickled; its classes and functions by value if need be."""
+    return bytes(cloudpickle.dumps(value, _PROTOCOL))
 
 
 def pickled(spec: Any, nodes: Mapping[int, Node]) -> bytes:
@@ -26,7 +34,7 @@ def pickled(spec: Any, nodes: Mapping[int, Node]) -> bytes:
         If a function of it cannot be pickled. It says which one, and what it has captured.
     """
     try:
-        return bytes(cloudpickle.dumps(spec))
+        return dumps(spec)
     except Exception as error:
         for node in nodes.values():
             reason = _reason(node.operator)
@@ -40,12 +48,12 @@ def pickled(spec: Any, nodes: Mapping[int, Node]) -> bytes:
 def _reason(operator: Any) -> str | None:
     """Why an operator cannot be pickled; None if it can."""
     try:
-        cloudpickle.dumps(operator)
+        dumps(operator)
     except Exception as error:
         function = getattr(operator, "function", operator)
         for name, captured in _captured(function):
             try:
-                cloudpickle.dumps(captured)
+                dumps(captured)
             except Exception as own:
                 return f"its function has captured '{name}', a {type(captured).__name__}: {own}"
         return f"{type(error).__name__}: {error}"

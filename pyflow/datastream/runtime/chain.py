@@ -246,6 +246,7 @@ class Chain:
         return started
 
     def _route(self, route: Route, watermark: Callable[[], int]) -> Emit:
+        self.open_functions(route.distribution.functions())
         keys_of = route.distribution.keys(self._subtask)
         target, number = route.target, route.number
         rows, dumps, following = self.rows, pickle.dumps, self._sequence.__next__
@@ -337,6 +338,13 @@ class Chain:
                 rows.append(row)
 
         return emit_columns
+
+    def open_functions(self, functions: Iterable[Any]) -> None:
+        """Open what is more than a callable, and close it with the chain."""
+        for each in functions:
+            if hasattr(each, "open"):
+                each.open(self._runtime_context("Key By"))
+                self._open.append((each, "Key By"))
 
     def emit_watermark(self, watermark: int) -> None:
         """Emit a watermark without an element."""

@@ -262,6 +262,9 @@ class _Stage:
         self._operators: dict[int, Operator] = {}
         self._selectors: dict[int, list[Callable[[Any], Any] | None]] = {}
         for target, described in spec.targets.items():
+            for each in described.selectors:
+                if each is not None:
+                    self.chain.open_functions(each.functions())
             self._selectors[target] = [
                 None if each is None else each.selected() for each in described.selectors
             ]

@@ -47,6 +47,10 @@ class Distribution(ABC):
     #: Whether an element goes to several subtasks; then :meth:`keys` makes lists of keys.
     is_broadcast = False
 
+    def functions(self) -> Sequence[Any]:
+        """Return the functions of the program that are opened before keys are made."""
+        return ()
+
     @abstractmethod
     def keys(self, subtask: int) -> Callable[[Any], Any]:
         """Return what makes the key of an element, in a subtask of a number."""
@@ -66,6 +70,10 @@ class ByKey(Distribution):
 
     selector: Any
     key_type: TypeInformation | None = None
+
+    def functions(self) -> Sequence[Any]:
+        """Return the selector."""
+        return (self.selector,)
 
     def selected(self) -> Callable[[Any], Any]:
         """Return what makes the key of an element, as users have it."""
@@ -154,6 +162,10 @@ class Custom(Distribution):
     partitioner: Any
     selector: Any
     reserved: Sequence[bytes]
+
+    def functions(self) -> Sequence[Any]:
+        """Return the partitioner and the selector."""
+        return (self.partitioner, self.selector)
 
     def keys(self, subtask: int) -> Callable[[Any], Any]:
         """Return what makes the key of an element, in a subtask of a number."""
