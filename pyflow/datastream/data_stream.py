@@ -27,7 +27,9 @@ from pyflow.datastream.functions import (
     ReduceFunction,
 )
 from pyflow.datastream.graph.cached import CachedSource
+from pyflow.datastream.graph.collection import CollectionSource
 from pyflow.datastream.graph.driver_sinks import CollectSink, PrintSink
+from pyflow.datastream.graph.execution import frame_of
 from pyflow.datastream.graph.transformations import (
     Chained,
     Input,
@@ -61,9 +63,12 @@ from pyflow.datastream.window import (
 from pyflow.datastream.windowed_stream import AllWindowedStream, WindowedStream
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from pyflow.common.typeinfo import TypeInformation
     from pyflow.datastream.slot_sharing_group import SlotSharingGroup
     from pyflow.datastream.stream_execution_environment import StreamExecutionEnvironment
+    from pyflow.session.context import Context
 
 __all__ = [
     "BroadcastConnectedStream",
@@ -483,6 +488,17 @@ class DataStream:
     def _values(self) -> DataStream:
         """Return the stream without its keys."""
         return self
+
+    def _collection(self) -> list[Any] | None:
+        """Return the elements of a collection, if the stream has them as they are."""
+        if len(self._outputs) > 1 or not isinstance(self._transformation, SourceOf):
+            return None
+        source = self._transformation.source
+        return list(source.elements) if isinstance(source, CollectionSource) else None
+
+    def _columns(self, sink: Sink, context: Context) -> DataFrame:
+        """Return the elements as the rows of a sink, for tables."""
+        return frame_of(self._outputs, sink, self._environment._next_number(), context)
 
     # Sinks
 

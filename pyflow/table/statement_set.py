@@ -53,7 +53,7 @@ class StatementSet:
         self._insertions.append(sql.insertion(self._context, stmt))
         return self
 
-    @unsupported("the DataStream API is not supported yet; call execute()")
+    @unsupported("insertions and streams are jobs of their own; call execute() of both")
     def attach_as_datastream(self) -> None:
         """Add the insertions to a stream execution environment."""
 

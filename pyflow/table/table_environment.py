@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflow.common.configuration import Configuration
+from pyflow.common.typeinfo import Types
+from pyflow.common.types import RowKind
+from pyflow.common.watermark_strategy import WatermarkStrategy
 from pyflow.datastream.data_stream import DataStream
 from pyflow.datastream.stream_execution_environment import StreamExecutionEnvironment
 from pyflow.session.start import active_session
@@ -18,6 +21,7 @@ from pyflow.table.functions.java import JavaFunction
 from pyflow.table.functions.names import built_in_names
 from pyflow.table.module import MODULES, ModuleEntry
 from pyflow.table.relations import sources
+from pyflow.table.relations.data_streams import relation_of_changes, source_of
 from pyflow.table.relations.tables import relation_of, relation_of_entry
 from pyflow.table.statement_set import StatementSet
 from pyflow.table.table import Table
@@ -30,11 +34,15 @@ if TYPE_CHECKING:
     import pandas
     from pyspark.sql import DataFrame, SparkSession
 
+    from pyflow.common.typeinfo import TypeInformation
+    from pyflow.common.types import Row
     from pyflow.table.catalogs.manager import CatalogManager
     from pyflow.table.catalogs.objects import CatalogDescriptor
+    from pyflow.table.changelog_mode import ChangelogMode
     from pyflow.table.model_descriptor import ModelDescriptor
     from pyflow.table.module import Module
     from pyflow.table.plan_reference import PlanReference
+    from pyflow.table.schema import Schema
     from pyflow.table.table_config import TableConfig
     from pyflow.table.table_descriptor import TableDescriptor
 
@@ -44,10 +52,6 @@ _PARTITIONS = "spark.sql.shuffle.partitions"
 _MODELS = "there are no models here; call one from a function"
 _MODULES = "built-in functions are those of this package; there are no modules of others"
 _PLANS = "Spark plans a query when it runs; there are no plans to keep"
-_DATA_STREAMS = (
-    "there are no operations on data streams here; one of a collection becomes a table by "
-    "from_data_stream()"
-)
 
 
 class TableEnvironment:
@@ -620,6 +624,9 @@ class StreamTableEnvironment(TableEnvironment):
     A data stream of a collection becomes a table by :meth:`from_data_stream`.
     """
 
+    # Of the program; it runs the streams that tables become.
+    _streams: StreamExecutionEnvironment
+
     @staticmethod
     def create(  # type: ignore[override]
         stream_execution_environment: StreamExecutionEnvironment | None = None,
@@ -655,7 +662,9 @@ class StreamTableEnvironment(TableEnvironment):
         if environment_settings is not None:
             builder.with_configuration(environment_settings.get_configuration())
         settings = builder.build()
-        return StreamTableEnvironment(active_session(settings.get_configuration()), settings)
+        made = StreamTableEnvironment(active_session(settings.get_configuration()), settings)
+        made._streams = given or StreamExecutionEnvironment(settings.get_configuration())
+        return made
 
     def from_data_stream(self, data_stream: DataStream, *fields_or_schema: Any) -> Table:
         """Return the table of a data stream.
@@ -676,29 +685,91 @@ class StreamTableEnvironment(TableEnvironment):
         """
         return self._of_data_stream(data_stream, *fields_or_schema)
 
-    @unsupported(_DATA_STREAMS)
     def from_changelog_stream(
-        self, data_stream: Any, schema: Any = None, changelog_mode: Any = None
-    ) -> Any:
-        """Return the table that a stream of changes describes."""
+        self,
+        data_stream: DataStream,
+        schema: Schema | None = None,
+        changelog_mode: ChangelogMode | None = None,
+    ) -> Table:
+        """Return the table that a stream of changes describes.
 
-    @unsupported(_DATA_STREAMS)
-    def to_data_stream(self, table: Table) -> Any:
-        """Return the rows of a table as a data stream."""
+        Parameters
+        ----------
+        data_stream : DataStream
+            Rows of a row type, each of a RowKind.
+        schema : Schema, optional
+            Names columns of the rows, may convert them, leave some out and add others.
+        changelog_mode : ChangelogMode, optional
+            Which kinds there are; they are not checked.
+        """
+        return Table(relation_of_changes(data_stream, schema, self._context), self._context)
 
-    @unsupported(_DATA_STREAMS)
+    def to_data_stream(self, table: Table) -> DataStream:
+        """Return the rows of a table as a data stream.
+
+        Raises
+        ------
+        TableException
+            If rows of the table change.
+        """
+        return self._streams.from_source(
+            source_of(table._relation, False), WatermarkStrategy.no_watermarks(), "Table"
+        )
+
     def to_changelog_stream(
-        self, table: Table, target_schema: Any = None, changelog_mode: Any = None
-    ) -> Any:
-        """Return the changes of a table as a data stream."""
+        self,
+        table: Table,
+        target_schema: Schema | None = None,
+        changelog_mode: ChangelogMode | None = None,
+    ) -> DataStream:
+        """Return the changes of a table as a data stream of rows, each of a RowKind.
 
-    @unsupported(_DATA_STREAMS)
-    def to_append_stream(self, table: Table, type_info: Any) -> Any:
-        """Return the rows of a table as a data stream."""
+        Parameters
+        ----------
+        table : Table
+        target_schema : Schema, optional
+            Only without one is supported.
+        changelog_mode : ChangelogMode, optional
+            Only that of all changes is supported.
 
-    @unsupported(_DATA_STREAMS)
-    def to_retract_stream(self, table: Table, type_info: Any) -> Any:
-        """Return the changes of a table as a data stream."""
+        Raises
+        ------
+        TableException
+            If there is a schema.
+        """
+        if target_schema is not None:
+            raise TableException(
+                "to_changelog_stream() with a schema is not supported: convert the columns by "
+                "Table.select() before"
+            )
+        return self._streams.from_source(
+            source_of(table._relation, True), WatermarkStrategy.no_watermarks(), "Table"
+        )
+
+    def to_append_stream(self, table: Table, type_info: TypeInformation) -> DataStream:
+        """Return the rows of a table as a data stream of elements of a type.
+
+        Raises
+        ------
+        TableException
+            If rows of the table change.
+        """
+        return self.to_data_stream(table).map(_unnamed, type_info)
+
+    def to_retract_stream(self, table: Table, type_info: TypeInformation) -> DataStream:
+        """Return the changes of a table as tuples: whether a row is added, and the row."""
+        return self.to_changelog_stream(table).map(
+            _retracted, Types.TUPLE([Types.BOOLEAN(), type_info])
+        )
+
+
+def _unnamed(row: Row) -> tuple[Any, ...]:
+    """Return the values of a row, for a type whose fields may have other names."""
+    return tuple(row)
+
+
+def _retracted(row: Row) -> tuple[bool, tuple[Any, ...]]:
+    return row.get_row_kind() in (RowKind.INSERT, RowKind.UPDATE_AFTER), tuple(row)
 
 
 def _registered(function: Any) -> Any:

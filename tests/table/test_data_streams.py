@@ -167,7 +167,7 @@ def test_what_is_no_stream(tables):
         tables.create_temporary_view("v", 1)
     with pytest.raises(ValueError, match="by one schema"):
         tables.from_data_stream(stream(), builder().build(), col("x"))
-    with pytest.raises(ValueError, match="does not stand for"):
+    with pytest.raises(TypeError, match="expected ROW of"):
         stream(NAMED, ["text"])
 
 

@@ -30,7 +30,7 @@ class CollectionSource(Source):
     """
 
     def __init__(self, elements: Sequence[Any], type_info: TypeInformation | None) -> None:
-        self._elements = elements
+        self.elements = elements
         self._type_info = type_info
 
     def boundedness(self) -> Boundedness:
@@ -42,10 +42,10 @@ class CollectionSource(Source):
         from pyflow.session.streams import as_stream
 
         parallelism = max(context.parallelism(), 1)
-        size = -(-len(self._elements) // parallelism) or 1
+        size = -(-len(self.elements) // parallelism) or 1
         rows = []
-        for first in range(0, len(self._elements), size):
-            part = list(self._elements[first : first + size])
+        for first in range(0, len(self.elements), size):
+            part = list(self.elements[first : first + size])
             subtask = first // size
             step = _step(part)
             rows += [

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["Program", "values_of"]
+    from pyflow.datastream.connectors.base import Sink
+
+__all__ = ["Program", "frame_of", "values_of"]
 
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -185,8 +187,16 @@ class _Running:
     # Bounded
 
     def frame(self, sink: SinkOf) -> DataFrame:
-        """Return what a sink of a bounded component would write."""
-        query = self._lowered()
+        """Return what a sink would write.
+
+        An unbounded frame becomes part of another query, with the session's number of subtasks.
+        """
+        manifest = self._manifest()
+        session = self._context.session
+        if not self.is_bounded and manifest.operators:
+            manifest.parallelism = int(session.conf.get(_PARTITIONS) or 1)
+            session.conf.set(_PROVIDER, _ROCKSDB)
+        query = self._lowered(manifest)
         return query.rows_of(sink, query.frame)
 
     def run(self) -> None:
@@ -325,6 +335,27 @@ def _default_parallelism(session: SparkSession) -> int:
     return int(session.sparkContext.defaultParallelism) if classic else 1
 
 
+def frame_of(outputs: tuple[Output, ...], sink: Sink, number: int, context: Context) -> DataFrame:
+    """Return the rows of a sink of a stream, which are not written.
+
+    Parameters
+    ----------
+    outputs
+        Where the elements come from.
+    sink
+        Makes the columns.
+    number
+        That no transformation has.
+    context
+        The session, and the settings.
+    """
+    info = outputs[0].of.type_info if outputs[0].tag is None else None
+    made = SinkOf(number, "Columns", None, input=Input(outputs), sink=sink)
+    made.input_type = info
+    (component,) = components([made])
+    return _Running(component, context, uuid.uuid4().hex, 0).frame(made)
+
+
 def values_of(outputs: tuple[Output, ...], number: int, context: Context) -> DataFrame:
     """Return the pickled elements of a bounded stream with their timestamps.
 
@@ -342,12 +373,10 @@ def values_of(outputs: tuple[Output, ...], number: int, context: Context) -> Dat
     ValueError
         If the stream is unbounded.
     """
-    sink = SinkOf(number, "Values", None, input=Input(outputs), sink=ValuesSink())
-    (component,) = components([sink])
-    running = _Running(component, context, uuid.uuid4().hex, 0)
-    if not running.is_bounded:
+    frame = frame_of(outputs, ValuesSink(), number, context)
+    if frame.isStreaming:
         raise ValueError("an unbounded stream cannot be cached")
-    return running.frame(sink)
+    return frame
 
 
 def _take(frame: DataFrame, sinks: dict[int, Any]) -> None:

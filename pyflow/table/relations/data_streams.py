@@ -8,9 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from pyflow.common.typeinfo import PickledBytesTypeInfo
+from pyflow.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo
 from pyflow.datastream.data_stream import DataStream
-from pyflow.table.changes.relation import Relation, TimeAttribute, column
+from pyflow.datastream.graph.columns import (
+    KIND_COLUMN,
+    TIME_COLUMN,
+    ColumnsSink,
+    ColumnsSource,
+)
+from pyflow.table.changes.changelog import in_order, places
+from pyflow.table.changes.relation import (
+    INSERT,
+    KIND,
+    SEQUENCE,
+    Relation,
+    TimeAttribute,
+    column,
+)
 from pyflow.table.columns.conversion import convert
 from pyflow.table.columns.nodes import Alias, Field, Node, WindowProperty
 from pyflow.table.relations import sources
@@ -18,7 +32,7 @@ from pyflow.table.relations.projection import nodes_of, project
 from pyflow.table.relations.tables import fits, shaped
 from pyflow.table.schema import Schema, UnresolvedMetadataColumn, UnresolvedPhysicalColumn
 from pyflow.types.data_types import DataTypes
-from pyflow.types.logical_types import RowType
+from pyflow.types.logical_types import DataType, RowField, RowType
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -60,13 +74,86 @@ def _relation(stream: DataStream, context: TableContext) -> Relation:
             "The data stream has no type, so that its table would have no columns. Give "
             "from_collection() its type_info, such as Types.ROW([Types.INT(), Types.STRING()])."
         )
-    return sources.of_elements(stream._elements, info.data_type(), False, context).renamed(
-        _names(info.data_type())
-    )
+    data_type = info.data_type()
+    elements = stream._collection()
+    if elements is not None:
+        return sources.of_elements(elements, data_type, False, context).renamed(_names(data_type))
+    return _of_rows(stream, data_type, context)
 
 
 def _names(data_type: Any) -> list[str]:
     return data_type.field_names() if isinstance(data_type, RowType) else ["f0"]
+
+
+def _of_rows(stream: DataStream, data_type: DataType, context: TableContext) -> Relation:
+    """Return the relation of what a program computes."""
+    is_row = isinstance(data_type, RowType)
+    row_type = data_type if isinstance(data_type, RowType) else _row_of(data_type)
+    frame = stream._columns(ColumnsSink(row_type, is_row, context), context)
+    fields = tuple((each.name, each.data_type) for each in row_type.fields)
+    return Relation(frame, fields)
+
+
+def _row_of(data_type: DataType) -> RowType:
+    return RowType([RowField("f0", data_type)])
+
+
+def relation_of_changes(
+    stream: DataStream, schema: Schema | None, context: TableContext
+) -> Relation:
+    """Return the relation of a stream of rows that are changes, by their RowKind.
+
+    Parameters
+    ----------
+    stream
+        Its elements are rows.
+    schema
+        Which may convert columns, leave some out and add others.
+    context
+        Where the table belongs.
+    """
+    info = stream.get_type()
+    if not isinstance(info, RowTypeInfo):
+        raise TableException(
+            f"A changelog stream has elements of a row type, Types.ROW(...), not of {info}."
+        )
+    rows = _of_rows(stream, info.data_type(), context)
+    kind = column(KIND_COLUMN).cast("tinyint").alias(KIND)
+    frame = rows.frame.select(*rows.columns, kind, places(rows.frame).alias(SEQUENCE))
+    changes = replace(rows, frame=frame, updating=True)
+    return changes if schema is None else _with_schema(changes, schema, context)
+
+
+def source_of(relation: Relation, may_change: bool) -> ColumnsSource:
+    """Return the source that the rows of a table are.
+
+    Parameters
+    ----------
+    relation
+        The table's.
+    may_change
+        Whether rows may be changes.
+
+    Raises
+    ------
+    TableException
+        If they are, and may not be.
+    """
+    if relation.updating and not may_change:
+        raise TableException(
+            "Table sink 'Unregistered_DataStream_Sink_1' doesn't support consuming update and "
+            "delete changes. Use to_changelog_stream()."
+        )
+    times = [name for name, time in relation.time_attributes.items() if time.kind == "rowtime"]
+    moment = F.lit(None).cast("bigint")
+    if times:
+        moment = F.unix_millis(column(times[0]).cast("timestamp"))
+    kind = column(KIND) if relation.updating else F.lit(INSERT)
+    frame = in_order(relation) if not relation.unbounded else relation.frame
+    frame = frame.select(
+        *relation.columns, moment.alias(TIME_COLUMN), kind.cast("tinyint").alias(KIND_COLUMN)
+    )
+    return ColumnsSource(frame, RowType([RowField(name, type_) for name, type_ in relation.fields]))
 
 
 def _with_schema(relation: Relation, schema: Schema, context: TableContext) -> Relation:
