@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyflow.session.context import Context
+from pyflow.streaming.runtime.timers import TimerReports
 from pyflow.table.catalogs.manager import CatalogManager
 from pyflow.table.changes.relation import Relation
 from pyflow.table.columns.nodes import FunctionCall, Node
@@ -18,6 +19,7 @@ from pyflow.table.udf import wrapped
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
+    from pyspark import Accumulator
     from pyspark.sql import DataFrame, SparkSession
 
     from pyflow.table.catalogs.manager import Entry
@@ -77,6 +79,12 @@ class TableContext(Context):
         self._views: list[tuple[str, str, str]] = []
         self._metrics = FunctionMetrics(session)
         self._unnamed = 0
+
+    @functools.cached_property
+    def timer_reports(self) -> Accumulator[Any]:
+        """What takes the earliest timers of tasks to the driver; there is none over Connect."""
+        param: Any = TimerReports()
+        return self.session.sparkContext.accumulator([], param)
 
     @functools.cached_property
     def one_row(self) -> Relation:

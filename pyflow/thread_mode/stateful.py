@@ -49,6 +49,8 @@ _KEYS = 23
 _VALUES = 24
 _ENTRIES = 25
 
+_EARLIEST_TIMER = 32
+
 # Numbers of KeyedState.scala.
 _SET_STATE = 26
 _CONVERT_GROUPING_KEY = 27
@@ -629,6 +631,11 @@ class _Handle(_PySparkHandle):  # type: ignore[misc]
 
     def deleteIfExists(self, stateName: str) -> None:  # noqa: N802, N803
         self._state.request(_DELETE_IF_EXISTS, stateName.encode(), "Error deleting state")
+
+    def earliestTimer(self) -> int | None:  # noqa: N802
+        """The earliest timer of all keys that the batch does not reach, as it has found them."""
+        found = self._state.request(_EARLIEST_TIMER, b"", "Error looking for timers")
+        return _long.unpack(found)[0] if found else None
 
     def _timer(self, operation: int, expiry: int, failure: str) -> None:
         self._state.request(operation, _long.pack(expiry), failure)

@@ -133,6 +133,59 @@ def test_windows_of_a_table_function(spark, streaming, source, mode):
         assert start.second % 2 == 0
 
 
+IDLING = {
+    "tumbling": "SELECT k, window_end, SUM(v) FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(p), "
+    "INTERVAL '8' SECOND)) GROUP BY k, window_start, window_end",
+    "sessions": "SELECT k, SESSION_END(p, INTERVAL '8' SECOND), SUM(v) FROM t "
+    "GROUP BY k, SESSION(p, INTERVAL '8' SECOND)",
+    "ranks": "SELECT k, window_end, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY "
+    "window_start, window_end, k ORDER BY v DESC) AS n FROM TABLE(TUMBLE(TABLE t, "
+    "DESCRIPTOR(p), INTERVAL '8' SECOND))) WHERE n = 1",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "mode"),
+    [
+        ("tumbling", "thread"),
+        *(
+            pytest.param(query, mode, marks=pytest.mark.complete)
+            for query in IDLING
+            for mode in ("thread", "process")
+            if (query, mode) != ("tumbling", "thread")
+        ),
+    ],
+)
+def test_a_query_runs_a_batch_when_a_window_ends_and_none_before(
+    spark, streaming, source, query, mode
+):
+    streaming.create_temporary_view("t", source.table(streaming, proctime="p"))
+    others = {other.id for other in spark.streams.active}
+
+    with settings(spark, {"spark.pyflow.execution-mode": mode}):
+        result = streaming.sql_query(IDLING[query]).execute()
+    with result.collect() as rows:
+        found = [tuple(next(rows)) for _ in range(2)]
+        (running,) = [each for each in spark.streams.active if each.id not in others]
+        time.sleep(2)
+        progress = {each["batchId"]: each for each in running.recentProgress}
+
+    ends = sorted({end.replace(tzinfo=None) for _, end, _ in found})
+    # One with the rows, and one for each end of a window.
+    *before, last = [progress.pop(batch) for batch in range(1 + len(ends))]
+    assert not progress
+    begun, free = begin_of(last), begin_of(before[-1]) + duration_of(before[-1])
+    assert begun - max(ends[-1], free) < datetime.timedelta(seconds=3)
+
+
+def begin_of(batch):
+    return datetime.datetime.fromisoformat(batch["timestamp"]).replace(tzinfo=None)
+
+
+def duration_of(batch):
+    return datetime.timedelta(milliseconds=batch["durationMs"]["triggerExecution"])
+
+
 @pytest.mark.parametrize(("now", "ended"), [(4, 11), (10, 10)])
 def test_top_n_and_joins_of_a_window_come_when_the_clock_has_passed_it(now, ended):
     ranks = WindowRanks([SortColumn(1, False, False)], 1, 2, (1, 2), True, 2, True, ["v", "n"])

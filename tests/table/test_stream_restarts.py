@@ -77,3 +77,6 @@ def test_windows_end_after_a_restart_without_rows(
     run(lambda: is_committed(tmp_path / "checkpoints"), "the rows are read")
     assert found() == []
     run(lambda: found() == expected, "the windows have ended")
+    if not by_time:
+        # That of the rows, one after the restart, and that in which the sessions end.
+        assert len(list((tmp_path / "checkpoints").glob("**/commits/[0-9]*"))) <= 3

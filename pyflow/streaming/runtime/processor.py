@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflow.streaming.runtime.keyed_state import Store
 from pyflow.streaming.runtime.rows import row_maker
 from pyflow.streaming.runtime.state_ttl import FOREVER, ExpiringValue, Lifetime
+from pyflow.streaming.runtime.timers import ReportedTimers
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator
 
 __all__ = ["MILLISECOND", "ExpiringOperator", "StreamOperator", "first_millisecond"]
 
@@ -30,15 +34,23 @@ class StreamOperator(ABC):
         Of the columns of emitted rows.
     lifetime : Lifetime
         Of state that is not used; for ever by default.
+
+    Attributes
+    ----------
+    timer_reports : Accumulator or None
+        What takes the earliest timer of a task to the driver, where batches are to be run for
+        timers.
     """
 
     def __init__(self, names: Sequence[str], lifetime: Lifetime = FOREVER) -> None:
         self._names = list(names)
         self.lifetime = lifetime
+        self.timer_reports: Accumulator[Any] | None = None
 
     def init(self, handle: Any) -> None:
         """Open the state of a task."""
-        self._handle = handle
+        reports = self.timer_reports
+        self._handle = handle if reports is None else ReportedTimers(handle, reports)
         self._make = row_maker(self._names)
 
     @abstractmethod
@@ -73,8 +85,10 @@ class StreamOperator(ABC):
         if wanted is not None:
             self._handle.registerTimer(wanted)
 
-    def close(self) -> None:  # noqa: B027
-        """Nothing is left to be closed."""
+    def close(self) -> None:
+        """Report timers at the end of a task."""
+        if isinstance(self._handle, ReportedTimers):
+            self._handle.report()
 
     def handleInitialState(self, key: Any, row: Any, timer_values: Any) -> None:  # noqa: B027, N802
         """There is none."""

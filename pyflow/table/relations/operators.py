@@ -17,7 +17,7 @@ from pyspark.sql import types as spark
 
 from pyflow.session.builder import INSTALL_STATE, import_state_messages
 from pyflow.session.package import provide
-from pyflow.streaming.plan.clocks import clocks_of
+from pyflow.streaming.plan.clocks import CLOSING, clocks_of
 from pyflow.streaming.runtime.state_ttl import FOREVER, Lifetime
 from pyflow.table.changes.relation import KIND, SEQUENCE, column, with_watermark
 from pyflow.table.columns.time_values import local_of_micros
@@ -172,6 +172,8 @@ def applied(
     provide(context.session)
     if context.session.conf.get(_PROVIDER, None) != _ROCKSDB:
         context.session.conf.set(_PROVIDER, _ROCKSDB)
+    if time_mode == "ProcessingTime" and emitted[0].name.startswith(CLOSING):
+        processor.timer_reports = context.timer_reports
     output = spark.StructType(list(emitted))
     grouped: Any = frame.groupBy(*map(column, keys))
     rows: DataFrame = grouped.transformWithState(processor, output, "Append", time_mode)

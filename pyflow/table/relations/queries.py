@@ -52,10 +52,10 @@ _POLL_SECONDS = 0.2
 _EMPTY_BATCHES = "spark.sql.streaming.noDataMicroBatches.enabled"
 
 # A source of the plugin's jar that has no rows.
-_RESTARTS = "io.pyflow.connectors.RestartSource"
+_TICKS = "io.pyflow.connectors.TickSource"
 
-# Between two such batches of a query whose timers make rows, or that has timers of a clock beside
-# operators of event time.
+# Between two such batches of a query for which Spark runs them one after the other: it has timers
+# of a clock beside operators of event time, or makes rows by them without that source.
 _CLOCK_MS = 1000
 
 
@@ -170,7 +170,7 @@ def _streams(insertions: Sequence[Insertion], context: TableContext) -> list[_St
         connector, rows, writer = insertion.connector, insertion.rows, None
         if _has_writer(connector):
             clocks = _clocks(rows.frame)
-            frame = _resumed(rows.frame, clocks)
+            frame = _ticking(rows.frame, clocks)
             writer = connector.stream_writer(replace(rows, frame=frame), context)
         if writer is None:
             by_batch.append(insertion)
@@ -181,7 +181,7 @@ def _streams(insertions: Sequence[Insertion], context: TableContext) -> list[_St
     if by_batch:
         frame = _united([insertion.rows for insertion in by_batch])
         clocks = _clocks(frame)
-        frame = _resumed(frame, clocks)
+        frame = _ticking(frame, clocks)
         writer = _batches(frame, _write_all(by_batch, context), context)
         streams.append(_Stream("tables", frame, clocks, writer, latency))
     return streams
@@ -192,16 +192,21 @@ def _has_writer(connector: Connector) -> bool:
     return type(connector).stream_writer is not Connector.stream_writer
 
 
-def _resumed(frame: DataFrame, clocks: Clocks) -> DataFrame:
-    """Return the rows of a query that runs a batch after a restart, whether or not rows come.
+def _ticking(frame: DataFrame, clocks: Clocks) -> DataFrame:
+    """Return the rows of a query that runs a batch when a timer is due, and after a restart.
 
-    It gives what a clock or the watermark has passed; without it Spark waits for rows.
+    Such a batch may have no rows. It gives what a clock or the watermark has passed; without it
+    Spark waits for rows.
     """
     session = frame.sparkSession
     waits = clocks.closes_windows or clocks.has_event_time
-    if not waits or PLUGIN not in str(session.conf.get("spark.plugins", "")):
+    if not waits or not _has_ticks(session):
         return frame
-    return frame.union(session.readStream.format(_RESTARTS).schema(frame.schema).load())
+    return frame.union(session.readStream.format(_TICKS).schema(frame.schema).load())
+
+
+def _has_ticks(session: SparkSession) -> bool:
+    return PLUGIN in str(session.conf.get("spark.plugins", ""))
 
 
 def _latency_ms(context: TableContext) -> int | None:
@@ -237,12 +242,13 @@ def _started(
     clocks, interval = stream.clocks, stream.interval_ms
     if clocks.joins_all_pairs:
         warnings.warn(f"{name}: {WITHOUT_EQUALITY}", stacklevel=2)
-    if clocks.closes_windows or (clocks.has_processing_time and clocks.has_event_time):
+    empty_batches = _needs_empty_batches(clocks, context.session)
+    if clocks.has_processing_time and empty_batches:
         interval = interval or _CLOCK_MS
     if interval is not None:
         writer = writer.trigger(processingTime=f"{interval} milliseconds")
     try:
-        with _empty_batches(context, clocks):
+        with _empty_batches(context, empty_batches):
             return writer.start()
     except AnalysisException as error:
         raise TableException(f"Spark cannot run {name!r} over unbounded tables: {error}") from error
@@ -254,15 +260,23 @@ def _clocks(frame: DataFrame) -> Clocks:
     return clocks_of(frame)
 
 
-@contextmanager
-def _empty_batches(context: TableContext, clocks: Clocks) -> Iterator[None]:
-    """Have a query that is started run no batches without rows, where these only sweep state.
+def _needs_empty_batches(clocks: Clocks, session: SparkSession) -> bool:
+    """Return whether Spark has to run batches without rows.
 
-    With timers of a clock Spark would run them one after the other. State is swept with the next
-    batch that has rows.
+    With timers of a clock it runs them one after the other. Where a source of ours has them run
+    when timers are due, or where they only sweep state, they are not needed: state is swept with
+    the next batch.
     """
+    if clocks.has_event_time or not clocks.has_processing_time:
+        return True
+    return clocks.closes_windows and not _has_ticks(session)
+
+
+@contextmanager
+def _empty_batches(context: TableContext, needed: bool) -> Iterator[None]:
+    """Have Spark run no batches without rows for a query that is started and does not need them."""
     conf = context.session.conf
-    if not clocks.has_processing_time or clocks.has_event_time or clocks.closes_windows:
+    if needed:
         yield
         return
     before = conf.get(_EMPTY_BATCHES)
@@ -434,9 +448,11 @@ class CollectedRows(Iterator["Row"]):
                     return
 
         frame = _united([relation])
+        clocks = _clocks(frame)
+        if clocks.closes_windows:
+            frame = _ticking(frame, clocks)
         writer = _batches(frame, take, context)
-        latency = _latency_ms(context)
-        stream = _Stream("collect", frame, _clocks(frame), writer, latency)
+        stream = _Stream("collect", frame, clocks, writer, _latency_ms(context))
         self._query = _started(stream, "collect", None, context)
         self.job = job_of([self._query], context.session, daemon=True)
 

@@ -137,6 +137,7 @@ private[planning] class StatefulOperator(
       BindReferences.bindReferences(rowAttributes, child.output),
       if (hasInitialState) BindReferences.bindReferences(initialAttributes, initialState.output)
       else Nil,
+      batchTimestampMs,
       otherwise)
   }
 }

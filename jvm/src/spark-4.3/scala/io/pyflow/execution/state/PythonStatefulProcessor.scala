@@ -25,6 +25,7 @@ import io.pyflow.spec.{ProgramSpec, StatefulFunction}
  * UnsafeRows, what it returns are rows of the output.
  *
  * @param rowProjection, initialProjection from rows of the operator's children to what Python gets
+ * @param batchTime of the batch, in milliseconds, if timers have one
  * @param otherwise what becomes of the query where a task may not run the processor, a sentence
  */
 class PythonStatefulProcessor(
@@ -36,6 +37,7 @@ class PythonStatefulProcessor(
     outputSchema: StructType,
     rowProjection: Seq[Expression],
     initialProjection: Seq[Expression],
+    batchTime: Option[Long],
     otherwise: String)
   extends StatefulProcessorWithInitialState[Any, Any, Any, Any] {
 
@@ -91,7 +93,8 @@ class PythonStatefulProcessor(
   private class Running(context: TaskContext) {
     private val access = new StateAccess(
       getHandle,
-      SQLConf.get.arrowTransformWithStateInPySparkMaxStateRecordsPerBatch)
+      SQLConf.get.arrowTransformWithStateInPySparkMaxStateRecordsPerBatch,
+      batchTime)
     private val thread = Thread.currentThread
     private var key: UnsafeRow = _
     private var rows: Iterator[UnsafeRow] = Iterator.empty

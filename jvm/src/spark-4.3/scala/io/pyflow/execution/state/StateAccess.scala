@@ -8,6 +8,7 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.statefulprocessor.{StatefulProcessorHandleImpl, StatefulProcessorHandleState}
 import org.apache.spark.sql.pyflow.StateRows
 import org.apache.spark.sql.streaming.{StatefulProcessorHandle, TTLConfig}
 import org.apache.spark.sql.types.{DataType, StructType}
@@ -19,8 +20,12 @@ import org.json4s.jackson.JsonMethods.parse
  * has for the current thread.
  *
  * @param chunkRows how many rows of an iterator Python gets at a time
+ * @param batchTime of the batch, in milliseconds, if its timers have one
  */
-private[state] class StateAccess(handle: StatefulProcessorHandle, chunkRows: Int) {
+private[state] class StateAccess(
+    handle: StatefulProcessorHandle,
+    chunkRows: Int,
+    batchTime: Option[Long]) {
   import StateAccess._
 
   private val variables = mutable.ArrayBuffer.empty[StateVariable]
@@ -39,8 +44,11 @@ private[state] class StateAccess(handle: StatefulProcessorHandle, chunkRows: Int
    */
   def answer(code: Int, argument: Array[Byte]): Array[Byte] = {
     val operation = code & OperationMask
-    if (operation < FirstOfVariable) ofProcessor(operation, argument)
-    else ofVariable(operation, variables(code >> OperationBits), argument)
+    if (operation < FirstOfVariable || operation == EarliestTimer) {
+      ofProcessor(operation, argument)
+    } else {
+      ofVariable(operation, variables(code >> OperationBits), argument)
+    }
   }
 
   private def ofProcessor(operation: Int, argument: Array[Byte]): Array[Byte] = operation match {
@@ -59,8 +67,23 @@ private[state] class StateAccess(handle: StatefulProcessorHandle, chunkRows: Int
       handle.deleteTimer(number(argument))
       None.orNull
     case ListTimers => longs(handle.listTimers().toSeq)
+    case EarliestTimer => longs(earliestTimer.toSeq)
     case Next => iterators.get(number(argument)).fold(NoRows)(chunk(number(argument), _))
     case other => throw invalid(other)
+  }
+
+  /**
+   * The earliest timer of all keys that the batch does not reach, as the batch has found them: when it
+   * is at its end Spark lets nobody look into the store. Before the first row Spark does not let look
+   * for timers.
+   */
+  private def earliestTimer: Option[Long] = (handle, batchTime) match {
+    case (all: StatefulProcessorHandleImpl, Some(now)) =>
+      val state = all.getHandleState
+      all.setHandleState(StatefulProcessorHandleState.INITIALIZED)
+      try all.getExpiredTimers(FarTime, batchTime).map(_._2).find(_ > now)
+      finally all.setHandleState(state)
+    case _ => None
   }
 
   private def ofVariable(
@@ -150,6 +173,8 @@ private[state] object StateAccess {
   private val DeleteTimer = 7
   private val ListTimers = 8
   private val Next = 9
+  // Above those of variables and of KeyedState, whose numbers are given.
+  private val EarliestTimer = 32
   private val FirstOfVariable = 10
   private val Exists = 10
   private val Clear = 11
@@ -167,6 +192,9 @@ private[state] object StateAccess {
   private val Keys = 23
   private val Values = 24
   private val Entries = 25
+
+  /** Later than any timer. */
+  private val FarTime = Long.MaxValue / 2
 
   private val OperationBits = 8
   private val OperationMask = (1 << OperationBits) - 1
