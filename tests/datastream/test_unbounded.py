@@ -135,6 +135,29 @@ def test_windows_behind_windows_are_of_the_same_watermark(make_env):
     assert all(len(elements) == 1 for *_, elements in found)
 
 
+class Clocked(KeyedProcessFunction):
+    """A timer of the processing time a second after an element."""
+
+    def process_element(self, value, ctx):
+        now = ctx.timer_service().current_processing_time()
+        ctx.timer_service().register_processing_time_timer(now + 1000)
+        yield "element", value, now
+
+    def on_timer(self, timestamp, ctx):
+        yield "timer", ctx.get_current_key(), timestamp
+
+
+def test_timers_of_the_processing_time_fire_though_no_elements_come(env):
+    directory = TestStream().add_elements(["a", "b"])
+    directory.ends = False
+    ds = env.from_source(directory, NOTHING, "test")
+    with ds.key_by(lambda value: value).process(Clocked()).execute_and_collect() as elements:
+        found = [next(elements) for _ in range(4)]
+    times = {value: now for kind, value, now in found[:2] if kind == "element"}
+    fired = {value: at for kind, value, at in found[2:] if kind == "timer"}
+    assert fired == {value: now + 1000 for value, now in times.items()}
+
+
 def test_sessions_merge_and_late_elements_go_aside(env):
     late = OutputTag("late", Types.PICKLED_BYTE_ARRAY())
     source = TestStream().add_elements([("a", 0), ("a", 50)], [0, 50])

@@ -152,7 +152,7 @@ class _Running:
             self._parallelism(),
         )
 
-    def _lowered(self, manifest: Manifest | None = None) -> Lowered:
+    def _lowered(self, manifest: Manifest | None = None, has_ticks: bool = False) -> Lowered:
         if manifest is None:
             manifest = self._manifest()
         session = self._context.session
@@ -177,6 +177,7 @@ class _Running:
             mode == RuntimeExecutionMode.BATCH,
             contexts,
             manifest,
+            has_ticks,
         )
         return lowered(self._component, rows, settings, session)
 
@@ -249,7 +250,8 @@ class _Running:
             _CHUNK: str(_TIMERS_AT_ONCE),
         }
         with _starting, _Set(session, settings):
-            query = self._lowered(manifest)
+            # Spark runs all that there is as one batch where a source has more at any time.
+            query = self._lowered(manifest, has_ticks=not self.ends())
             location = tempfile.mkdtemp(prefix="pyflow-checkpoint-")
             if checkpoint is not None:
                 checkpoint.write(manifest)

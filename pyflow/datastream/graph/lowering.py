@@ -45,6 +45,7 @@ from pyflow.datastream.runtime.keyed_stage import (
 from pyflow.datastream.runtime.reserved_keys import reserved_keys
 from pyflow.datastream.runtime.source_stage import SourceSpec, SourceStage
 from pyflow.session.builder import INSTALL_STATE, import_state_messages
+from pyflow.streaming.runtime.timers import TimerReports
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ _TARGET, _KEY, _INPUT, _TIME, _VALUE, _PHASE, _SEQUENCE = (
     "pyflow_phase",
     "pyflow_sequence",
 )
+_TICKS = "io.pyflow.connectors.TickSource"
+
 # What is no operator with state has numbers from here on.
 _FIRST_SINK = 1 << 24
 _FIRST_CHAINED = 1 << 25
@@ -192,6 +195,8 @@ class Settings:
         Makes what functions are opened with.
     manifest
         The numbers that operators have in state.
+    has_ticks
+        Whether batches are run for timers of the processing time.
     """
 
     job: str
@@ -200,6 +205,7 @@ class Settings:
     is_batch: bool
     contexts: ContextFactory
     manifest: Manifest
+    has_ticks: bool
 
 
 class _Lowering:
@@ -244,6 +250,10 @@ class _Lowering:
             frame = frame.where(_column(_TARGET) != 0)
         for level in range(1, deepest + 1):
             frame = self._stage(frame, level)
+        if deepest > 0 and self._settings.has_ticks:
+            # Has batches run when timers of the processing time are due.
+            ticks = self._session.readStream.format(_TICKS).schema(frame.schema).load()
+            frame = frame.union(ticks)
         return Lowered(frame, self._sinks, self._targets)
 
     # Nodes
@@ -404,7 +414,9 @@ class _Lowering:
         except ImportError as error:
             raise TableException(f"operators with state: {error}; {INSTALL_STATE}") from error
         schema = spark.StructType(self._fields())
-        processor: Any = KeyedStage(spec, self._settings.job, -level, schema.names)
+        param: Any = TimerReports()
+        reports = self._session.sparkContext.accumulator([], param)
+        processor: Any = KeyedStage(spec, self._settings.job, -level, schema.names, reports)
         grouped: Any = frame.groupBy(_column(_TARGET), _column(_KEY))
         made: DataFrame = grouped.transformWithState(processor, schema, "Append", "EventTime")
         return made

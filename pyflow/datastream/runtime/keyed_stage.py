@@ -28,7 +28,7 @@ import pickle
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflow.datastream.runtime.chain import NO_TARGET, Chain, Node
 from pyflow.datastream.runtime.contexts import ContextFactory
@@ -61,6 +61,10 @@ from pyflow.datastream.runtime.timers import (
 )
 from pyflow.datastream.state import State, StateDescriptor
 from pyflow.streaming.runtime.rows import row_maker
+from pyflow.streaming.runtime.timers import NO_TIMER, report_timer
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator
 
 __all__ = ["LAST", "WATERMARK_SHIFT", "BoundedStage", "KeyedStage", "StageSpec", "TargetSpec"]
 
@@ -135,9 +139,19 @@ class KeyedStage:
         Of the stage.
     names : list of str
         Of the columns of emitted rows.
+    reports : Accumulator
+        Takes the first timer of the processing time of a task to the driver.
     """
 
-    def __init__(self, spec: bytes, job: str, number: int, names: list[str]) -> None:
+    def __init__(
+        self,
+        spec: bytes,
+        job: str,
+        number: int,
+        names: list[str],
+        reports: Accumulator[Any],
+    ) -> None:
+        self._reports = reports
         self._spec = spec
         self._job = job
         self._number = number
@@ -170,7 +184,10 @@ class KeyedStage:
             stage.begin(timer_values.getCurrentWatermarkInMs())
             return iter(())
         if target == LAST:
-            return map(self._make, stage.end())
+            rows_of_end = stage.end()
+            first = self._index.first(PROCESSING_TIME)
+            report_timer(self._reports, NO_TIMER if first is None else first)
+            return map(self._make, rows_of_end)
         if target == NO_TARGET:
             return iter(())
         if not stage.has(target):
