@@ -243,6 +243,9 @@ class GapOfNumber(SessionWindowTimeGapExtractor):
     def extract(self, element):
         return element[1]
 
+    def __repr__(self):
+        return "GapOfNumber()"
+
 
 SESSIONS = [
     (EventTimeSessionWindows.with_gap(ms(4)), 12),

@@ -15,6 +15,7 @@ import os
 import re
 import sys
 import tempfile
+from pathlib import Path
 from typing import Any
 
 import cloudpickle
@@ -49,7 +50,7 @@ class Programs:
 
     def __init__(self, mode: str, output: str) -> None:
         self.mode = mode
-        self.output = open(output, encoding="utf-8")
+        self.output = Path(output).open(encoding="utf-8")
         self.names = names_of("pyflink")
 
     def stream(self, type_text: str, values: list[str]) -> Any:
@@ -144,9 +145,7 @@ class Programs:
         converter = (
             jvm.org.apache.flink.streaming.api.utils.PythonTypeUtils.TypeInfoToProtoConverter
         )
-        described = converter.toTypeInfoProto(
-            type_info.get_java_type_info(), loader
-        ).toByteArray()
+        described = converter.toTypeInfoProto(type_info.get_java_type_info(), loader).toByteArray()
         field = coders.from_type_info_proto(TypeInfo.FromString(bytes(described)))
         coder = coders.RowCoder([field], ["f0"]).get_impl()
         errors = {}
@@ -249,7 +248,8 @@ def answers_of(mode: str, wanted: list[tuple[str, list[str]]]) -> dict[str, dict
             process = spawn.Process(target=run, args=(mode, parts, found, output))
             process.start()
             process.join()
-            entries = [json.loads(line) for line in open(found, encoding="utf-8")]
+            lines = Path(found).read_text(encoding="utf-8").splitlines()
+            entries = [json.loads(line) for line in lines]
             for type_text, value, answer in entries:
                 if isinstance(answer, dict):
                     answers[type_text][value] = answer
