@@ -50,7 +50,7 @@ class Programs:
 
     def __init__(self, mode: str, output: str) -> None:
         self.mode = mode
-        self.output = Path(output).open(encoding="utf-8")
+        self.output = Path(output).open(encoding="utf-8")  # noqa: SIM115
         self.names = names_of("pyflink")
 
     def stream(self, type_text: str, values: list[str]) -> Any:
