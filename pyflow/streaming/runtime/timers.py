@@ -100,14 +100,13 @@ class ReportedTimers:
 
 def _earliest_timer(handle: Any) -> int:
     """The earliest timer in the store, at the end of a task in a worker process."""
-    from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcessorHandleState
-
     client = handle._statefulProcessorApiClient
     state = client.handle_state
-    if state == StatefulProcessorHandleState.PRE_INIT:
+    states = type(state)
+    if state == states.PRE_INIT:
         return NO_TIMER
     # Later Spark does not let look for timers.
-    client.set_handle_state(StatefulProcessorHandleState.DATA_PROCESSED)
+    client.set_handle_state(states.DATA_PROCESSED)
     try:
         _, time, _ = client.get_expiry_timers_iterator(str(uuid.uuid4()), _FAR_TIME)
     except StopIteration:
