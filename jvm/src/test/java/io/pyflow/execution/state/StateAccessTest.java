@@ -112,7 +112,7 @@ public class StateAccessTest {
   private StateAccess access() {
     var key = ExpressionEncoder.apply(RowEncoder.encoderFor(KEY)).createSerializer();
     StateRows.setKey(((UnsafeRow) key.apply(RowFactory.create("key"))).copy());
-    return new StateAccess(handle(StateRows.encoder(KEY)), 2);
+    return new StateAccess(handle(StateRows.encoder(KEY)), 2, Option.empty());
   }
 
   private byte[] row(int a, String b) {
