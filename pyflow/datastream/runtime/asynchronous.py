@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Coroutine
+from collections.abc import Collection, Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyflow.datastream.functions import AsyncFunctionDescriptor
@@ -82,12 +82,15 @@ class AsyncOperator(Operator):
     def close(self) -> None:
         """Cancel the calls that have not ended, close the function, and the loop."""
         calls, self._calls = self._calls, []
-        for call in calls:
-            call.task.cancel()
 
         async def closed() -> None:
-            await asyncio.gather(*(call.task for call in calls), return_exceptions=True)
-            close_function(self.function)
+            await _cancel([call.task for call in calls])
+            try:
+                close_function(self.function)
+            finally:
+                # What calls and clients have left in the loop, which could not end without it.
+                current = asyncio.current_task()
+                await _cancel([each for each in asyncio.all_tasks() if each is not current])
 
         try:
             self._loop.run_until_complete(closed())
@@ -117,20 +120,24 @@ class AsyncOperator(Operator):
                     break
                 continue
             try:
-                results = call.task.result()
-            except Exception as error:
+                results = _checked(call.task.result())
+            except (Exception, asyncio.CancelledError) as error:
                 raise OperatorError(
                     f"operator '{self._name}' failed at {shown(call.value)}: "
                     f"{type(error).__name__}: {error}"
                 ) from error
-            for each in results or ():
+            for each in results:
                 self._emit(each, call.timestamp)
         self._calls = kept
 
     async def _bounded_in_time(self, value: Any) -> Any:
         """Return the results for an element, or what the function says where they come too late."""
         attempts = asyncio.ensure_future(self._attempted(value))
-        ended, _ = await asyncio.wait([attempts], timeout=self._seconds)
+        try:
+            ended, _ = await asyncio.wait([attempts], timeout=self._seconds)
+        except asyncio.CancelledError:
+            await _cancel([attempts])
+            raise
         if ended:
             return attempts.result()
         attempts.cancel()
@@ -151,6 +158,23 @@ class AsyncOperator(Operator):
                     raise
             await asyncio.sleep(self._strategy.get_backoff_time_millis(attempt) / 1000)
             attempt += 1
+
+
+def _checked(results: Any) -> Iterable[Any]:
+    if not isinstance(results, Iterable):
+        raise TypeError(
+            f"async_invoke() and timeout() have to return a list, not {type(results).__name__}"
+        )
+    return results
+
+
+async def _cancel(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Cancel tasks, and wait until they have ended."""
+    for each in tasks:
+        each.cancel()
+    ending = asyncio.gather(*tasks, return_exceptions=True)
+    while not ending.done():
+        await asyncio.wait([ending], timeout=_WAKES_EVERY_SECONDS)
 
 
 async def _once() -> None:

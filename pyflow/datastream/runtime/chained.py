@@ -224,7 +224,9 @@ class AssignTimestamps(ChainOperator):
     ) -> Emit:
         """Return what takes elements of a strategy with a generator of the program.
 
-        It is asked for a periodic watermark after each element: a chain knows no end of a batch.
+        It is asked for a periodic watermark at each element: a chain knows no end of a batch. That
+        is before the element goes on, as rows alone carry watermarks: one that came after the last
+        row of a batch would wait for the next batch.
         """
         output = _Watermarks(self)
 
@@ -232,8 +234,8 @@ class AssignTimestamps(ChainOperator):
             if assign is not None:
                 timestamp = assign(value, MIN_WATERMARK if timestamp is None else timestamp)
             generator.on_event(value, MIN_WATERMARK if timestamp is None else timestamp, output)
-            emit(value, timestamp)
             generator.on_periodic_emit(output)
+            emit(value, timestamp)
 
         return process
 
