@@ -56,7 +56,7 @@ class DeserializationSchema:
         """
         raise NotImplementedError(f"{type(self).__name__} does not make records of bytes")
 
-    def produced_type(self) -> TypeInformation | None:
+    def get_produced_type(self) -> TypeInformation | None:
         """Return the type of the records; None for any objects."""
         return None
 
@@ -114,7 +114,7 @@ class SimpleStringSchema(SerializationSchema, DeserializationSchema):
         """
         return _present(message).decode(self.charset, "replace")
 
-    def produced_type(self) -> TypeInformation:
+    def get_produced_type(self) -> TypeInformation:
         """Return the type of texts."""
         from pyflow.common.typeinfo import Types
 
@@ -150,7 +150,7 @@ class ByteArraySchema(SerializationSchema, DeserializationSchema):
         """
         return _present(message)
 
-    def produced_type(self) -> TypeInformation:
+    def get_produced_type(self) -> TypeInformation:
         """Return the type of bytes."""
         from pyflow.common.typeinfo import Types
 

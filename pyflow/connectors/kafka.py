@@ -20,7 +20,12 @@ from pyflow.connectors.connector import (
 )
 from pyflow.connectors.formats import FORMATS, Format, format_class, values_of
 from pyflow.connectors.formats.files import FileFormat
-from pyflow.connectors.kafka_client import check_brokers, client_options, load_records
+from pyflow.connectors.kafka_client import (
+    check_brokers,
+    client_options,
+    load_records,
+    subscribed_pattern,
+)
 from pyflow.table.changes.changelog import in_order, numbered, places
 from pyflow.table.changes.relation import INSERT, KIND, SEQUENCE, column
 from pyflow.types.data_types import DataTypes
@@ -349,7 +354,7 @@ class Kafka(KafkaRecords):
         if bounded:
             options.update(self._end())
         if self["topic-pattern"] is not None:
-            options["subscribePattern"] = self["topic-pattern"]
+            options.update(subscribed_pattern(self["topic-pattern"]))
         else:
             options["subscribe"] = ",".join(self["topic"])
         return self.load(context, bounded, options)

@@ -12,7 +12,14 @@ from pyflow.connectors.session_settings import with_setting
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Brokers", "Partition", "check_brokers", "client_options", "load_records"]
+__all__ = [
+    "Brokers",
+    "Partition",
+    "check_brokers",
+    "client_options",
+    "load_records",
+    "subscribed_pattern",
+]
 
 #: A topic and the number of its partition.
 Partition = tuple[str, int]
@@ -43,6 +50,19 @@ def client_options(properties: Mapping[str, str], is_source: bool) -> dict[str, 
     if is_source and "group.id" in properties:
         options["groupIdPrefix"] = properties["group.id"]
     return options
+
+
+def subscribed_pattern(pattern: str) -> dict[str, str]:
+    """Return Spark's option for the topics whose whole names a regular expression matches.
+
+    Spark also reads topics of which it matches a part.
+
+    Parameters
+    ----------
+    pattern : str
+        A regular expression of Java.
+    """
+    return {"subscribePattern": rf"\A(?:{pattern})\z"}
 
 
 def check_brokers(addresses: str) -> None:

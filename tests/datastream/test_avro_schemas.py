@@ -109,8 +109,8 @@ def test_values_are_encoded_as_avro_says(kind, type_info, value, encoded):
 
     assert write.serialize(Row(value)).hex() == encoded
     assert read.deserialize(bytes.fromhex(encoded)) == Row(f0=value)
-    assert read.produced_type() == Types.ROW_NAMED(["f0"], [type_info])
-    assert repr(read.produced_type()) == repr(Types.ROW_NAMED(["f0"], [type_info]))
+    assert read.get_produced_type() == Types.ROW_NAMED(["f0"], [type_info])
+    assert repr(read.get_produced_type()) == repr(Types.ROW_NAMED(["f0"], [type_info]))
 
 
 def test_blocks_may_tell_their_size():

@@ -65,7 +65,7 @@ def read(schema, message):
         row = schema.deserialize(message)
     except ValueError:
         return "error"
-    return None if row is None else shown(row, schema.produced_type())
+    return None if row is None else shown(row, schema.get_produced_type())
 
 
 def without_reason(answer):
@@ -164,7 +164,7 @@ def test_rows_have_the_names_of_their_fields():
     row = schema.deserialize(b'{"b":"x"}')
 
     assert (row.a, row["b"], row.as_dict()) == (None, "x", {"a": None, "b": "x"})
-    assert schema.produced_type() == PAIR
+    assert schema.get_produced_type() == PAIR
 
 
 def test_values_of_rows_are_of_python_s_types():
@@ -242,7 +242,7 @@ def test_wrong_settings_of_rows_are_refused(make):
 def test_strings_are_encoded_and_decoded():
     assert SimpleStringSchema().deserialize(b"\xffa") == "\ufffda"
     assert SimpleStringSchema("ISO-8859-1").serialize("\u20ac\u00e9") == b"?\xe9"
-    assert SimpleStringSchema().produced_type() == Types.STRING()
+    assert SimpleStringSchema().get_produced_type() == Types.STRING()
 
 
 @pytest.mark.parametrize("schema", [SimpleStringSchema(), ByteArraySchema()])
@@ -276,4 +276,4 @@ def test_programs_have_schemas_of_their_own():
             return len(message) or None
 
     assert Lengths().deserialize(b"ab") == 2
-    assert Lengths().produced_type() is None
+    assert Lengths().get_produced_type() is None

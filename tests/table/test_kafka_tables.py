@@ -94,6 +94,17 @@ def test_where_reading_begins_and_ends(streaming, kafka, tmp_path):
         values(scan__startup__mode=None)
 
 
+def test_a_pattern_of_topics_matches_whole_names(streaming, kafka, tmp_path):
+    name = tmp_path.name
+    for each in [f"{name}-1", f"{name}-22", f"more-{name}-1"]:
+        topic = Topic(kafka.address, each)
+        topic.send([each])
+        topic.flush()
+    pattern = {"topic": None, "topic_pattern": rf"{name}-\d|{name}"}
+    created(streaming, "t", "a STRING", topic, format="raw", **ALL, **pattern)
+    assert read(streaming, "SELECT a FROM t") == [("+I", f"{name}-1")]
+
+
 def test_bounded_topics_are_read_by_version_2_of_sparks_sources(streaming, spark, topic):
     created(streaming, "t", "a STRING", topic, format="raw", **ALL)
     before = spark.conf.get("spark.sql.sources.useV1SourceList")

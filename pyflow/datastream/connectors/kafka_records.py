@@ -5,12 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from pyflow.common.serialization import DeserializationSchema, SerializationSchema
 from pyflow.datastream.runtime.errors import OperatorError
 
-__all__ = ["ConsumerRecord", "KafkaTopicSelector", "RecordDecoder", "RecordEncoder", "ValueDecoder"]
+__all__ = [
+    "ConsumerRecord",
+    "FunctionTopicSelector",
+    "KafkaTopicSelector",
+    "RecordDecoder",
+    "RecordEncoder",
+    "ValueDecoder",
+]
 
 # Of a value that is in an error.
 _SHOWN_BYTES = 100
@@ -51,6 +58,17 @@ class KafkaTopicSelector(ABC):
     @abstractmethod
     def apply(self, data: Any) -> str:
         """Return the topic."""
+
+
+@dataclass(frozen=True)
+class FunctionTopicSelector(KafkaTopicSelector):
+    """Selects topics by a function of elements."""
+
+    function: Callable[[Any], str]
+
+    def apply(self, data: Any) -> str:
+        """Return the topic."""
+        return self.function(data)
 
 
 @dataclass(frozen=True)
@@ -113,7 +131,7 @@ class RecordDecoder:
 
 def _raise_for(
     error: Exception, name: str, topic: str, partition: int, offset: int, value: bytes | None
-) -> None:
+) -> NoReturn:
     shown = "it has no value"
     if value is not None:
         shown = f"its {len(value)} bytes begin with {bytes(value[:_SHOWN_BYTES])!r}"

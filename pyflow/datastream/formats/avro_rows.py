@@ -60,7 +60,7 @@ class AvroRowDeserializationSchema(Compiled, DeserializationSchema):
         self._schema = _schema(record_class, avro_schema_string)
         self._type_info = type_of_schema(self._schema)
 
-    def produced_type(self) -> RowTypeInfo:
+    def get_produced_type(self) -> RowTypeInfo:
         """Return the type of the rows."""
         return self._type_info
 

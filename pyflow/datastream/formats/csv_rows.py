@@ -177,7 +177,7 @@ class CsvRowDeserializationSchema(Compiled, DeserializationSchema):
             """Return the schema."""
             return CsvRowDeserializationSchema(self._type_info, self._settings)
 
-    def produced_type(self) -> RowTypeInfo:
+    def get_produced_type(self) -> RowTypeInfo:
         """Return the type of the rows."""
         return self._type_info
 

@@ -141,7 +141,7 @@ class JsonRowDeserializationSchema(Compiled, DeserializationSchema):
                 _rows(self._type_info), self._fail_on_missing_field, self._ignore_parse_errors
             )
 
-    def produced_type(self) -> RowTypeInfo:
+    def get_produced_type(self) -> RowTypeInfo:
         """Return the type of the rows."""
         return self._type_info
 

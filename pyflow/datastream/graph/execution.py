@@ -257,7 +257,8 @@ class _Running:
                 checkpoint.write(manifest)
                 location = checkpoint.of_spark
             only = query.sinks[0][0] if len(query.sinks) == 1 else None
-            if only is not None and not isinstance(only.sink, DriverSink):
+            # Spark's own sinks are started without a trigger, and such a query does not end.
+            if only is not None and not self.ends() and not isinstance(only.sink, DriverSink):
                 assert only.sink is not None
                 rows = query.rows_of(only, query.frame)
                 started = only.sink.start(rows, self._context, location, name)
