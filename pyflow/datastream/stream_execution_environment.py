@@ -344,10 +344,10 @@ class StreamExecutionEnvironment:
         ValueError
             If an element is not of the type.
         """
-        from pyflow.datastream.runtime.values import coercion
+        from pyflow.datastream.runtime.values import of_collection
 
         elements = list(collection)
-        coerce = coercion(type_info)
+        coerce = of_collection(type_info)
         if coerce is not None:
             elements = list(map(coerce, elements))
         source = CollectionSource(elements, type_info)

@@ -9,7 +9,8 @@ import pytest
 
 from pyflow.common import Configuration
 
-sys.path.insert(0, str(Path(__file__).parent / "reference"))
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE / "reference"), str(HERE.parent / "table" / "reference")]
 
 
 @pytest.fixture

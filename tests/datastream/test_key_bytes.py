@@ -20,7 +20,7 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
-from pyflow.common import Instant, Row, RowKind, Types
+from pyflow.common import Instant, Row, RowKind
 from pyflow.datastream.runtime.key_bytes import key_bytes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -305,12 +305,6 @@ def test_numbers_of_numpy_are_numbers():
     assert key_bytes(numpy.bool_(True)) == key_bytes(True)
     assert key_bytes(numpy.str_("a")) == key_bytes("a")
     assert key_bytes(numpy.datetime64(5, "ns")) != key_bytes(5)
-
-
-def test_a_type_is_applied_first():
-    assert key_bytes(0.1, Types.FLOAT()) == key_bytes(0.10000000149011612)
-    with pytest.raises(TypeError, match="INT"):
-        key_bytes("a", Types.INT())
 
 
 @pytest.mark.parametrize("key", [lambda: 1, (i for i in [1])])

@@ -26,13 +26,10 @@ import struct
 import types
 import uuid
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyflow.common.time import Instant
 from pyflow.common.types import Row
-
-if TYPE_CHECKING:
-    from pyflow.common.typeinfo import TypeInformation
 
 __all__ = ["key_bytes"]
 
@@ -50,28 +47,14 @@ _MAX_EXPONENT = 1100
 _PROTOCOL = 4
 
 
-def key_bytes(key: Any, type_info: TypeInformation | None = None) -> bytes:
+def key_bytes(key: Any) -> bytes:
     """Return the bytes that stand for a key.
-
-    Parameters
-    ----------
-    key : object
-        Of any type that pickle takes.
-    type_info : TypeInformation, optional
-        The type that the key is made one of first. Who has many keys does that once for all, by
-        :func:`~pyflow.datastream.runtime.values.coercion`.
 
     Raises
     ------
     TypeError
         If the key, or a value in it, is of a class that pickle cannot take, or contains itself.
     """
-    if type_info is not None:
-        from pyflow.datastream.runtime.values import coercion
-
-        convert = coercion(type_info)
-        if convert is not None:
-            key = convert(key)
     try:
         return _ENCODERS.get(type(key), _other)(key)
     except RecursionError:

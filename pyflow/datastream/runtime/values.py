@@ -1,17 +1,18 @@
-"""Elements of declared types: what becomes of them, and how they are printed.
+"""What becomes of elements of declared types.
 
-PyFlink encodes an element by its type where it leaves a function, and the next one gets what is
-decoded. Here an element that fits its type becomes what would be decoded, and any other is an error
-that says which field does not fit.
+PyFlink encodes an element by its type where it leaves a chain of functions, and what comes next is
+given what is decoded. Here an element that fits its type becomes what would be decoded, and any
+other is an error that names the field. Where PyFlink itself loses or mixes up values, as those that
+are too long, they do not fit.
 """
 
 from __future__ import annotations
 
 import datetime
 import decimal
-import operator
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count, cycle, repeat
 from typing import Any
 
 from pyflow.common.time import Instant
@@ -25,7 +26,6 @@ from pyflow.common.typeinfo import (
     LocalTimeTypeInfo,
     MapTypeInfo,
     ObjectArrayTypeInfo,
-    PickledBytesTypeInfo,
     PrimitiveArrayTypeInfo,
     RowTypeInfo,
     TimestampTypeInfo,
@@ -33,17 +33,22 @@ from pyflow.common.typeinfo import (
     TupleTypeInfo,
     TypeInformation,
 )
-from pyflow.common.types import Row
+from pyflow.common.types import Row, _create_row
+from pyflow.datastream.runtime.collecting import collected
 from pyflow.datastream.runtime.errors import shown
+from pyflow.datastream.runtime.key_bytes import key_bytes
+from pyflow.datastream.runtime.printing import printed
 from pyflow.types.internal_values import row_values
-from pyflow.util.java_numbers import java_float
 
-__all__ = ["ElementTypeError", "coercion", "collected", "printed"]
+__all__ = ["ElementTypeError", "coercion", "collected", "key_bytes", "of_collection", "printed"]
 
 _Convert = Callable[[Any], Any]
-_single = struct.Struct("f")
-_INTEGRAL = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
-_ARRAYS = (BasicArrayTypeInfo, ListTypeInfo, ObjectArrayTypeInfo, PrimitiveArrayTypeInfo)
+
+_SINGLE = struct.Struct("<f")
+_BITS = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
+_MILLISECOND = 1000
+
+_WithElements = (BasicArrayTypeInfo, ListTypeInfo, ObjectArrayTypeInfo, PrimitiveArrayTypeInfo)
 
 
 class ElementTypeError(TypeError):
@@ -52,10 +57,11 @@ class ElementTypeError(TypeError):
     Parameters
     ----------
     expected : str
-        The type.
+        The type of what does not fit.
     value : object
+        What does not fit.
     path : str
-        The field; empty for the element itself.
+        The field that it is in; empty for the element itself.
     """
 
     def __init__(self, expected: str, value: Any, path: str = "") -> None:
@@ -63,318 +69,353 @@ class ElementTypeError(TypeError):
         where = f" in field '{path}'" if path else ""
         super().__init__(f"expected {expected}{where}, got {shown(value)}")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        expected, _, path = self._parts
+        return _error_of_text, (expected, path, str(self))
+
     def inside(self, field: str) -> ElementTypeError:
-        """Return the error of the element that has the value in a field."""
+        """Return the error of the value that has this one in a field."""
         expected, value, path = self._parts
         between = "" if not path or path.startswith("[") else "."
         return ElementTypeError(expected, value, f"{field}{between}{path}")
 
 
+def _error_of_text(expected: str, path: str, text: str) -> ElementTypeError:
+    """Return the error again in another process, to which the value may not go."""
+    error = ElementTypeError(expected, None, path)
+    error.args = (text,)
+    return error
+
+
 def coercion(type_info: TypeInformation | None) -> _Convert | None:
-    """Return what makes of an element what the next function gets; None if it stays as it is.
+    """Return what makes of an element what comes next is given; None if that is the same.
 
     Parameters
     ----------
     type_info : TypeInformation or None
-        The declared type of elements; None for any objects.
+        The declared type of elements; None for objects of any kind.
 
-    Raises
-    ------
-    ElementTypeError
-        By the function that is returned, for elements that do not fit.
+    Returns
+    -------
+    callable or None
+        It raises ElementTypeError for an element that does not fit. None fits as an element, a
+        field of a row, an element of a basic or object array, and a value of a map; elsewhere only
+        as a point in time and as an object of any kind, as in PyFlink.
     """
-    if type_info is None or isinstance(type_info, PickledBytesTypeInfo):
+    return _nullable(type_info, _of_functions)
+
+
+def of_collection(type_info: TypeInformation | None) -> _Convert | None:
+    """Return the same for elements of a collection, where more stands for a row.
+
+    Dicts and objects with attributes do, whose missing fields are None.
+    """
+    return _nullable(type_info, _of_collections)
+
+
+def _of_functions(value: Any, names: Sequence[str]) -> tuple[Any, Sequence[Any]] | None:
+    """Return kind and values of what a function returns for a row; None if it is none."""
+    if isinstance(value, Row):
+        own = value.__dict__.get("_fields")
+        if own is None or own == names:
+            return value._row_kind, value._values
+        try:
+            return value._row_kind, value.get_fields_by_names(list(names))
+        except ValueError:
+            return None
+    return (None, value) if isinstance(value, (tuple, list)) else None
+
+
+def _of_collections(value: Any, names: Sequence[str]) -> tuple[Any, Sequence[Any]] | None:
+    try:
+        return _of_functions(value, names) or row_values(value, names)
+    except ValueError:
         return None
-    convert = _conversion(type_info)
-    return lambda value: None if value is None else convert(value)
 
 
-def _conversion(info: TypeInformation) -> _Convert:
-    """Return what converts values that are not None."""
+_RowValues = Callable[[Any, Sequence[str]], "tuple[Any, Sequence[Any]] | None"]
+
+
+# --- Types ------------------------------------------------------------------------------------
+
+
+def _nullable(info: TypeInformation | None, row_of: _RowValues) -> _Convert | None:
+    convert = _conversion(info, row_of)
+    return None if convert is None else lambda value: None if value is None else convert(value)
+
+
+def _conversion(info: TypeInformation | None, row_of: _RowValues) -> _Convert | None:
+    """Return what converts values; what has None refuses it where that does not fit."""
     if isinstance(info, BasicTypeInfo):
         return _basic(info._basic_type)
     if isinstance(info, RowTypeInfo):
-        return _row(info)
+        return _row(info, row_of)
     if isinstance(info, TupleTypeInfo):
-        return _tuple(info)
-    if isinstance(info, PrimitiveArrayTypeInfo) and _is_byte(info):
-        return _bytes
-    if isinstance(info, _ARRAYS):
-        return _list(info)
+        return _tuple(info, row_of)
+    if isinstance(info, _WithElements):
+        return _elements(info, row_of)
     if isinstance(info, MapTypeInfo):
-        return _map(info)
+        return _map(info, row_of)
     if isinstance(info, ExternalTypeInfo):
-        return _conversion(info._type_info)
-    kinds = _times(info)
-    return (lambda value: value) if kinds is None else _of_class(*kinds)
-
-
-def _times(info: TypeInformation) -> tuple[str, type[Any]] | None:
+        return _conversion(info._type_info, row_of)
     if isinstance(info, DateTypeInfo):
-        return "DATE", datetime.date
+        return _date
     if isinstance(info, TimeTypeInfo):
-        return "TIME", datetime.time
+        return _sql_time
     if isinstance(info, TimestampTypeInfo):
-        return "TIMESTAMP", datetime.datetime
+        return _sql_timestamp
     if isinstance(info, LocalTimeTypeInfo):
-        kinds = (datetime.date, datetime.time, datetime.datetime)
-        return info._time_type.name, kinds[info._time_type.value]
+        local = (_date, _time, _timestamp)[info._time_type.value]
+        return lambda value: None if value is None else local(value)
     return None
 
 
-def _is_byte(info: PrimitiveArrayTypeInfo) -> bool:
-    element = info._element_type
-    return isinstance(element, BasicTypeInfo) and element._basic_type == BasicType.BYTE
-
-
 def _basic(kind: BasicType) -> _Convert:
-    if kind in _INTEGRAL:
-        return _integer(kind.name, _INTEGRAL[kind])
-    found: dict[BasicType, _Convert] = {
+    if kind in _BITS:
+        return _integer(kind.name, _BITS[kind])
+    of_kind: dict[BasicType, _Convert] = {
         BasicType.STRING: _string,
         BasicType.BOOLEAN: _boolean,
-        BasicType.FLOAT: _float32,
+        BasicType.FLOAT: _float,
         BasicType.DOUBLE: _double,
-        BasicType.CHAR: _string,
-        BasicType.BIG_INT: _integer(kind.name, 0),
+        BasicType.CHAR: _char,
+        BasicType.BIG_INT: lambda value: _whole("BIG_INT", value),
         BasicType.BIG_DEC: _decimal,
-        BasicType.INSTANT: _of_class("INSTANT", Instant),
+        BasicType.INSTANT: _instant,
     }
-    return found[kind]
+    return of_kind[kind]
+
+
+# --- Values -----------------------------------------------------------------------------------
 
 
 def _string(value: Any) -> str:
-    if type(value) is str:
+    if not isinstance(value, str):
+        raise ElementTypeError("STRING", value)
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise ElementTypeError("STRING, which UTF-8 has", value) from None
+    return value if type(value) is str else str.__str__(value)
+
+
+def _char(value: Any) -> str:
+    if isinstance(value, str) and len(value) == 1 and value <= "\uffff":
+        return _string(value)
+    raise ElementTypeError("CHAR, one character of 16 bits", value)
+
+
+def _has_number(value: Any, method: str) -> bool:
+    """Return whether a value converts to a number of its own accord, as text does not."""
+    return hasattr(type(value), method) and not isinstance(value, (str, bytes, bytearray))
+
+
+def _whole(name: str, value: Any) -> int:
+    if type(value) is int:
         return value
-    if isinstance(value, str):
-        return str(value)
-    raise ElementTypeError("STRING", value)
+    try:
+        if _has_number(value, "__int__"):
+            return int(value)
+    except (OverflowError, TypeError, ValueError):
+        pass
+    raise ElementTypeError(name, value)
+
+
+def _integer(name: str, bits: int) -> _Convert:
+    least, greatest = -(1 << bits - 1), (1 << bits - 1) - 1
+
+    def convert(value: Any) -> int:
+        number = value if type(value) is int else _whole(name, value)
+        if least <= number <= greatest:
+            return number
+        raise ElementTypeError(f"{name}, from {least} to {greatest}", value)
+
+    return convert
 
 
 def _boolean(value: Any) -> bool:
     if type(value) is bool:
         return value
-    if isinstance(value, (int, float)) or type(value).__module__ == "numpy":
-        return bool(value)
+    number = _whole("BOOLEAN", value)
+    if 0 <= number <= 255:
+        return bool(number)
     raise ElementTypeError("BOOLEAN", value)
-
-
-def _integer(name: str, bits: int) -> _Convert:
-    least, greatest = -(1 << bits - 1) if bits else 0, (1 << bits - 1) - 1 if bits else 0
-
-    def convert(value: Any) -> int:
-        number = value if type(value) is int else _index(name, value)
-        if bits and not least <= number <= greatest:
-            raise ElementTypeError(f"{name}, from {least} to {greatest}", value)
-        return number
-
-    return convert
-
-
-def _index(name: str, value: Any) -> int:
-    try:
-        return operator.index(value) + 0
-    except TypeError:
-        raise ElementTypeError(name, value) from None
 
 
 def _double(value: Any) -> float:
     if type(value) is float:
         return value
-    if isinstance(value, (str, bytes)):
-        raise ElementTypeError("DOUBLE", value)
     try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise ElementTypeError("DOUBLE", value) from None
+        if _has_number(value, "__float__") or _has_number(value, "__index__"):
+            return float(value)
+    except (OverflowError, TypeError, ValueError):
+        pass
+    raise ElementTypeError("DOUBLE", value)
 
 
-def _float32(value: Any) -> float:
+def _float(value: Any) -> float:
     try:
-        number: float = _single.unpack(_single.pack(_double(value)))[0]
-    except (ElementTypeError, OverflowError):
+        (number,) = _SINGLE.unpack(_SINGLE.pack(_double(value)))
+    except ElementTypeError:
         raise ElementTypeError("FLOAT", value) from None
-    return number
+    except OverflowError:
+        raise ElementTypeError("FLOAT, up to 3.4028235e38", value) from None
+    return number  # type: ignore[no-any-return]
 
 
 def _decimal(value: Any) -> decimal.Decimal:
-    if isinstance(value, decimal.Decimal):
-        return value
-    if isinstance(value, int):
-        return decimal.Decimal(value)
+    if isinstance(value, (decimal.Decimal, int, float, str)) and not isinstance(value, bool):
+        try:
+            number = decimal.Decimal(str(value))
+        except decimal.InvalidOperation:
+            pass
+        else:
+            if number.is_finite():
+                # Java has no negative zero of decimals.
+                return number if number else abs(number)
     raise ElementTypeError("BIG_DEC", value)
 
 
-def _bytes(value: Any) -> bytes:
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return bytes(value)
-    if isinstance(value, (list, tuple)):
-        try:
-            return bytes(each & 0xFF for each in value)
-        except TypeError:
-            pass
-    raise ElementTypeError("PRIMITIVE_ARRAY(BYTE)", value)
+def _instant(value: Any) -> Instant | None:
+    if value is None or isinstance(value, Instant):
+        return value
+    raise ElementTypeError("INSTANT", value)
 
 
-def _of_class(name: str, kind: type[Any]) -> _Convert:
-    def convert(value: Any) -> Any:
-        if isinstance(value, kind):
-            return value
-        raise ElementTypeError(name, value)
-
-    return convert
-
-
-def _fields(infos: list[TypeInformation], names: list[str]) -> Callable[[Any], list[Any]]:
-    converts = [coercion(each) for each in infos]
-
-    def convert(values: Any) -> list[Any]:
-        made = []
-        for name, change, value in zip(names, converts, values):
-            if change is not None:
-                try:
-                    value = change(value)
-                except ElementTypeError as error:
-                    raise error.inside(name) from None
-            made.append(value)
-        return made
-
-    return convert
+def _date(value: Any) -> datetime.date:
+    if type(value) is datetime.date:
+        return value
+    if isinstance(value, datetime.date):
+        return datetime.date(value.year, value.month, value.day)
+    raise ElementTypeError("DATE", value)
 
 
-def _tuple(info: TupleTypeInfo) -> _Convert:
-    types = info.get_field_types()
-    convert, width = _fields(types, info._names()), len(types)
+def _time(value: Any, unit: int = 1, name: str = "LOCAL_TIME") -> datetime.time:
+    """Return what the clock shows, whatever the time zone."""
+    if isinstance(value, (datetime.time, datetime.datetime)):
+        micros = value.microsecond - value.microsecond % unit
+        return datetime.time(value.hour, value.minute, value.second, micros)
+    raise ElementTypeError(name, value)
+
+
+def _sql_time(value: Any) -> datetime.time:
+    return _time(value, _MILLISECOND, "SQL_TIME")
+
+
+def _timestamp(value: Any, unit: int = 1, name: str = "LOCAL_DATE_TIME") -> datetime.datetime:
+    """Return what calendar and clock show, whatever the time zone."""
+    if isinstance(value, datetime.datetime):
+        micros = value.microsecond - value.microsecond % unit
+        day = (value.year, value.month, value.day)
+        return datetime.datetime(*day, value.hour, value.minute, value.second, micros)
+    raise ElementTypeError(name, value)
+
+
+def _sql_timestamp(value: Any) -> datetime.datetime:
+    return _timestamp(value, _MILLISECOND, "SQL_TIMESTAMP")
+
+
+# --- Values with others inside ----------------------------------------------------------------
+
+
+def _identity(value: Any) -> Any:
+    return value
+
+
+def _tuple(info: TupleTypeInfo, row_of: _RowValues) -> _Convert:
+    types, names = info.get_field_types(), info._names()
+    width = len(types)
+    converts = [_conversion(each, row_of) or _identity for each in types]
 
     def to_tuple(value: Any) -> tuple[Any, ...]:
         if not isinstance(value, (tuple, list, Row)):
             raise ElementTypeError(f"TUPLE of {width}", value)
         if len(value) != width:
             raise ElementTypeError(f"TUPLE of {width}, not {len(value)} values", value)
-        return tuple(convert(value))
+        try:
+            return tuple([change(each) for change, each in zip(converts, value)])
+        except ElementTypeError:
+            raise _misfit(converts, names, value, False) from None
 
     return to_tuple
 
 
-def _row(info: RowTypeInfo) -> _Convert:
-    names = info.get_field_names()
-    width = len(names)
-    convert, is_named = _fields(info.get_field_types(), names), info._field_names is not None
+def _row(info: RowTypeInfo, row_of: _RowValues) -> _Convert:
+    types, names = info.get_field_types(), info.get_field_names()
+    width = len(types)
+    converts = [_conversion(each, row_of) or _identity for each in types]
 
     def to_row(value: Any) -> Row:
-        try:
-            kind, values = row_values(value, names)
-        except ValueError:
-            raise ElementTypeError(f"ROW of {width}", value) from None
+        found = row_of(value, names)
+        if found is None:
+            raise ElementTypeError(f"ROW of {', '.join(names)}", value)
+        kind, values = found
         if len(values) != width:
             raise ElementTypeError(f"ROW of {width}, not {len(values)} values", value)
-        row = Row(*convert(values))
-        row.set_row_kind(kind)
-        if is_named:
-            row.set_field_names(names)
-        return row
+        try:
+            made = [
+                None if each is None else change(each) for change, each in zip(converts, values)
+            ]
+        except ElementTypeError:
+            raise _misfit(converts, names, values, True) from None
+        return _create_row(names, made, kind)
 
     return to_row
 
 
-def _list(info: Any) -> _Convert:
-    change = coercion(info._element_type)
+def _misfit(
+    converts: Iterable[_Convert], names: Iterable[str], values: Iterable[Any], is_nullable: bool
+) -> ElementTypeError:
+    """Return the error of the first value that does not fit, with the name of its field."""
+    for name, change, value in zip(names, converts, values):
+        try:
+            if value is not None or not is_nullable:
+                change(value)
+        except ElementTypeError as error:
+            return error.inside(name)
+    raise AssertionError("values fit that did not before")
 
-    def convert(value: Any) -> list[Any]:
-        if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__"):
-            raise ElementTypeError(str(info), value)
-        if change is None:
-            return list(value)
-        made = []
-        for place, element in enumerate(value):
-            try:
-                made.append(change(element))
-            except ElementTypeError as error:
-                raise error.inside(f"[{place}]") from None
-        return made
+
+def _elements(info: Any, row_of: _RowValues) -> _Convert:
+    is_nullable = isinstance(info, (BasicArrayTypeInfo, ObjectArrayTypeInfo))
+    change = (_nullable if is_nullable else _conversion)(info._element_type, row_of) or _identity
+    expected = f"{type(info).__name__.removesuffix('TypeInfo')} of {info._element_type}"
+
+    def convert(values: Any) -> list[Any]:
+        if not isinstance(values, (list, tuple)):
+            raise ElementTypeError(expected, values)
+        try:
+            return list(map(change, values))
+        except ElementTypeError:
+            places = (f"[{place}]" for place in count())
+            raise _misfit(repeat(change), places, values, False) from None
+
+    if is_nullable or info._element_type != BasicTypeInfo.BYTE_TYPE_INFO():
+        return convert
+    is_list = isinstance(info, ListTypeInfo)
+
+    def bytes_of(value: Any) -> Any:
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return bytes(value)
+        found = convert(value)
+        return found if is_list else bytes(each & 0xFF for each in found)
+
+    return bytes_of
+
+
+def _map(info: MapTypeInfo, row_of: _RowValues) -> _Convert:
+    change_key = _conversion(info._key_type_info, row_of) or _identity
+    change = _nullable(info._value_type_info, row_of) or _identity
+
+    def convert(entries: Any) -> dict[Any, Any]:
+        if not isinstance(entries, dict):
+            raise ElementTypeError(f"Map of {info._key_type_info}", entries)
+        try:
+            return {change_key(key): change(value) for key, value in entries.items()}
+        except ElementTypeError:
+            places = [f"[{key!r}]" for key in entries for _ in range(2)]
+            values = [part for entry in entries.items() for part in entry]
+            raise _misfit(cycle([change_key, change]), places, values, False) from None
 
     return convert
-
-
-def _map(info: MapTypeInfo) -> _Convert:
-    change_key, change = coercion(info._key_type_info), coercion(info._value_type_info)
-
-    def convert(value: Any) -> dict[Any, Any]:
-        if not isinstance(value, Mapping):
-            raise ElementTypeError("MAP", value)
-        made = {}
-        for key, element in value.items():
-            try:
-                own = key if change_key is None else change_key(key)
-                made[own] = element if change is None else change(element)
-            except ElementTypeError as error:
-                raise error.inside(f"[{key!r}]") from None
-        return made
-
-    return convert
-
-
-def collected(type_info: TypeInformation | None) -> _Convert | None:
-    """Return what makes of an element what ``execute_and_collect`` returns; None: it stays."""
-    return None
-
-
-def printed(type_info: TypeInformation | None) -> Callable[[Any], str]:
-    """Return what makes the line that ``print()`` writes for an element.
-
-    Elements of declared types are written as Java's classes write them, others as ``str()`` does.
-    """
-    if type_info is None or isinstance(type_info, PickledBytesTypeInfo):
-        return lambda value: value if isinstance(value, str) else str(value)
-    return _text(type_info)
-
-
-def _text(info: TypeInformation | None) -> Callable[[Any], str]:
-    text = _text_of(info)
-    return lambda value: "null" if value is None else text(value)
-
-
-def _text_of(info: TypeInformation | None) -> Callable[[Any], str]:
-    if isinstance(info, ExternalTypeInfo):
-        return _text_of(info._type_info)
-    if isinstance(info, RowTypeInfo):
-        texts = [_text(each) for each in info.get_field_types()]
-        return lambda row: f"{row.get_row_kind()}[{_joined(texts, row)}]"
-    if isinstance(info, TupleTypeInfo):
-        texts = [_text(each) for each in info.get_field_types()]
-        return lambda values: f"({_joined(texts, values, ',')})"
-    if isinstance(info, PrimitiveArrayTypeInfo) and _is_byte(info):
-        return lambda value: f"[{', '.join(str((each + 128) % 256 - 128) for each in value)}]"
-    if isinstance(info, _ARRAYS):
-        text = _text(info._element_type)
-        return lambda values: f"[{', '.join(map(text, values))}]"
-    if isinstance(info, MapTypeInfo):
-        key, value = _text(info._key_type_info), _text(info._value_type_info)
-        return lambda values: (
-            "{" + ", ".join(f"{key(k)}={value(v)}" for k, v in values.items()) + "}"
-        )
-    if isinstance(info, BasicTypeInfo):
-        return _basic_text(info._basic_type)
-    return _time_text
-
-
-def _joined(texts: list[Callable[[Any], str]], values: Any, separator: str = ", ") -> str:
-    return separator.join(text(value) for text, value in zip(texts, values))
-
-
-def _basic_text(kind: BasicType) -> Callable[[Any], str]:
-    if kind == BasicType.BOOLEAN:
-        return lambda value: "true" if value else "false"
-    if kind in (BasicType.FLOAT, BasicType.DOUBLE):
-        is_single = kind == BasicType.FLOAT
-        return lambda value: java_float(float(value), single=is_single)
-    return str
-
-
-def _time_text(value: Any) -> str:
-    if isinstance(value, datetime.datetime):
-        fraction = f"{value.microsecond:06d}".rstrip("0") or "0"
-        return f"{value:%Y-%m-%d %H:%M:%S}.{fraction}"
-    if isinstance(value, datetime.time):
-        return f"{value:%H:%M:%S}"
-    return str(value)

@@ -1,4 +1,4 @@
-"""Records what PyFlink answers, in the JSON files of this directory.
+"""Records what PyFlink answers, in the JSON files of this directory and of the DataStream API's.
 
 ``make record`` records all of it, which takes hours, and ``make record PARTS="sql streams"`` some
 parts. Behind the name of a part may stand which of its answers are recorded, where its recorder can
@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+DATASTREAM = HERE.parents[1] / "datastream" / "reference"
 
 #: The module of each part, which has a function `record` that takes names; without any it records
 #: all that it has. With it the files that it writes.
@@ -39,6 +40,9 @@ PARTS = {
     "nexmark": ("record_nexmark", ["nexmark"]),
     "changes": ("record_changes", ["change_queries"]),
     "upserts": ("record_upserts", ["upserts"]),
+    "stream_values": ("record_stream_values", ["datastream/values"]),
+    "stream_programs": ("record_stream_programs", ["datastream/programs"]),
+    "stream_examples": ("record_stream_examples", ["datastream/examples"]),
 }
 
 
@@ -55,6 +59,7 @@ def main() -> None:
     if options.here:
         ((name, only),) = chosen
         sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[2])]
+        sys.path[:0] = [str(DATASTREAM), str(DATASTREAM.parent)]
         importlib.import_module(PARTS[name][0]).record([each for each in only.split(",") if each])
         return
     # Functions are imported by a Python that Flink starts, which is the first on the path.

@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+#: Of the DataStream API, whose recordings are named ``datastream/values``.
+DATASTREAM = HERE.parents[1] / "datastream" / "reference"
 REQUIREMENTS = HERE.parents[2] / "requirements" / "pyflink.txt"
 
 
 def path_of(name: str) -> Path:
     """Return the file of a recording."""
-    return HERE / f"{name}.json"
+    directory, _, stem = name.rpartition("/")
+    return (DATASTREAM if directory else HERE) / f"{stem}.json"
 
 
 def load(name: str) -> Any:
