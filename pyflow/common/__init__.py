@@ -72,6 +72,13 @@ _MODULES = {
 
 __all__ = list(_MODULES)
 
+# What programs for versions before 1.16 import from here.
+_MODULES.update(
+    (f"{name}Row{kind}Schema", "serialization")
+    for name in ("Avro", "Csv", "Json")
+    for kind in ("Serialization", "Deserialization")
+)
+
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:

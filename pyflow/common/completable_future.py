@@ -20,11 +20,19 @@ class CompletableFuture(Generic[T]):
         Where the value comes from.
     convert : callable, optional
         Makes the result of that value.
+    interrupted : callable, optional
+        Called where Ctrl-C ends the waiting for the result.
     """
 
-    def __init__(self, future: Future[Any], convert: Callable[[Any], T] | None = None) -> None:
+    def __init__(
+        self,
+        future: Future[Any],
+        convert: Callable[[Any], T] | None = None,
+        interrupted: Callable[[], None] | None = None,
+    ) -> None:
         self._future = future
         self._convert = convert
+        self._interrupted = interrupted
 
     @staticmethod
     def completed(value: T) -> CompletableFuture[T]:
@@ -47,7 +55,12 @@ class CompletableFuture(Generic[T]):
 
     def result(self) -> T:
         """Wait for the result and return it, or raise the error that came instead."""
-        value = self._future.result()
+        try:
+            value = self._future.result()
+        except KeyboardInterrupt:
+            if self._interrupted is not None:
+                self._interrupted()
+            raise
         return value if self._convert is None else self._convert(value)
 
     def exception(self) -> BaseException | None:

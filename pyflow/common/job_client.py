@@ -34,6 +34,8 @@ class JobClient:
         Asks the job to end; `result` is done, and cancelled, when it has.
     savepoint : callable, optional
         Copies the state of the job, when it has ended, into a directory; returns its path.
+    interrupted : callable, optional
+        Ends the job where Ctrl-C is pressed while the program waits for its result.
     """
 
     def __init__(
@@ -42,8 +44,10 @@ class JobClient:
         result: Future[JobExecutionResult],
         cancel: Callable[[], None],
         savepoint: Callable[[str | None], str] | None = None,
+        interrupted: Callable[[], None] | None = None,
     ) -> None:
         self._savepoint = savepoint
+        self._interrupted = interrupted
         self._job_id = job_id
         self._result = result
         self._cancel = cancel
@@ -108,4 +112,4 @@ class JobClient:
 
     def get_job_execution_result(self) -> CompletableFuture[JobExecutionResult]:
         """Return what the job leaves behind when it has finished."""
-        return CompletableFuture(self._result)
+        return CompletableFuture(self._result, interrupted=self._interrupted)

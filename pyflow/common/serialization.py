@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pyflow.common.types import Row
@@ -22,6 +23,20 @@ __all__ = [
     "SerializationSchema",
     "SimpleStringSchema",
 ]
+
+
+# What programs for versions before 1.16 import from here.
+_MOVED = {
+    f"{name}Row{kind}Schema": f"pyflow.datastream.formats.{name.lower()}"
+    for name in ("Avro", "Csv", "Json")
+    for kind in ("Serialization", "Deserialization")
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MOVED:
+        return getattr(import_module(_MOVED[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class SerializationSchema:
@@ -140,15 +155,9 @@ class ByteArraySchema(SerializationSchema, DeserializationSchema):
             )
         return bytes(element)
 
-    def deserialize(self, message: bytes | None) -> bytes:
-        """Return the bytes.
-
-        Raises
-        ------
-        ValueError
-            If there are none.
-        """
-        return _present(message)
+    def deserialize(self, message: bytes | None) -> bytes | None:
+        """Return the bytes; None where there are none."""
+        return None if message is None else bytes(message)
 
     def get_produced_type(self) -> TypeInformation:
         """Return the type of bytes."""

@@ -58,6 +58,9 @@ _NUMBERS = (
     FloatType,
     DoubleType,
 )
+#: Types that databases do not have.
+NOT_IN_DATABASES = (BitmapType, RowType, MapType, MultisetType)
+
 _WRITER = "io.pyflow.connectors.JdbcStatements"
 
 
@@ -159,7 +162,7 @@ class Jdbc(Connector):
             raise self.wrong("url", url, f"an address of one of: {', '.join(schemes)}")
         self.takes_changes = self.applies_by_key = bool(table.primary_key)
         for name, data_type in table.columns:
-            if isinstance(data_type, (BitmapType, RowType, MapType, MultisetType)):
+            if isinstance(data_type, NOT_IN_DATABASES):
                 raise TableException(
                     f"Table {table.identifier}: column {name!r} has the type {data_type}, which "
                     "databases do not have."
@@ -292,7 +295,7 @@ class Jdbc(Connector):
     def _failed(self, done: str, error: Exception) -> TableException:
         return TableException(
             f"Table {self.table.identifier} cannot be {done}: option 'table-name' is "
-            f"{self['table-name']!r}, option 'url' is {self['url']!r}: {_reason(error)}"
+            f"{self['table-name']!r}, option 'url' is {self['url']!r}: {failure_reason(error)}"
         )
 
 
@@ -309,7 +312,7 @@ def _written_value(value: Column, data_type: DataType) -> Column:
     return value.cast("string") if isinstance(data_type, TimeType) else value
 
 
-def _reason(error: Exception) -> str:
+def failure_reason(error: Exception) -> str:
     """Return what the database or its driver says."""
     text = error.getMessage() if isinstance(error, PySparkException) else None
     lines = [

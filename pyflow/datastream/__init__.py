@@ -50,10 +50,22 @@ _NAMES = {name: module for module, names in _MODULES.items() for name in names.s
 
 __all__ = list(_NAMES)
 
+# State backends of versions before 2.0, which said where checkpoints are, too.
+_GONE = {
+    "MemoryStateBackend": "HashMapStateBackend",
+    "FsStateBackend": "HashMapStateBackend",
+    "RocksDBStateBackend": "EmbeddedRocksDBStateBackend",
+}
+
 
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
         return getattr(import_module(f"{__name__}.{_NAMES[name]}"), name)
+    if name in _GONE:
+        raise ImportError(
+            f"{name} is gone since Flink 2.0: use {_GONE[name]}, and set "
+            "execution.checkpointing.dir to where checkpoints are kept"
+        )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -87,6 +87,16 @@ def _hints(transformation: Transformation, **hints: Any) -> None:
     transformation.hints.update(hints)
 
 
+def _with_names(info: TypeInformation) -> TypeInformation:
+    """Return a type whose rows have the names that fields have without any."""
+    if not isinstance(info, TupleTypeInfo):
+        return info
+    types = list(map(_with_names, info.get_field_types()))
+    if isinstance(info, RowTypeInfo):
+        return RowTypeInfo(types, info.get_field_names())
+    return TupleTypeInfo(types)
+
+
 class DataStreamSink:
     """What a stream is written to.
 
@@ -241,7 +251,7 @@ class DataStream:
 
     def get_type(self) -> TypeInformation:
         """Return the type of the elements; pickled bytes where any objects are allowed."""
-        return Types.PICKLED_BYTE_ARRAY() if self._type is None else self._type
+        return Types.PICKLED_BYTE_ARRAY() if self._type is None else _with_names(self._type)
 
     def get_execution_environment(self) -> StreamExecutionEnvironment:
         """Return what the program is run by."""
@@ -313,7 +323,7 @@ class DataStream:
         def fields(value: Any) -> tuple[Any, ...]:
             return tuple(value[index] for index in field_indexes)
 
-        return self._chained("Projection", chained.Map(fields), chosen)
+        return self._chained("Projection", chained.Project(fields), chosen)
 
     def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy) -> DataStream:
         """Return the stream with timestamps and watermarks.

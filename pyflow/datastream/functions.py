@@ -352,10 +352,10 @@ class _Context(ABC):
         """Return what tells the time and registers timers."""
 
     @abstractmethod
-    def timestamp(self) -> int | None:
+    def timestamp(self) -> int:
         """Return the timestamp of the element or timer, in milliseconds since the epoch.
 
-        None if the element has none.
+        The lowest number of 64 bits if the element has none, as in PyFlink.
         """
 
 
@@ -706,10 +706,10 @@ class BaseBroadcastProcessFunction(Function):
         """What the function may ask for while it handles an element, and then no more."""
 
         @abstractmethod
-        def timestamp(self) -> int | None:
+        def timestamp(self) -> int:
             """Return the timestamp of the element or timer, in milliseconds since the epoch.
 
-            None if the element has none.
+            The lowest number of 64 bits if the element has none, as in PyFlink.
             """
 
         @abstractmethod

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import logging
-import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
-from urllib.parse import urlparse
 
 from pyflow.common.configuration import Configuration
 from pyflow.common.execution_config import ExecutionConfig
@@ -16,6 +14,7 @@ from pyflow.datastream.checkpoint_config import CheckpointConfig
 from pyflow.datastream.checkpointing_mode import CheckpointingMode
 from pyflow.datastream.connectors.base import Source
 from pyflow.datastream.connectors.file_system import FileSource, StreamFormat
+from pyflow.datastream.connectors.flink_jars import is_of_flink, say_what_is_needed
 from pyflow.datastream.data_stream import CloseableIterator, DataStream
 from pyflow.datastream.execution_mode import RuntimeExecutionMode
 from pyflow.datastream.graph import plan
@@ -47,13 +46,9 @@ _CHANGELOG = "state.changelog.enabled"
 _SAVEPOINTS = "execution.checkpointing.savepoint-dir"
 _JARS = "pipeline.jars"
 _CLASSPATHS = "pipeline.classpaths"
-_INTERVAL = "execution.checkpointing.interval"
 
-# Jars of Flink whose connectors and formats are here without them.
-_FLINK_JAR = re.compile(
-    r"flink-(sql-)?(connector-(kafka|jdbc|files|base)|avro|parquet|orc|csv|json|"
-    r"sql-(avro|parquet|orc|csv|json)|python)"
-)
+# Settings of data streams, which sessions of tables refuse.
+_OF_STREAMS = ("execution.savepoint.", "execution.state-recovery.")
 
 
 class StreamExecutionEnvironment:
@@ -93,7 +88,9 @@ class StreamExecutionEnvironment:
         if self._context_of_session is None:
             from pyflow.session.start import active_session
 
-            session = active_session(self._configuration)
+            settings = self._configuration.to_dict()
+            of_session = {k: v for k, v in settings.items() if not k.startswith(_OF_STREAMS)}
+            session = active_session(Configuration.from_dict(of_session))
             self._context_of_session = Context(session, self._configuration, True)
             for prepare in self._before_session:
                 prepare(self._context_of_session)
@@ -293,7 +290,8 @@ class StreamExecutionEnvironment:
     def add_jars(self, *jars_path: str) -> None:
         """Have jars in the session that is started.
 
-        Those of Flink's own connectors and formats are left out: Spark's and ours are here.
+        Those of Flink's own connectors and formats are left out: Spark's and ours are here. Where
+        the session lacks a module of Spark that they need, as for Kafka, a warning names it.
 
         Parameters
         ----------
@@ -310,9 +308,9 @@ class StreamExecutionEnvironment:
         before = self._configuration.get_string(key, None)
         kept = [] if not before else before.split(";")
         for path in paths:
-            name = Path(urlparse(path).path).name
-            if _FLINK_JAR.match(name):
-                _logger.info("%s is not needed: PyFlow has the connector.", name)
+            if is_of_flink(path):
+                _logger.info("%s is not needed: PyFlow has what it brings.", path)
+                self._with_session(functools.partial(say_what_is_needed, path))
             else:
                 kept.append(path)
         if kept:
@@ -427,6 +425,8 @@ class StreamExecutionEnvironment:
         ------
         RuntimeError
             If nothing is written anywhere.
+        KeyboardInterrupt
+            On Ctrl-C; the job is cancelled, and has ended.
         """
         job = Program(self._taken(), self._context()).run(job_name or _JOB)
         job.wait(None)
@@ -469,7 +469,11 @@ class StreamExecutionEnvironment:
                 job.client().cancel().result()
 
         def elements() -> Iterator[Any]:
-            yield from sink.elements()
+            try:
+                yield from sink.elements()
+            except KeyboardInterrupt:
+                close()
+                raise
 
         return CloseableIterator(elements(), close)
 

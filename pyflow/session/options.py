@@ -354,8 +354,15 @@ _TYPED = (
         "execution.checkpointing.interval",
         Effect.READ,
         "the time between two batches that a stream writes into files; others write progress with "
-        "every batch",
+        "every batch. In real-time mode, how long a batch lasts: 5 minutes, if it is not set",
         Duration.parse,
+    ),
+    Setting(
+        "pyflow.datastream.real-time",
+        Effect.READ,
+        "whether unbounded data streams run in Spark's real-time mode, record by record",
+        _boolean,
+        "false",
     ),
     Setting(
         "pipeline.name",

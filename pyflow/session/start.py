@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pyflow.session.builder import configure, present_settings, with_items
@@ -25,18 +26,18 @@ _DEFAULTS = {
 
 
 def active_session(configuration: Configuration) -> SparkSession:
-    """Return the active session, or start one in which functions run in thread mode.
+    """Return the session of the thread or process, or start one that runs functions in thread mode.
 
     Parameters
     ----------
     configuration : Configuration
         Settings by Flink's names, of which a new session takes those that Spark has.
     """
+    from pyspark.errors import PySparkRuntimeError
     from pyspark.sql import SparkSession
 
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        return active
+    with suppress(PySparkRuntimeError):
+        return SparkSession.active()
     builder = SparkSession.builder
     present = present_settings(builder)
     jars = start_jars(configuration)

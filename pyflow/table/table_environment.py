@@ -700,9 +700,11 @@ class StreamTableEnvironment(TableEnvironment):
         schema : Schema, optional
             Names columns of the rows, may convert them, leave some out and add others.
         changelog_mode : ChangelogMode, optional
-            Which kinds there are; they are not checked.
+            Which kinds there are. Those of `ChangelogMode.upsert` are the newest rows by the
+            primary key of the schema. Rows of other kinds are not refused.
         """
-        return Table(relation_of_changes(data_stream, schema, self._context), self._context)
+        relation = relation_of_changes(data_stream, schema, changelog_mode, self._context)
+        return Table(relation, self._context)
 
     def to_data_stream(self, table: Table) -> DataStream:
         """Return the rows of a table as a data stream.

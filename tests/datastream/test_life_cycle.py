@@ -1,27 +1,51 @@
-"""How long operators live over the batches of a job, without Spark.
+"""How long operators live over the batches of a job.
 
-Tasks are those of a worker process: one ends where PySpark drops its context.
+First without Spark: tasks are those of a worker process, where one ends as PySpark drops its
+context. Then as functions of programs see it, whatever becomes of their tasks.
 """
 
 from __future__ import annotations
 
+import contextlib
+import sys
+import time
 import uuid
+from collections import Counter
+from itertools import product
+from pathlib import Path
 
 import pytest
 from pyspark import TaskContext
+from pyspark.sql import functions as F
 
+from pyflow.common import Time, Types, WatermarkStrategy
+from pyflow.datastream import (
+    FilterFunction,
+    KeyedProcessFunction,
+    KeySelector,
+    MapFunction,
+    ProcessWindowFunction,
+    ReduceFunction,
+)
+from pyflow.datastream.connectors.datagen import DataGeneratorSource
 from pyflow.datastream.runtime import life_cycle
+from pyflow.datastream.state import ValueStateDescriptor
+from pyflow.datastream.testing import TestStream
+from pyflow.datastream.window import TumblingEventTimeWindows
+from sessions import wait_until
 
 BATCH = "streaming.sql.batchId"
 
 
 class Operators:
     def __init__(self):
-        self.failed = False
+        self.failed = self.cannot_close = False
         self.closings = 0
 
     def close(self):
         self.closings += 1
+        if self.cannot_close:
+            raise ValueError("wrong")
 
 
 class Job:
@@ -111,6 +135,9 @@ def test_two_attempts_of_a_subtask_at_once_do_not_share_operators(job):
     second, others = job.begin(1)
     assert (taken, others is taken) == (kept, False)
     del first, second
+    # Those of the attempt that ended last go on.
+    assert (taken.closings, others.closings) == (1, 0)
+    assert job.task(2) is others
 
 
 def test_operators_of_bounded_input_are_closed_with_their_task(job):
@@ -136,3 +163,324 @@ def test_operators_that_cannot_be_opened_are_not_kept(job):
     job.open = works
     job.task(1)
     assert len(job.opened) == 1
+
+
+def test_a_task_that_outlives_its_job_closes_its_operators(job):
+    context, taken = job.begin(0)
+    life_cycle.close_job(job.name)
+    assert taken.closings == 0
+    del context
+    assert taken.closings == 1
+
+
+def test_operators_are_closed_before_a_worker_says_that_its_task_failed(job):
+    context, taken = job.begin(0)
+    TaskContext._setTaskContext(context)
+    life_cycle.fail(taken)
+    TaskContext._setTaskContext(None)
+    assert taken.closings == 1
+    del context
+    assert taken.closings == 1
+
+
+def test_outdated_operators_that_cannot_be_closed_are_no_matter(job, capsys):
+    job.task(0).cannot_close = True
+    assert job.task(2).closings == 0
+    assert "An operator failed in close()" in capsys.readouterr().err
+
+
+def test_the_end_of_a_job_closes_all_and_says_what_failed(job):
+    opened = [job.task(0, subtask=number) for number in range(3)]
+    for each in opened[:2]:
+        each.cannot_close = True
+    with pytest.raises(ValueError, match="wrong"):
+        life_cycle.close_job(job.name)
+    assert [each.closings for each in opened] == [1, 1, 1]
+
+
+# Functions of programs.
+
+NOTHING = WatermarkStrategy.no_watermarks()
+
+
+class Told:
+    """Writes to a file when it is opened and closed, and fails where it has to."""
+
+    def __init__(self, file, name, fails=None):
+        self.file = file
+        self.name = name
+        self.fails = fails
+
+    def open(self, runtime_context):
+        self.say("open")
+
+    def close(self):
+        self.say("close")
+
+    def say(self, what):
+        with Path(self.file).open("a") as file:
+            file.write(f"{what} {self.name}\n")
+        if self.fails == what:
+            raise ValueError(f"{self.name} cannot {what}")
+
+
+class Mapped(Told, MapFunction):
+    def map(self, value):
+        if self.fails == "map":
+            raise ValueError("cannot map")
+        if self.fails == "exit":
+            sys.exit(3)
+        if self.fails == "wait" and value > 0:
+            self.say("wait")
+            time.sleep(600)
+        return value
+
+
+class Filtered(Told, FilterFunction):
+    def filter(self, value):
+        return True
+
+
+class Selected(Told, KeySelector):
+    def get_key(self, value):
+        return value % 2
+
+
+class Reduced(Told, ReduceFunction):
+    def reduce(self, value1, value2):
+        return value1 + value2
+
+
+class Evaluated(Told, ProcessWindowFunction):
+    def process(self, key, context, elements):
+        yield from elements
+
+
+class Processed(Told, KeyedProcessFunction):
+    def process_element(self, value, ctx):
+        yield value
+
+
+class WithoutState(Told, KeyedProcessFunction):
+    """Cannot be opened, as it declares a state twice."""
+
+    def open(self, runtime_context):
+        self.say("open")
+        runtime_context.get_state(ValueStateDescriptor("n", Types.INT()))
+        runtime_context.get_state(ValueStateDescriptor("n", Types.STRING()))
+
+
+@pytest.fixture
+def file(tmp_path):
+    return str(tmp_path / "calls")
+
+
+def calls(file):
+    return Path(file).read_text().splitlines()
+
+
+def opened_and_closed(file):
+    """How often each function was opened, and closed."""
+    found = Counter(calls(file))
+    names = {each.split()[1] for each in found}
+    return {name: (found[f"open {name}"], found[f"close {name}"]) for name in names}
+
+
+def run(stream):
+    with stream.execute_and_collect() as elements:
+        return list(elements)
+
+
+def chain(ds, file, failing):
+    return ds.map(Mapped(file, "a")).filter(failing).map(Mapped(file, "b")), ["b"]
+
+
+def keyed(ds, file, failing):
+    keyed = ds.key_by(lambda value: value).map(Mapped(file, "b")).key_by(lambda value: value)
+    return keyed.filter(failing).map(Mapped(file, "c")), ["c"]
+
+
+def windows(ds, file, failing):
+    windowed = ds.key_by(Selected(file, "key"))
+    windowed = windowed.window(TumblingEventTimeWindows.of(Time.seconds(1)))
+    made = windowed.reduce(Reduced(file, "reduce"), Evaluated(file, failing.name, failing.fails))
+    return made.map(Mapped(file, "c")), ["c", "key", "reduce"]
+
+
+@pytest.mark.parametrize(
+    ("program", "mode", "is_bounded"),
+    [
+        (chain, "thread", True),
+        (chain, "process", True),
+        (windows, "thread", True),
+        (keyed, "process", False),
+        *(
+            pytest.param(*case, marks=pytest.mark.complete)
+            for case in product((chain, keyed, windows), ("thread", "process"), (True, False))
+        ),
+    ],
+)
+def test_what_is_open_is_closed_where_a_function_cannot_be_opened(
+    make_env, file, program, mode, is_bounded
+):
+    env = make_env(parallelism=1, mode=mode)
+    ds = (
+        env.from_collection([1, 2])
+        if is_bounded
+        else env.from_source(TestStream().add_elements([1, 2]), NOTHING, "test")
+    )
+    failing = Filtered(file, "failing", "open")
+    stream, others = program(ds, file, failing)
+    with pytest.raises(Exception, match=r"failed in open\(\): ValueError: failing cannot open"):
+        run(stream)
+    found = opened_and_closed(file)
+    assert found.pop("failing")[1] == 0
+    assert set(others) <= set(found)
+    assert all(opened == closed > 0 for opened, closed in found.values()), found
+
+
+def test_a_function_is_closed_whose_operator_cannot_use_it(make_env, mode, file):
+    """It has been opened, and its state has no name of its own."""
+
+    class Same(Told, ReduceFunction):
+        def open(self, runtime_context):
+            self.say("open")
+            runtime_context.get_state(ValueStateDescriptor("_reduced", Types.INT()))
+
+        def reduce(self, value1, value2):
+            return value1 + value2
+
+    env = make_env(parallelism=1, mode=mode)
+    with pytest.raises(Exception, match="state '_reduced' is declared twice"):
+        run(env.from_collection([1]).key_by(lambda value: value).reduce(Same(file, "same")))
+    assert opened_and_closed(file) == {"same": (1, 1)}
+
+
+@pytest.mark.parametrize(("fails", "is_keyed"), [("map", True), ("exit", False)])
+def test_functions_are_closed_once_where_one_fails(make_env, mode, file, fails, is_keyed):
+    ds = make_env(parallelism=1, mode=mode).from_collection([1])
+    ds = ds.key_by(lambda value: value) if is_keyed else ds
+    stream = ds.map(Mapped(file, "a", fails)).map(Mapped(file, "b"))
+    with pytest.raises(Exception, match="ValueError: cannot map" if fails == "map" else "3"):
+        run(stream)
+    assert opened_and_closed(file) == {"a": (1, 1), "b": (1, 1)}
+
+
+def test_functions_are_closed_where_another_one_fails_in_close(make_env, mode, file):
+    ds = make_env(parallelism=1, mode=mode).from_collection([1])
+    stream = ds.map(Mapped(file, "a")).map(Mapped(file, "b", "close")).map(Mapped(file, "c"))
+    # A worker process could only log it.
+    fails = pytest.raises(Exception, match="b cannot close")
+    with fails if mode == "thread" else contextlib.nullcontext():
+        assert run(stream) == [1]
+    assert opened_and_closed(file) == {"a": (1, 1), "b": (1, 1), "c": (1, 1)}
+
+
+def test_an_unbounded_job_says_at_its_end_what_failed_in_close(make_env, mode, file):
+    env = make_env(parallelism=2, mode=mode)
+    source = TestStream().add_elements(range(8)).add_elements(range(8))
+    ds = env.from_source(source, NOTHING, "test").map(Mapped(file, "a", "close"))
+    ds = ds.key_by(lambda value: value).map(Mapped(file, "b"))
+    with pytest.raises(Exception, match="a cannot close"):
+        run(ds)
+    assert opened_and_closed(file) == {"a": (1, 1), "b": (2, 2)}
+
+
+def open_operators(spark):
+    """Of which jobs operators wait for a batch, in the interpreter that tasks share."""
+
+    def jobs(_):
+        return sorted({slot[0] for slot in life_cycle._waiting})
+
+    settings = {"spark.pyflow.execution-mode": "thread", "spark.pyflow.interpreter": "shared"}
+    before = {key: spark.conf.get(key, None) for key in settings}
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    try:
+        function = F.udf(jobs, "array<string>", useArrow=False)
+        return spark.range(1).select(function("id").alias("jobs")).head().jobs
+    finally:
+        for key, value in before.items():
+            spark.conf.unset(key) if value is None else spark.conf.set(key, value)
+
+
+def test_a_job_leaves_nothing_open_that_fails_in_a_later_batch(make_env, mode, file, spark):
+    env = make_env(parallelism=2, mode=mode)
+    source = TestStream().add_elements(range(8)).add_elements(range(8)).add_elements([-1])
+    ds = env.from_source(source, NOTHING, "test").map(Mapped(file, "a"))
+    ds = ds.key_by(lambda value: value).map(lambda value: 1 // (value + 1)).map(Mapped(file, "b"))
+    with pytest.raises(Exception, match="ZeroDivisionError"):
+        run(ds)
+    found = opened_and_closed(file)
+    assert all(opened == closed > 0 for opened, closed in found.values()), found
+    assert open_operators(spark) == []
+
+
+def test_a_cancelled_job_leaves_nothing_open(make_env, file, spark):
+    """One function waits for its next batch, the other is in the middle of one."""
+    env = make_env(parallelism=1)
+    source = TestStream().add_elements([0]).add_elements([1])
+    source.ends = False
+    ds = env.from_source(source, NOTHING, "test").map(Mapped(file, "a"))
+    ds.key_by(lambda value: value).map(Mapped(file, "b", "wait")).print()
+    client = env.execute_async(str(uuid.uuid4()))
+    wait_until(lambda: Path(file).exists() and "wait b" in calls(file), "it waits", 60)
+    client.cancel().result()
+
+    def is_closed():
+        return opened_and_closed(file) == {"a": (1, 1), "b": (1, 1)}
+
+    wait_until(is_closed, "all functions are closed", 20)
+    assert open_operators(spark) == []
+
+
+def test_two_jobs_at_once_have_functions_of_their_own(make_env, mode, file, spark):
+    clients = []
+    for name in "ab":
+        env = make_env(parallelism=2, mode=mode)
+        source = TestStream()
+        for _ in range(3):
+            source.add_elements(range(8))
+        ds = env.from_source(source, NOTHING, "test").key_by(lambda value: value)
+        ds.map(Mapped(file, name)).print()
+        clients.append(env.execute_async(str(uuid.uuid4())))
+    for client in clients:
+        client.get_job_execution_result().result()
+    found = opened_and_closed(file)
+    assert set(found) == {"a", "b"}
+    assert all(opened == closed >= 2 for opened, closed in found.values()), found
+    assert open_operators(spark) == []
+
+
+def test_bounded_programs_at_once_run_in_their_modes_and_leave_none_set(make_env, spark):
+    def place(_):
+        return Path("/proc/self/exe").resolve().name
+
+    before = spark.conf.getAll
+    streams, found = {}, {}
+    for mode in ("thread", "process", "thread"):
+        env = make_env(parallelism=1, mode=mode)
+        source = DataGeneratorSource(lambda number: number, 3)
+        ds = env.from_source(source, NOTHING, "numbers").map(place)
+        streams.setdefault(mode, []).append(ds.execute_and_collect())
+    for mode, started in streams.items():
+        found[mode] = {each for elements in started for each in elements}
+    assert found["thread"] == {"java"}
+    assert found["process"] != {"java"}
+    wait_until(lambda: spark.conf.getAll == before, "the settings are as they were", 20)
+
+
+def test_operators_share_no_function(make_env, mode):
+    """They have copies of it, as in Flink, though the program has given them the same."""
+
+    class Counting(MapFunction):
+        def open(self, runtime_context):
+            self.count = 0
+
+        def map(self, value):
+            self.count += 1
+            return value, self.count
+
+    function = Counting()
+    ds = make_env(parallelism=1, mode=mode).from_collection(["x"]).map(function).map(function)
+    assert run(ds) == [(("x", 1), 1)]

@@ -16,7 +16,9 @@ __all__ = ["DeliveryGuarantee", "Sink", "Source"]
 _MODULES = {
     "number_seq": "NumberSequenceSource",
     "jdbc": "JdbcSink JdbcConnectionOptions JdbcExecutionOptions",
-    "kafka": "KafkaSource FlinkKafkaConsumer FlinkKafkaProducer Semantic",
+    "kafka": "FlinkKafkaConsumer FlinkKafkaProducer KafkaOffsetResetStrategy "
+    "KafkaOffsetsInitializer KafkaRecordSerializationSchema KafkaSink KafkaSource "
+    "KafkaTopicPartition Semantic",
     "dynamic_kafka": "DynamicKafkaSource DynamicKafkaSourceBuilder KafkaMetadataService "
     "KafkaRecordDeserializationSchema KafkaStreamSetSubscriber KafkaStreamSubscriber "
     "SingleClusterTopicMetadataService StreamPatternSubscriber",

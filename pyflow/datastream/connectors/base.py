@@ -11,7 +11,7 @@ from pyflow.util.unsupported import unsupported
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
     from pyspark.sql.types import StructType
 
     from pyflow.common.typeinfo import TypeInformation
@@ -59,6 +59,11 @@ class Source(ABC):
 
     #: Whether an unbounded source ends: with what there is when it is read.
     ends: bool = False
+
+    #: After how many milliseconds an unbounded source is looked at again; None for at once.
+    discovery_interval: int | None = None
+    #: Whether Spark's real-time mode can wait for its records.
+    supports_real_time: bool = False
 
     @abstractmethod
     def boundedness(self) -> Boundedness:
@@ -114,19 +119,13 @@ class Sink(ABC):
             The number of the micro-batch; it may come again after a failure.
         """
 
-    def start(
-        self, frame: DataFrame, context: Context, checkpoint: str, name: str
-    ) -> StreamingQuery | None:
-        """Start a query of Spark that writes a stream; None to have batches written instead.
+    def writer(self, frame: DataFrame, context: Context) -> DataStreamWriter | None:
+        """Return what of Spark writes a stream; None to have batches written instead.
 
         Parameters
         ----------
         frame : DataFrame
         context : Context
-        checkpoint : str
-            Where the query keeps how far it is.
-        name : str
-            Of the query.
         """
         return None
 

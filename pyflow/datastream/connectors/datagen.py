@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import functions as F
+
 from pyflow.datastream.connectors.base import Boundedness, Source, SourceRows
 from pyflow.datastream.connectors.number_ranges import Number, Numbers, ranges
 
@@ -28,9 +30,9 @@ class DataGeneratorSource(Source):
         Makes an element of its number.
     count : int, optional
         How many elements there are; without it there is no end.
-    rate : int, optional
+    rate : float, optional
         How many elements come in a second, where there is no end; as many as can be processed, if
-        none is given. Elements that end come at once.
+        none is given. More than one are rounded to a whole number. Elements that end come at once.
     type_info : TypeInformation, optional
         Of the elements; any objects, if none is given.
 
@@ -46,13 +48,13 @@ class DataGeneratorSource(Source):
         self,
         generator_function: Any,
         count: int | None = None,
-        rate: int | None = None,
+        rate: float | None = None,
         type_info: TypeInformation | None = None,
     ) -> None:
         if count is not None and count < 0:
             raise ValueError(f"count must not be negative, but is {count}")
-        if rate is not None and rate < 1:
-            raise ValueError(f"rate must be at least 1 element per second, but is {rate}")
+        if rate is not None and rate <= 0:
+            raise ValueError(f"rate must be positive, but is {rate}")
         self._function = _callable(generator_function)
         self._count = count
         self._rate = rate
@@ -71,9 +73,14 @@ class DataGeneratorSource(Source):
         reader = reader.option("rowsPerBatch", _ROWS_OF_BATCH)
         if self._rate is not None:
             reader = context.session.readStream.format("rate")
-            reader = reader.option("rowsPerSecond", int(self._rate))
+            reader = reader.option("rowsPerSecond", max(round(self._rate), 1))
         frame = reader.option("numPartitions", max(context.parallelism(), 1)).load()
-        return SourceRows(frame.select("value"), Number(self._function), self._type_info)
+        value = F.col("value")
+        if self._rate is not None and self._rate < 1:
+            # Spark's rate is a whole number: every so many seconds, its element is taken.
+            seconds = round(1 / self._rate)
+            frame, value = frame.where(value % seconds == 0), F.floor(value / seconds)
+        return SourceRows(frame.select(value), Number(self._function), self._type_info)
 
     def produced_type(self) -> TypeInformation | None:
         """Return the type of the elements."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pyspark.errors import PythonException
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from pyflow.connectors.jdbc import DATABASES
+from pyflow.connectors.jdbc import DATABASES, NOT_IN_DATABASES, failure_reason
 from pyflow.datastream.connectors.base import Sink
 from pyflow.datastream.formats.row_columns import RowEncoder
 from pyflow.datastream.formats.row_types import columns_of, shape_in_session
@@ -26,6 +28,10 @@ __all__ = ["JdbcConnectionOptions", "JdbcExecutionOptions", "JdbcSink"]
 _WRITER = "io.pyflow.connectors.JdbcStatements"
 # The number of RowKind.UPDATE_AFTER: any row that is not to be deleted by its key.
 _WRITTEN = 2
+# Strings, quoted names and comments, and question marks; two are an operator of PostgreSQL.
+_TOKENS = re.compile(
+    r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|\?\?|(\?)", flags=re.DOTALL
+)
 
 
 class JdbcSink(Sink):
@@ -46,6 +52,19 @@ class JdbcSink(Sink):
         row_type = type_info.data_type()
         if not isinstance(row_type, RowType):
             raise TypeError(f"type_info must be a type of rows, not {type_info}")
+        for field in row_type.fields:
+            if isinstance(field.data_type, NOT_IN_DATABASES):
+                raise TableException(
+                    f"field {field.name!r} of type_info has the type {field.data_type}, which "
+                    "databases do not have"
+                )
+        marks = sum(1 for token in _TOKENS.finditer(sql) if token[1])
+        # What ends a string that has a backslash is different from database to database.
+        if marks != len(row_type.fields) and "\\" not in sql:
+            raise ValueError(
+                f"the statement has {marks} question marks, and type_info {len(row_type.fields)} "
+                f"fields: {sql}"
+            )
         self._sql = sql
         self._row_type = row_type
         self._connection = connection
@@ -74,6 +93,10 @@ class JdbcSink(Sink):
         ------
         TypeError
             If the type is none of rows.
+        ValueError
+            If the statement has another number of question marks than the type fields.
+        TableException
+            If databases do not have the type of a field.
         """
         execution = jdbc_execution_options or JdbcExecutionOptions.defaults()
         return JdbcSink(sql, type_info, jdbc_connection_options, execution)
@@ -89,7 +112,13 @@ class JdbcSink(Sink):
         return columns_of(self._row_type)
 
     def write(self, frame: DataFrame, context: Context, batch_id: int | None) -> None:
-        """Execute the statement for each row."""
+        """Execute the statement for each row.
+
+        Raises
+        ------
+        TableException
+            If the database refuses it. It says why.
+        """
         options = self._connection.options()
         writers = self._connection.writers()
         if writers is not None:
@@ -99,7 +128,15 @@ class JdbcSink(Sink):
         options["writeStatement"] = self._sql
         options["batchsize"] = str(self._execution.get_batch_size())
         writer = frame.select(*parameters, kind).write.format(_WRITER).options(**options)
-        writer.mode("append").save()
+        try:
+            writer.mode("append").save()
+        except PythonException:
+            # Of the program's own functions.
+            raise
+        except Exception as error:
+            raise TableException(
+                f"the statement {self._sql!r} failed: {failure_reason(error)}"
+            ) from error
 
 
 def _parameter(field: spark.StructField) -> Column:

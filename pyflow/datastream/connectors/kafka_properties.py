@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyflow.connectors.kafka_client import check_brokers
+from pyflow.connectors.packages import KAFKA
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def checked_properties(properties: Mapping[str, Any]) -> dict[str, str]:
 
 
 def check_reachable(context: Context, properties: Mapping[str, str], name: str) -> None:
-    """Raise where no broker can be reached from the driver, if it runs here.
+    """Raise where Spark cannot reach Kafka, or no broker can be reached, if the driver runs here.
 
     Parameters
     ----------
@@ -44,10 +45,12 @@ def check_reachable(context: Context, properties: Mapping[str, str], name: str) 
     Raises
     ------
     TableException
-        If none can be reached.
+        If the session lacks Spark's module for Kafka, or no broker can be reached.
     """
     if not hasattr(context.session, "_jsparkSession"):
         return
+    if KAFKA.is_missing(context.session):
+        raise TableException(f"{name}: {KAFKA.hint()}")
     servers = properties[SERVERS]
     try:
         check_brokers(servers)

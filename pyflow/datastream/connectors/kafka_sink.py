@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pyspark.sql import functions as F
+
 from pyflow.common.serialization import SerializationSchema
 from pyflow.connectors.kafka_client import client_options
 from pyflow.datastream.connectors.base import DeliveryGuarantee, Sink
@@ -23,8 +25,8 @@ from pyflow.datastream.connectors.kafka_records import (
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from pyflow.common.typeinfo import TypeInformation
     from pyflow.session.context import Context
@@ -55,14 +57,14 @@ class KafkaRecordSerializationSchema:
         """Return a builder of a schema."""
         return KafkaRecordSerializationSchemaBuilder()
 
-    def columns(self) -> str:
-        """Return the columns that the encoder makes."""
-        columns = ["value BINARY", "key BINARY"]
+    def columns(self) -> dict[str, str]:
+        """Return the columns that the encoder makes, with their types."""
+        columns = {"value": "BINARY", "key": "BINARY"}
         if self.encoder.topic_selector is not None:
-            columns.append("topic STRING")
+            columns["topic"] = "STRING"
         if self.encoder.headers is not None:
-            columns.append(f"headers {_HEADERS}")
-        return ", ".join(columns)
+            columns["headers"] = _HEADERS
+        return columns
 
 
 class KafkaRecordSerializationSchemaBuilder:
@@ -188,7 +190,7 @@ class TopicSink(Sink):
 
     def schema(self, type_info: TypeInformation | None) -> str:
         """Return the columns of records."""
-        return self._schema.columns()
+        return ", ".join(f"{name} {each}" for name, each in self._schema.columns().items())
 
     def write(self, frame: DataFrame, context: Context, batch_id: int | None) -> None:
         """Append records, at least once."""
@@ -196,16 +198,35 @@ class TopicSink(Sink):
             check_reachable(context, self._properties, type(self).__name__)
         frame.write.format("kafka").options(**self._options()).save()
 
-    def start(
-        self, frame: DataFrame, context: Context, checkpoint: str, name: str
-    ) -> StreamingQuery | None:
-        """Start a query that appends records, at least once."""
+    def writer(
+        self, frame: DataFrame, context: Context, has_topics: bool = False
+    ) -> DataStreamWriter:
+        """Return what appends records, at least once.
+
+        Parameters
+        ----------
+        frame : DataFrame
+        context : Context
+        has_topics : bool
+            Whether a column says the topic of each record.
+        """
         check_reachable(context, self._properties, type(self).__name__)
-        writer = frame.writeStream.format("kafka").options(**self._options())
-        return writer.option("checkpointLocation", checkpoint).queryName(name).start()
+        options = self.place() if has_topics else self._options()
+        return frame.writeStream.format("kafka").options(**options)
+
+    def place(self) -> dict[str, str]:
+        """Return the options that sinks of several topics can have in common."""
+        return client_options(self._properties, is_source=False)
+
+    def columns_of(self, row: Column) -> dict[str, Column]:
+        """Return the columns of a record, with its topic, of what the encoder makes."""
+        columns = {name: row.getField(name) for name in self._schema.columns()}
+        if self._schema.topic is not None:
+            columns["topic"] = F.lit(self._schema.topic)
+        return columns
 
     def _options(self) -> dict[str, str]:
-        options = client_options(self._properties, is_source=False)
+        options = self.place()
         return options if self._schema.topic is None else {**options, "topic": self._schema.topic}
 
 

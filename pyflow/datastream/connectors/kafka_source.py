@@ -150,6 +150,8 @@ class _Bounds:
 class TopicSource(Source):
     """What sources of topics have in common."""
 
+    supports_real_time = True
+
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
 

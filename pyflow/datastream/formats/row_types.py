@@ -59,7 +59,7 @@ def type_info_of(data_type: types.DataType) -> TypeInformation:
     if isinstance(data_type, types.RowType):
         return row_type_info(data_type)
     if isinstance(data_type, types.ArrayType):
-        return Types.LIST(type_info_of(data_type.element_type))
+        return Types.OBJECT_ARRAY(type_info_of(data_type.element_type))
     if isinstance(data_type, types.MapType):
         return Types.MAP(type_info_of(data_type.key_type), type_info_of(data_type.value_type))
     if isinstance(data_type, (types.BinaryType, types.VarBinaryType)):

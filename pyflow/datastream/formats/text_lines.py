@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyflow.datastream.formats.rows import Compiled
-from pyflow.datastream.runtime.values import printed
+from pyflow.datastream.runtime.printing import java_text
 
 if TYPE_CHECKING:
     from pyflow.common.typeinfo import TypeInformation
@@ -57,7 +57,7 @@ class TextDecoder:
 
 
 class LineEncoder(Compiled):
-    """Makes the bytes of lines: what elements are printed as, which may be in their way of Java.
+    """Makes the bytes of lines: elements as Java writes them, objects of any kind as Python does.
 
     Parameters
     ----------
@@ -74,5 +74,5 @@ class LineEncoder(Compiled):
 
     def __call__(self, value: Any, timestamp: int | None) -> tuple[bytes]:
         """Return the bytes of the line, without its end."""
-        text: Callable[[Any], str] = self.made("text", lambda: printed(self._type_info))
+        text: Callable[[Any], str] = self.made("text", lambda: java_text(self._type_info))
         return (self._mark + text(value).encode(self._charset, "replace"),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
 import queue
 import sys
@@ -11,8 +12,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyflow.common.typeinfo import ExternalTypeInfo, RowTypeInfo
+from pyflow.common.types import Row
 from pyflow.datastream.connectors.base import Sink
-from pyflow.datastream.runtime.values import collected, printed
+from pyflow.datastream.runtime.values import coercion, collected, printed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -73,15 +76,28 @@ class PrintSink(DriverSink):
 
     def take(self, value: bytes, subtask: int) -> None:
         """Take an element."""
-        prefix = self._identifier
-        if self._shows_subtask():
-            prefix = f"{prefix}:{subtask + 1}" if prefix else str(subtask + 1)
-        line = value.decode("utf-8", "surrogatepass")
-        print(f"{prefix}> {line}" if prefix else line, file=sys.stdout)
+        print(self.lines()(value, subtask), file=sys.stdout)
+
+    def lines(self) -> Callable[[bytes, int], str]:
+        """Return what makes a line of an encoded element and the number of its subtask."""
+        return _Lines(self._identifier, self._shows_subtask())
 
     def flush(self) -> None:
         """Write what has changed, and forget the key."""
         sys.stdout.flush()
+
+
+@dataclass(frozen=True)
+class _Lines:
+    identifier: str
+    shows_subtask: bool
+
+    def __call__(self, value: bytes, subtask: int) -> str:
+        prefix = self.identifier
+        if self.shows_subtask:
+            prefix = f"{prefix}:{subtask + 1}" if prefix else str(subtask + 1)
+        line = value.decode("utf-8", "surrogatepass")
+        return f"{prefix}> {line}" if prefix else line
 
 
 @dataclass
@@ -91,12 +107,13 @@ class _Printed:
     def __call__(self, value: Any, timestamp: int | None) -> tuple[bytes]:
         return (self._text(value).encode("utf-8", "surrogatepass"),)
 
-    @property
+    @functools.cached_property
     def _text(self) -> Callable[[Any], str]:
-        text = self.__dict__.get("_printed")
-        if text is None:
-            text = self.__dict__["_printed"] = printed(self.type_info)
-        return text
+        text, coerce = printed(self.type_info), coercion(self.type_info)
+        if coerce is None or not isinstance(self.type_info, (RowTypeInfo, ExternalTypeInfo)):
+            return text
+        # Rows may come as a function has returned them.
+        return lambda value: text(value if isinstance(value, Row) else coerce(value))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _Printed, (self.type_info,)

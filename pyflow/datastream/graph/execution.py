@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import functools
+import logging
+import shutil
 import tempfile
-import threading
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
-
-from pyspark.sql import functions as F
 
 from pyflow.datastream.connectors.base import Boundedness, SourceRows
 from pyflow.datastream.execution_mode import RuntimeExecutionMode
 from pyflow.datastream.graph.checkpoints import Checkpoint, Manifest
+from pyflow.datastream.graph.closing import close_functions
 from pyflow.datastream.graph.driver_sinks import DriverSink, ValuesSink
 from pyflow.datastream.graph.lowering import (
     Component,
@@ -23,9 +23,11 @@ from pyflow.datastream.graph.lowering import (
     levels_of,
     lowered,
 )
+from pyflow.datastream.graph.real_time import RealTime
+from pyflow.datastream.graph.temporary_settings import temporary_settings
 from pyflow.datastream.graph.transformations import Input, Output, SinkOf, SourceOf, Stateful
 from pyflow.datastream.runtime.contexts import ContextFactory
-from pyflow.datastream.runtime.life_cycle import close_job
+from pyflow.datastream.runtime.life_cycle import close_all
 from pyflow.session.context import Context
 from pyflow.session.local_rows import local_rows
 from pyflow.session.package import provide
@@ -36,13 +38,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from pyflow.datastream.connectors.base import Sink
+    from pyflow.datastream.connectors.base import Sink, Source
 
 __all__ = ["Program", "frame_of", "values_of"]
 
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 _CHUNK = "spark.sql.execution.arrow.transformWithStateInPySpark.maxStateRecordsPerBatch"
 _INTERPRETER = "spark.pyflow.interpreter"
 _EXECUTION_MODE = "spark.pyflow.execution-mode"
@@ -55,7 +58,12 @@ _UNCLAIMED = (
     "execution.state-recovery.ignore-unclaimed-state",
     "execution.savepoint.ignore-unclaimed-state",
 )
-_starting = threading.Lock()
+# How long a query is waited for that may end after others.
+_POLL_SECONDS = 1
+# How many milliseconds timers of the processing time wait for a batch of sources looked at rarely.
+_LONGEST_WAIT = 1000
+
+_logger = logging.getLogger(__name__)
 
 
 class Program:
@@ -82,22 +90,34 @@ class Program:
         provide(self._context.session)
         unbounded = [each for each in self._components if not each.is_bounded]
         bounded = [each for each in self._components if each.is_bounded]
-        queries = [each.started(name) for each in unbounded]
+        queries: list[StreamingQuery] = []
+        if unbounded:
+            _refuse_connect(self._context.session)
 
         def stop() -> None:
             for query in queries:
                 query.stop()
 
+        def end() -> None:
+            stop()
+            close_all(unbounded)
+
+        try:
+            for each in unbounded:
+                queries.append(each.started(name))
+        except BaseException:
+            _end_after_error(end)
+            raise
+
         def work() -> None:
             try:
                 for each in bounded:
                     each.run()
-                for query in queries:
-                    query.awaitTermination()
-            finally:
-                stop()
-                for each in unbounded:
-                    each.close()
+                _await(queries)
+            except BaseException:
+                _end_after_error(end)
+                raise
+            end()
 
         ends = all(each.ends() for each in unbounded)
         job = Job(self._context.session, work, stop=stop if queries else None, ends=ends)
@@ -126,6 +146,9 @@ class _Running:
         self._component = component
         self._context = context
         self._job = job
+        #: In which the functions of a query run that has been started.
+        self._ran_in: str | None = None
+        self._temporary: str | None = None
         sources: list[SourceOf] = component.of(SourceOf)
         self.is_bounded = all(
             each.source.boundedness() == Boundedness.BOUNDED for each in sources if each.source
@@ -152,7 +175,12 @@ class _Running:
             self._parallelism(),
         )
 
-    def _lowered(self, manifest: Manifest | None = None, has_ticks: bool = False) -> Lowered:
+    def _lowered(
+        self,
+        manifest: Manifest | None = None,
+        has_ticks: bool = False,
+        is_real_time: bool = False,
+    ) -> Lowered:
         if manifest is None:
             manifest = self._manifest()
         session = self._context.session
@@ -178,6 +206,7 @@ class _Running:
             contexts,
             manifest,
             has_ticks,
+            is_real_time,
         )
         return lowered(self._component, rows, settings, session)
 
@@ -195,6 +224,7 @@ class _Running:
         manifest = self._manifest()
         session = self._context.session
         if not self.is_bounded and manifest.operators:
+            _refuse_connect(session)
             manifest.parallelism = int(session.conf.get(_PARTITIONS) or 1)
             session.conf.set(_PROVIDER, _ROCKSDB)
         query = self._lowered(manifest)
@@ -202,7 +232,7 @@ class _Running:
 
     def run(self) -> None:
         """Run a bounded component to its end."""
-        with _Set(self._context.session, self._chosen_mode()):
+        with temporary_settings(self._context.session, self._chosen_mode()):
             query = self._lowered()
             self._write(query, query.frame, None)
 
@@ -236,6 +266,7 @@ class _Running:
     def started(self, name: str) -> StreamingQuery:
         """Start the query of an unbounded component."""
         session = self._context.session
+        real_time = self._real_time()
         checkpoint = self._checkpoint()
         manifest = self._manifest()
         if checkpoint is not None:
@@ -248,54 +279,76 @@ class _Running:
             _INTERPRETER: "shared",
             # Timers are read until the first that is not due.
             _CHUNK: str(_TIMERS_AT_ONCE),
+            # Real-time mode goes on from no other.
+            _FORMAT: "2",
+            **({} if real_time is None else real_time.settings()),
         }
-        with _starting, _Set(session, settings):
+        with temporary_settings(session, settings):
+            self._ran_in = session.conf.get(_EXECUTION_MODE, None) or "process"
             # Spark runs all that there is as one batch where a source has more at any time.
-            query = self._lowered(manifest, has_ticks=not self.ends())
-            location = tempfile.mkdtemp(prefix="pyflow-checkpoint-")
+            is_real_time = real_time is not None
+            query = self._lowered(manifest, not self.ends(), is_real_time)
             if checkpoint is not None:
                 checkpoint.write(manifest)
                 location = checkpoint.of_spark
+            else:
+                location = self._temporary = tempfile.mkdtemp(prefix="pyflow-checkpoint-")
             only = query.sinks[0][0] if len(query.sinks) == 1 else None
             # Spark's own sinks are started without a trigger, and such a query does not end.
-            if only is not None and not self.ends() and not isinstance(only.sink, DriverSink):
+            writer = None
+            if real_time is not None:
+                writer = real_time.writer(query)
+            elif only is not None and not self.ends():
                 assert only.sink is not None
-                rows = query.rows_of(only, query.frame)
-                started = only.sink.start(rows, self._context, location, name)
-                if started is not None:
-                    return started
+                writer = only.sink.writer(query.rows_of(only, query.frame), self._context)
+            if writer is None:
 
-            def write(batch: DataFrame, number: int) -> None:
-                self._write(query, batch, number)
+                def write(batch: DataFrame, number: int) -> None:
+                    self._write(query, batch, number)
 
-            writer = query.frame.writeStream.foreachBatch(write)
-            writer = writer.option("checkpointLocation", location).queryName(name)
+                writer = query.frame.writeStream.foreachBatch(write)
             if self.ends():
                 writer = writer.trigger(availableNow=True)
-            return writer.start()
+            elif real_time is None and (interval := self._interval()) is not None:
+                writer = writer.trigger(processingTime=f"{interval} milliseconds")
+            return writer.option("checkpointLocation", location).queryName(name).start()
+
+    def _real_time(self) -> RealTime | None:
+        """Return how the query runs record by record, where the program asks for that."""
+        if self.ends() or not RealTime.is_wanted(self._context):
+            return None
+        real_time = RealTime(self._component, self._context)
+        mode = self._chosen_mode().get(_EXECUTION_MODE)
+        real_time.check(mode or self._context.session.conf.get(_EXECUTION_MODE, None) or "process")
+        return real_time
 
     def ends(self) -> bool:
         """Return whether the query ends when it has processed what there is."""
-        unbounded = [
-            each.source
-            for each in self._component.of(SourceOf)
-            if each.source.boundedness() == Boundedness.CONTINUOUS_UNBOUNDED
-        ]
-        return all(getattr(source, "ends", False) for source in unbounded)
+        return all(source.ends for source in self._unbounded())
+
+    def _unbounded(self) -> list[Source]:
+        sources = [each.source for each in self._component.of(SourceOf)]
+        return [each for each in sources if each.boundedness() == Boundedness.CONTINUOUS_UNBOUNDED]
+
+    def _interval(self) -> int | None:
+        """Return after how many milliseconds sources are looked at again; None for at once.
+
+        Timers of the processing time do not wait for longer than a second.
+        """
+        intervals = [source.discovery_interval for source in self._unbounded()]
+        if self._component.of(Stateful):
+            intervals.append(_LONGEST_WAIT)
+        known = [each for each in intervals if each is not None]
+        return min(known) if len(known) == len(intervals) else None
 
     def close(self) -> None:
-        """Have the functions of an unbounded component closed on all executors."""
-        session, job = self._context.session, self._job
-        tasks = max(self._context.parallelism(), _default_parallelism(session))
-
-        def closed(_: int) -> None:
-            close_job(job)
-
-        function = F.udf(closed, "void", useArrow=False).asNondeterministic()
-        with _starting, _Set(session, {**self._chosen_mode(), _INTERPRETER: "shared"}):
-            session.range(0, tasks, 1, tasks).select(function("id")).write.format("noop").mode(
-                "overwrite"
-            ).save()
+        """Have the functions of an unbounded component closed, where its query has been started."""
+        if self._temporary is not None:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+        if self._ran_in is not None:
+            session = self._context.session
+            tasks = max(self._context.parallelism(), _default_parallelism(session))
+            close_functions(session, self._job, self._ran_in, tasks)
 
     def _checkpoint(self) -> Checkpoint | None:
         """Return where the query keeps its state, if the program says so."""
@@ -390,21 +443,30 @@ def _take(frame: DataFrame, sinks: dict[int, Any]) -> None:
         sink.flush()
 
 
-class _Set:
-    """Settings of a session that hold for what is started meanwhile."""
+def _refuse_connect(session: SparkSession) -> None:
+    """Refuse unbounded streams of a session whose driver is another process."""
+    if not hasattr(session, "_jsparkSession"):
+        raise TableException(
+            "unbounded data streams do not run over Spark Connect: their timers, checkpoints, "
+            "print() and execute_and_collect() need the driver in the program's own process. Run "
+            "the program where the driver may run, for example by spark-submit, without remote(); "
+            "or give it bounded sources."
+        )
 
-    def __init__(self, session: Any, settings: dict[str, str]) -> None:
-        self._conf = session.conf
-        self._settings = settings
 
-    def __enter__(self) -> None:
-        self._before = {key: self._conf.get(key, None) for key in self._settings}
-        for key, value in self._settings.items():
-            self._conf.set(key, value)
+def _await(queries: Sequence[StreamingQuery]) -> None:
+    """Return when all queries have ended, or raise the error of the first that fails."""
+    if len(queries) == 1:
+        queries[0].awaitTermination()
+        return
+    running = list(queries)
+    while running:
+        running = [each for each in running if not each.awaitTermination(_POLL_SECONDS)]
 
-    def __exit__(self, *_: object) -> None:
-        for key, value in self._before.items():
-            if value is None:
-                self._conf.unset(key)
-            else:
-                self._conf.set(key, value)
+
+def _end_after_error(end: Callable[[], None]) -> None:
+    """End what runs, where another error is raised."""
+    try:
+        end()
+    except Exception:
+        _logger.exception("The end of a job failed, too.")

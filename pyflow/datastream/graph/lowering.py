@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from pyflow.common.typeinfo import ExternalTypeInfo, RowTypeInfo
 from pyflow.datastream.connectors.base import Boundedness
+from pyflow.datastream.graph.driver_sinks import PrintSink
 from pyflow.datastream.graph.pickling import pickled
 from pyflow.datastream.graph.transformations import (
     Chained,
@@ -39,9 +41,11 @@ from pyflow.datastream.runtime.keyed_stage import (
     WATERMARK_SHIFT,
     BoundedStage,
     KeyedStage,
+    Stage,
     StageSpec,
     TargetSpec,
 )
+from pyflow.datastream.runtime.real_time_stage import RealTimeStage
 from pyflow.datastream.runtime.reserved_keys import reserved_keys
 from pyflow.datastream.runtime.source_stage import SourceSpec, SourceStage
 from pyflow.session.builder import INSTALL_STATE, import_state_messages
@@ -143,12 +147,19 @@ class Lowered:
 
     def rows_of(self, sink: SinkOf, frame: DataFrame) -> DataFrame:
         """Return the rows of a sink in a frame, with its own columns."""
-        name = {each.number: name for each, name in self.sinks}[sink.number]
+        name = self._names()[sink.number]
         if len(self.sinks) > 1:
             frame = frame.where(_column(_TARGET) == self.targets[sink.number])
         if name is None:
             return frame.select(_column(_VALUE).alias("value"))
         return frame.select(F.col(f"`{name}`.*"))
+
+    def _names(self) -> dict[int, str | None]:
+        return {each.number: name for each, name in self.sinks}
+
+    def columns_of(self, sink: SinkOf) -> Column:
+        """Return the column that has those of a sink in a struct."""
+        return F.col(f"`{self._names()[sink.number]}`")
 
     def values_of(self, frame: DataFrame) -> DataFrame:
         """Return targets, keys and values, in the order in which they came."""
@@ -197,6 +208,8 @@ class Settings:
         The numbers that operators have in state.
     has_ticks
         Whether batches are run for timers of the processing time.
+    is_real_time
+        Whether rows are processed as they come, while a batch goes on.
     """
 
     job: str
@@ -206,6 +219,7 @@ class Settings:
     contexts: ContextFactory
     manifest: Manifest
     has_ticks: bool
+    is_real_time: bool
 
 
 class _Lowering:
@@ -267,7 +281,11 @@ class _Lowering:
             if self._node(each) in nodes:
                 continue
             node = nodes[self._node(each)] = Node(
-                each.name, self._operator(each), each.type_info, dict(each.tag_types)
+                each.name,
+                self._operator(each),
+                each.type_info,
+                dict(each.tag_types),
+                passes_on=self._passes_on(each),
             )
             for tag in (None, *each.tag_types):
                 for consumer, number, entry in self._consumers.get(Output(each, tag), ()):
@@ -275,6 +293,29 @@ class _Lowering:
                     if isinstance(consumer, Chained):
                         waiting.append(consumer)
         return nodes
+
+    def _passes_on(self, each: Transformation) -> bool:
+        """Return whether a function's elements go on as they are.
+
+        They do so in PyFlink where one function alone is behind it, in the same chain.
+        """
+        consumers = [
+            found
+            for tag in (None, *each.tag_types)
+            for found in self._consumers.get(Output(each, tag), ())
+        ]
+        if isinstance(each, SourceOf) or len(consumers) != 1:
+            return False
+        if isinstance(each, Chained) and each.operator is not None and each.operator.is_foreign:
+            return False
+        ((behind, _, entry),) = consumers
+        return (
+            entry.outputs == (Output(each),)
+            and (isinstance(behind, Chained) or _is_printed_as_it_is(behind))
+            and each.hints.get("chaining") is not False
+            and "chaining" not in behind.hints
+            and _alike(each) == _alike(behind)
+        )
 
     def _node(self, each: Transformation) -> int:
         """Return the number of a transformation in a stage: that of an operator with state."""
@@ -317,9 +358,7 @@ class _Lowering:
         self._refuse_several_watermarks(nodes)
         contexts = self._settings.contexts
         spec = SourceSpec(rows.decoder, self._node(source), nodes, len(self._sink_fields), contexts)
-        function = SourceStage(
-            pickled(spec, nodes), self._settings.job, source.number, _named(nodes)
-        )
+        function = SourceStage(pickled(spec), self._settings.job, source.number, _named(nodes))
         columns = map(_column, rows.frame.columns)
         frame = rows.frame.select(F.inline(self._function(function)(*columns)))
         assert source.source is not None
@@ -382,7 +421,7 @@ class _Lowering:
             settings.contexts,
         )
         made = self._bounded if settings.is_bounded else self._unbounded
-        return self._ordered(made(frame, level, pickled(spec, nodes), nodes))
+        return self._ordered(made(frame, level, pickled(spec), nodes))
 
     def _bounded(
         self, frame: DataFrame, level: int, spec: bytes, nodes: dict[int, Node]
@@ -416,7 +455,8 @@ class _Lowering:
         schema = spark.StructType(self._fields())
         param: Any = TimerReports()
         reports = self._session.sparkContext.accumulator([], param)
-        processor: Any = KeyedStage(spec, self._settings.job, -level, schema.names, reports)
+        stage = RealTimeStage if self._settings.is_real_time else Stage
+        processor: Any = KeyedStage(spec, self._settings.job, -level, schema.names, reports, stage)
         grouped: Any = frame.groupBy(_column(_TARGET), _column(_KEY))
         made: DataFrame = grouped.transformWithState(processor, schema, "Append", "EventTime")
         return made
@@ -454,6 +494,20 @@ class _Lowering:
         names = [_TARGET, _KEY, _INPUT, _TIME, _VALUE, _PHASE]
         names += [each.name for each in self._sink_fields]
         return frame.select(*map(_column, (*names, _SEQUENCE)))
+
+
+def _is_printed_as_it_is(each: Transformation) -> bool:
+    """Return whether a sink prints rows, for which PyFlink has a function."""
+    return (
+        isinstance(each, SinkOf)
+        and isinstance(each.sink, PrintSink)
+        and isinstance(each.input_type, (RowTypeInfo, ExternalTypeInfo))
+    )
+
+
+def _alike(each: Transformation) -> Any:
+    """Return what is the same in a chain of Flink."""
+    return each.parallelism, each.max_parallelism, each.hints.get("slot_sharing_group")
 
 
 def _named(nodes: dict[int, Node]) -> str:

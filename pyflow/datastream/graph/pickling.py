@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark import cloudpickle
 
 if TYPE_CHECKING:
     from pyflow.datastream.runtime.chain import Node
+    from pyflow.datastream.runtime.keyed_stage import StageSpec
+    from pyflow.datastream.runtime.source_stage import SourceSpec
 
 __all__ = ["UnpicklableFunctionError", "dumps", "pickled"]
 
@@ -25,39 +28,36 @@ def dumps(value: Any) -> bytes:
     return bytes(cloudpickle.dumps(value, _PROTOCOL))
 
 
-def pickled(spec: Any, nodes: Mapping[int, Node]) -> bytes:
-    """Return a stage, pickled.
+def pickled(spec: SourceSpec | StageSpec) -> bytes:
+    """Return a stage, pickled, and each of its operators by itself: they share no function.
 
     Raises
     ------
     UnpicklableFunctionError
         If a function of it cannot be pickled. It says which one, and what it has captured.
     """
-    try:
-        return dumps(spec)
-    except Exception as error:
-        for node in nodes.values():
-            reason = _reason(node.operator)
-            if reason is not None:
-                raise UnpicklableFunctionError(
-                    f"operator '{node.name}' cannot be sent to executors: {reason}"
-                ) from error
-        raise
+    nodes = {number: replace(node, operator=_pickled(node)) for number, node in spec.nodes.items()}
+    return dumps(replace(spec, nodes=nodes))
 
 
-def _reason(operator: Any) -> str | None:
-    """Why an operator cannot be pickled; None if it can."""
+def _pickled(node: Node) -> bytes:
     try:
-        dumps(operator)
+        return dumps(node.operator)
     except Exception as error:
-        function = getattr(operator, "function", operator)
-        for name, captured in _captured(function):
-            try:
-                dumps(captured)
-            except Exception as own:
-                return f"its function has captured '{name}', a {type(captured).__name__}: {own}"
-        return f"{type(error).__name__}: {error}"
-    return None
+        raise UnpicklableFunctionError(
+            f"operator '{node.name}' cannot be sent to executors: {_reason(node.operator, error)}"
+        ) from error
+
+
+def _reason(operator: Any, error: Exception) -> str:
+    """Why an operator cannot be pickled, where that has raised an error."""
+    function = getattr(operator, "function", operator)
+    for name, captured in _captured(function):
+        try:
+            dumps(captured)
+        except Exception as own:
+            return f"its function has captured '{name}', a {type(captured).__name__}: {own}"
+    return f"{type(error).__name__}: {error}"
 
 
 def _captured(function: Any) -> Iterator[tuple[str, Any]]:

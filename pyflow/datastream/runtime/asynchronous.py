@@ -1,20 +1,22 @@
 """Asynchronous functions: many calls at once, results in the order of elements or as they come.
 
 The event loop stays with the operator from batch to batch, and so do clients that the function has
-opened. It runs on the thread of the task: while there is no room for another call, and at the end
-of a batch until all calls have ended.
+opened. From the first element of a batch until all calls have ended it runs on a thread of its own,
+so that calls go on, and are in time, while the task waits for elements or does something with them.
+Results are emitted on the thread of the task.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Collection, Coroutine, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+import threading
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from pyflow.datastream.functions import AsyncFunctionDescriptor
-from pyflow.datastream.runtime.chained import close_function, open_function
-from pyflow.datastream.runtime.errors import OperatorError, shown
+from pyflow.datastream.runtime.errors import OperatorError, reason, shown
 from pyflow.datastream.runtime.operator import KeyedContext, Operator
 
 if TYPE_CHECKING:
@@ -25,13 +27,59 @@ __all__ = ["AsyncOperator"]
 # Thread mode interrupts Python code, but not the wait for sockets: the loop wakes so often.
 _WAKES_EVERY_SECONDS = 0.1
 
+# For what a call does without awaiting, when its task has failed.
+_PATIENCE_SECONDS = 1.0
 
-class _Call(NamedTuple):
-    """An element whose call has begun."""
+
+@dataclass(eq=False)
+class _Call:
+    """An element, and its call, once that has begun."""
 
     value: Any
     timestamp: int | None
-    task: asyncio.Task[Any]
+    task: asyncio.Task[Any] | None = None
+
+
+class _LoopThread(threading.Thread):
+    """Runs an event loop until it is stopped.
+
+    Attributes
+    ----------
+    error : BaseException or None
+        What has ended the loop, such as ``SystemExit`` of a client's task.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(name="pyflow-event-loop", daemon=True)
+        self._loop = loop
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        """Run the loop."""
+        try:
+            self._loop.run_forever()
+        except BaseException as error:
+            self.error = error
+
+    def stop(self, patience: float | None = None) -> None:
+        """Stop the loop, and return when it has.
+
+        Parameters
+        ----------
+        patience : float, optional
+            After how many seconds a call is ended that does not await anything; never without it.
+        """
+        # Stopped when it has ended, the loop could not run again.
+        if self.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+        self.join(patience)
+        while self.is_alive():
+            import ctypes
+
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(self.ident or 0), ctypes.py_object(SystemExit)
+            )
+            self.join(_WAKES_EVERY_SECONDS)
 
 
 class AsyncOperator(Operator):
@@ -54,22 +102,36 @@ class AsyncOperator(Operator):
         self._name = context.runtime_context.get_task_name()
         self._emit = context.emit
         self._calls: list[_Call] = []
+        self._has_ended = threading.Event()
         self._loop = asyncio.new_event_loop()
+        self._thread: _LoopThread | None = None
+        self._is_closed = False
         predicate = self._strategy.get_retry_predicate()
         self._retries_result = predicate.result_predicate()
         self._retries_exception = predicate.exception_predicate()
 
         async def opened() -> None:
-            open_function(self.function, context.runtime_context)
+            try:
+                self.function.open(context.runtime_context)
+            except BaseException:
+                await _cancel_others()
+                raise
 
-        self._loop.run_until_complete(opened())
+        try:
+            self._loop.run_until_complete(opened())
+        except BaseException:
+            self._loop.close()
+            raise
 
     def process(self, value: Any, timestamp: int | None, number: int) -> None:
         """Begin a call, when there is room for one."""
-        task = self._loop.create_task(self._bounded_in_time(value))
-        self._calls.append(_Call(value, timestamp, task))
+        if self._thread is None:
+            self._thread = _LoopThread(self._loop)
+            self._thread.start()
+        call = _Call(value, timestamp)
+        self._calls.append(call)
+        self._loop.call_soon_threadsafe(self._begin, call)
         # What has ended meanwhile is emitted, also while there is room.
-        self._run(_once())
         self._emit_ended()
         while len(self._calls) >= self._capacity:
             self._wait()
@@ -78,42 +140,49 @@ class AsyncOperator(Operator):
         """Wait for all calls."""
         while self._calls:
             self._wait()
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.stop()
 
     def close(self) -> None:
         """Cancel the calls that have not ended, close the function, and the loop."""
+        self._is_closed = True
         calls, self._calls = self._calls, []
+        thread, self._thread = self._thread, None
 
         async def closed() -> None:
-            await _cancel([call.task for call in calls])
+            await _cancel([call.task for call in calls if call.task is not None])
             try:
-                close_function(self.function)
+                self.function.close()
             finally:
-                # What calls and clients have left in the loop, which could not end without it.
-                current = asyncio.current_task()
-                await _cancel([each for each in asyncio.all_tasks() if each is not current])
+                await _cancel_others()
 
         try:
+            if thread is not None:
+                thread.stop(_PATIENCE_SECONDS)
             self._loop.run_until_complete(closed())
         finally:
             self._loop.close()
 
-    def _wait(self) -> None:
-        """Run the loop until a call has ended, or for a moment, and emit what has come."""
-        waiting = self._calls[:1] if self._ordered else self._calls
-        tasks = [call.task for call in waiting]
-        self._run(
-            asyncio.wait(tasks, timeout=_WAKES_EVERY_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        )
-        self._emit_ended()
+    def _begin(self, call: _Call) -> None:
+        """Begin a call, on the thread of the loop."""
+        if not self._is_closed:
+            call.task = self._loop.create_task(self._bounded_in_time(call.value))
+            call.task.add_done_callback(lambda _: self._has_ended.set())
 
-    def _run(self, coroutine: Coroutine[Any, Any, Any]) -> None:
-        self._loop.run_until_complete(coroutine)
+    def _wait(self) -> None:
+        """Wait until a call has ended, or for a moment, and emit what has come."""
+        self._has_ended.wait(_WAKES_EVERY_SECONDS)
+        self._has_ended.clear()
+        self._emit_ended()
+        if self._thread is not None and self._thread.error is not None:
+            raise self._thread.error
 
     def _emit_ended(self) -> None:
         """Emit the results of calls that have ended: of the first ones, where order is kept."""
         kept: list[_Call] = []
         for place, call in enumerate(self._calls):
-            if not call.task.done():
+            if call.task is None or not call.task.done():
                 kept.append(call)
                 if self._ordered:
                     kept += self._calls[place + 1 :]
@@ -123,8 +192,7 @@ class AsyncOperator(Operator):
                 results = _checked(call.task.result())
             except (Exception, asyncio.CancelledError) as error:
                 raise OperatorError(
-                    f"operator '{self._name}' failed at {shown(call.value)}: "
-                    f"{type(error).__name__}: {error}"
+                    f"operator '{self._name}' failed at {shown(call.value)}: {reason(error)}"
                 ) from error
             for each in results:
                 self._emit(each, call.timestamp)
@@ -156,6 +224,9 @@ class AsyncOperator(Operator):
                 retries = self._retries_exception is not None and self._retries_exception(error)
                 if not retries or not self._strategy.can_retry(attempt):
                     raise
+            except (SystemExit, KeyboardInterrupt) as error:
+                # As it is, it would end the loop.
+                raise RuntimeError(reason(error)) from error
             await asyncio.sleep(self._strategy.get_backoff_time_millis(attempt) / 1000)
             attempt += 1
 
@@ -177,6 +248,7 @@ async def _cancel(tasks: Collection[asyncio.Task[Any]]) -> None:
         await asyncio.wait([ending], timeout=_WAKES_EVERY_SECONDS)
 
 
-async def _once() -> None:
-    """Let each call go on that can."""
-    await asyncio.sleep(0)
+async def _cancel_others() -> None:
+    """Cancel what calls and clients have left in the loop, which could not end without it."""
+    current = asyncio.current_task()
+    await _cancel([each for each in asyncio.all_tasks() if each is not current])

@@ -26,9 +26,8 @@ class AlignedWindowOperator(WindowOperator):
     element, and there is no need to ask the trigger.
     """
 
-    def open(self, context: KeyedContext) -> None:
-        """Open the functions, and prepare the state."""
-        super().open(context)
+    def _prepare(self, context: KeyedContext) -> None:
+        super()._prepare(context)
         assigner: Any = self._assigner
         self._size, self._offset = assigner._size, assigner._offset
         self._slide = getattr(assigner, "_slide", self._size)
@@ -160,9 +159,8 @@ class CountWindowOperator(WindowOperator):
     The number of an element says which windows it belongs to, and which one it fills.
     """
 
-    def open(self, context: KeyedContext) -> None:
-        """Open the functions, and prepare the state."""
-        super().open(context)
+    def _prepare(self, context: KeyedContext) -> None:
+        super()._prepare(context)
         assigner: Any = self._assigner
         self._size = assigner._window_size
         self._slide = getattr(assigner, "_window_slide", self._size)

@@ -9,14 +9,16 @@ Each operator becomes a function of an element and its timestamp that calls thos
 
 from __future__ import annotations
 
+import functools
 import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pyflow.datastream.runtime.errors import raise_for
+from pyflow.datastream.runtime.errors import OperatorError, raise_for, reason
+from pyflow.datastream.runtime.life_cycle import close_all
 from pyflow.datastream.runtime.operator import MIN_WATERMARK, Emit
 from pyflow.datastream.runtime.storage import PROTOCOL
 from pyflow.datastream.runtime.values import coercion
@@ -36,6 +38,7 @@ __all__ = [
     "Node",
     "Route",
     "SinkRoute",
+    "unpickled",
 ]
 
 
@@ -43,6 +46,9 @@ __all__ = [
 NO_TARGET = 0
 
 _SUBTASK_BITS = 40
+_KEY_BY = "Key By"
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -115,6 +121,8 @@ class Node:
         Of those of its side outputs.
     links
         What is behind it.
+    passes_on
+        Whether its elements go on as they are. Otherwise they become values of their type.
     """
 
     name: str
@@ -122,10 +130,23 @@ class Node:
     type_info: TypeInformation | None = None
     tag_types: dict[str, TypeInformation | None] = field(default_factory=dict)
     links: list[Link] = field(default_factory=list)
+    passes_on: bool = False
+
+
+def unpickled(spec: bytes) -> Any:
+    """Return what a stage is made with; its operators have been pickled each by itself."""
+    made = pickle.loads(spec)
+    for node in made.nodes.values():
+        node.operator = pickle.loads(node.operator)
+    return made
 
 
 class ChainOperator(ABC):
     """An operator without state: a function of an element and its timestamp."""
+
+    #: Whether what it emits becomes values of their type, also where a chain goes on: in PyFlink it
+    #: is no function of Python.
+    is_foreign = False
 
     @abstractmethod
     def start(self, context: ChainContext) -> Emit:
@@ -188,7 +209,6 @@ class Chain:
         subtask: int,
         watermark: Callable[[], int] = lambda: MIN_WATERMARK,
     ) -> None:
-        self.failed = False
         #: The rows that have come out.
         self.rows: list[tuple[Any, ...]] = []
         #: 0 for what is emitted before the watermark of the batch, 1 for what follows it.
@@ -218,9 +238,11 @@ class Chain:
         for link in node.links:
             emit = self._emit_to(link.to, watermark or self._watermark)
             behind.setdefault(link.tag, []).append(emit)
-        main = _coercing(_to_all(behind.pop(None)), node.type_info, node.name)
+        main = _to_all(behind.pop(None))
+        if not node.passes_on:
+            main = _coercing(main, node.type_info)
         sides = {
-            str(tag): _coercing(_to_all(emits), node.tag_types.get(str(tag)), node.name)
+            str(tag): _coercing(_to_all(emits), node.tag_types.get(str(tag)))
             for tag, emits in behind.items()
         }
         return main, sides
@@ -241,9 +263,7 @@ class Chain:
         behind = getattr(operator, "current_watermark", watermark)
         emit, sides = self.outputs(number, behind)
         context = ChainContext(self._runtime_context(node.name), emit, sides, watermark)
-        started = operator.start(context)
-        self._open.append((operator, node.name))
-        return started
+        return self.opened(operator, node.name, lambda: operator.start(context))
 
     def _route(self, route: Route, watermark: Callable[[], int]) -> Emit:
         self.open_functions(route.distribution.functions())
@@ -339,12 +359,23 @@ class Chain:
 
         return emit_columns
 
+    def opened(self, operator: Any, name: str, work: Callable[[], _T]) -> _T:
+        """Open an operator by some work, have it closed with the chain; return what comes of it."""
+        try:
+            made = work()
+        except OperatorError:
+            raise
+        except Exception as error:
+            raise OperatorError(f"operator '{name}' failed in open(): {reason(error)}") from error
+        self._open.append((operator, name))
+        return made
+
     def open_functions(self, functions: Iterable[Any]) -> None:
         """Open what is more than a callable, and close it with the chain."""
         for each in functions:
             if hasattr(each, "open"):
-                each.open(self._runtime_context("Key By"))
-                self._open.append((each, "Key By"))
+                context = self._runtime_context(_KEY_BY)
+                self.opened(each, _KEY_BY, functools.partial(each.open, context))
 
     def emit_watermark(self, watermark: int) -> None:
         """Emit a watermark without an element."""
@@ -353,22 +384,14 @@ class Chain:
             (0, 0, b"", None, None, watermark, self.phase, next(self._sequence), *empty)
         )
 
-    def fail(self, error: Exception, value: Any, others: Iterable[tuple[Any, str]] = ()) -> None:
+    def fail(self, error: Exception, value: Any) -> None:
         """Raise the error of a function, with the name of its operator and the element."""
-        self.failed = True
-        raise_for(error, [*self._open, *others], value)
+        raise_for(error, self._open, value)
 
     def close(self) -> None:
         """Close all operators, also where some fail; the first error is raised."""
-        errors: list[Exception] = []
         opened, self._open = self._open, []
-        for operator, _ in reversed(opened):
-            try:
-                operator.close()
-            except Exception as error:
-                errors.append(error)
-        if errors:
-            raise errors[0]
+        close_all(operator for operator, _ in reversed(opened))
 
 
 def _to_all(emits: Sequence[Emit]) -> Emit:
@@ -382,7 +405,7 @@ def _to_all(emits: Sequence[Emit]) -> Emit:
     return emit
 
 
-def _coercing(emit: Emit, type_info: TypeInformation | None, name: str) -> Emit:
+def _coercing(emit: Emit, type_info: TypeInformation | None) -> Emit:
     """What takes elements as they are after they have been of their declared type."""
     coerce = coercion(type_info)
     if coerce is None:

@@ -5,7 +5,8 @@ The functions that they become have their operator as a variable, by which error
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pyflow.common.watermark_strategy import (
@@ -18,7 +19,8 @@ from pyflow.datastream.functions import Function, ProcessFunction
 from pyflow.datastream.output_tag import OutputTag
 from pyflow.datastream.runtime.chain import ChainContext, ChainOperator
 from pyflow.datastream.runtime.keys import method_of
-from pyflow.datastream.runtime.operator import MIN_WATERMARK, Emit
+from pyflow.datastream.runtime.life_cycle import close_all, close_at_last
+from pyflow.datastream.runtime.operator import MIN_WATERMARK, NO_TIMESTAMP, Emit
 from pyflow.datastream.runtime.timer_service import StatelessTimerService
 
 if TYPE_CHECKING:
@@ -31,22 +33,32 @@ __all__ = [
     "FlatMap",
     "Map",
     "Process",
-    "close_function",
+    "Project",
+    "close_functions",
     "emitting",
-    "open_function",
+    "opened_functions",
 ]
 
 
-def open_function(function: Any, context: RuntimeContext) -> None:
-    """Open a function, if it is more than a callable."""
-    if isinstance(function, Function):
-        function.open(context)
+@contextmanager
+def opened_functions(context: RuntimeContext, *functions: Any) -> Iterator[None]:
+    """Open functions that are more than callables; where they cannot be used, close them again."""
+    opened: list[Function] = []
+    try:
+        for function in functions:
+            if isinstance(function, Function):
+                function.open(context)
+                opened.append(function)
+        yield
+    except BaseException:
+        for function in reversed(opened):
+            close_at_last(function)
+        raise
 
 
-def close_function(function: Any) -> None:
-    """Close a function, if it is more than a callable."""
-    if isinstance(function, Function):
-        function.close()
+def close_functions(*functions: Any) -> None:
+    """Close functions that are more than callables; the first error is raised."""
+    close_all(each for each in functions if isinstance(each, Function))
 
 
 def emitting(context: Any) -> Callable[[Any, int | None], None]:
@@ -83,8 +95,8 @@ class ChainedFunction(ChainOperator):
 
     def start(self, context: ChainContext) -> Emit:
         """Open the operator, and return what takes its elements."""
-        open_function(self.function, context.runtime_context)
-        return self.processing(context)
+        with opened_functions(context.runtime_context, self.function):
+            return self.processing(context)
 
     def processing(self, context: ChainContext) -> Emit:
         """Return what takes the operator's elements."""
@@ -92,7 +104,7 @@ class ChainedFunction(ChainOperator):
 
     def close(self) -> None:
         """Close the function."""
-        close_function(self.function)
+        close_functions(self.function)
 
 
 class Map(ChainedFunction):
@@ -106,6 +118,12 @@ class Map(ChainedFunction):
             emit(apply(value), timestamp)
 
         return process
+
+
+class Project(Map):
+    """``project``."""
+
+    is_foreign = True
 
 
 class FlatMap(ChainedFunction):
@@ -160,8 +178,8 @@ class _ProcessContext(ProcessFunction.Context):
         self._timer_service = timer_service
         self._timestamp: int | None = None
 
-    def timestamp(self) -> int | None:
-        return self._timestamp
+    def timestamp(self) -> int:
+        return NO_TIMESTAMP if self._timestamp is None else self._timestamp
 
     def timer_service(self) -> StatelessTimerService:
         return self._timer_service
@@ -174,6 +192,8 @@ class AssignTimestamps(ChainOperator):
     ----------
     strategy : WatermarkStrategy
     """
+
+    is_foreign = True
 
     def __init__(self, strategy: WatermarkStrategy) -> None:
         self._strategy = strategy
@@ -200,7 +220,7 @@ class AssignTimestamps(ChainOperator):
         if delay is None:
 
             def process(value: Any, timestamp: int | None, operator: Any = self) -> None:
-                known = MIN_WATERMARK if timestamp is None else timestamp
+                known = NO_TIMESTAMP if timestamp is None else timestamp
                 emit(value, timestamp if assign is None else assign(value, known))
 
             return process
@@ -208,7 +228,7 @@ class AssignTimestamps(ChainOperator):
 
         def process_with_watermark(value: Any, timestamp: int | None, operator: Any = self) -> None:
             if assign is not None:
-                known = MIN_WATERMARK if timestamp is None else timestamp
+                known = NO_TIMESTAMP if timestamp is None else timestamp
                 timestamp = assign(value, known)
             if timestamp is not None and timestamp - behind > operator._watermark:
                 operator._watermark = timestamp - behind
@@ -232,8 +252,8 @@ class AssignTimestamps(ChainOperator):
 
         def process(value: Any, timestamp: int | None, operator: Any = self) -> None:
             if assign is not None:
-                timestamp = assign(value, MIN_WATERMARK if timestamp is None else timestamp)
-            generator.on_event(value, MIN_WATERMARK if timestamp is None else timestamp, output)
+                timestamp = assign(value, NO_TIMESTAMP if timestamp is None else timestamp)
+            generator.on_event(value, NO_TIMESTAMP if timestamp is None else timestamp, output)
             generator.on_periodic_emit(output)
             emit(value, timestamp)
 

@@ -21,7 +21,7 @@ from pyflow.common.typeinfo import (
 from pyflow.common.types import _create_row
 from pyflow.util.java_numbers import java_float
 
-__all__ = ["collected", "fewest_digits"]
+__all__ = ["collected"]
 
 _Convert = Callable[[Any], Any]
 
@@ -34,34 +34,25 @@ def collected(type_info: TypeInformation | None) -> _Convert | None:
     Numbers of a FLOAT have the fewest digits that tell them apart, and bytes are lists of signed
     numbers.
     """
-    return _nullable(type_info, _signed)
-
-
-def fewest_digits(type_info: TypeInformation | None) -> _Convert | None:
-    """Return what gives numbers of a FLOAT the fewest digits; None if there are none."""
-    return _nullable(type_info, None)
-
-
-def _nullable(info: TypeInformation | None, of_bytes: _Convert | None) -> _Convert | None:
-    convert = _conversion(info, of_bytes)
+    convert = _conversion(type_info)
     return None if convert is None else lambda value: None if value is None else convert(value)
 
 
-def _conversion(info: TypeInformation | None, of_bytes: _Convert | None) -> _Convert | None:
+def _conversion(info: TypeInformation | None) -> _Convert | None:
     if isinstance(info, ExternalTypeInfo):
-        return _conversion(info._type_info, of_bytes)
+        return _conversion(info._type_info)
     if isinstance(info, BasicTypeInfo):
         return _single if info._basic_type == BasicType.FLOAT else None
     if isinstance(info, TupleTypeInfo):
-        return _fields(info, of_bytes)
+        return _fields(info)
     if isinstance(info, _WithElements):
         if info._element_type == BasicTypeInfo.BYTE_TYPE_INFO():
-            return of_bytes
-        change = _nullable(info._element_type, of_bytes)
+            return _signed
+        change = collected(info._element_type)
         return None if change is None else lambda values: list(map(change, values))
     if isinstance(info, MapTypeInfo):
-        of_key = _nullable(info._key_type_info, of_bytes)
-        of_value = _nullable(info._value_type_info, of_bytes)
+        of_key = collected(info._key_type_info)
+        of_value = collected(info._value_type_info)
         if of_key is None and of_value is None:
             return None
         key, value = of_key or _identity, of_value or _identity
@@ -69,8 +60,8 @@ def _conversion(info: TypeInformation | None, of_bytes: _Convert | None) -> _Con
     return None
 
 
-def _fields(info: TupleTypeInfo, of_bytes: _Convert | None) -> _Convert | None:
-    found = [_nullable(each, of_bytes) for each in info.get_field_types()]
+def _fields(info: TupleTypeInfo) -> _Convert | None:
+    found = [collected(each) for each in info.get_field_types()]
     if not any(found):
         return None
     converts = [each or _identity for each in found]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
 
-__all__ = ["OperatorError", "raise_for"]
+__all__ = ["OperatorError", "raise_for", "reason", "shown"]
 
 _SHOWN = 120
 
@@ -43,7 +43,7 @@ def raise_for(error: Exception, names: Iterable[tuple[Any, str]], value: Any) ->
             value = variables.get("value", value)
         traceback = traceback.tb_next
     where = "an operator" if found is None else f"operator '{found}'"
-    raise OperatorError(f"{where} failed at {shown(value)}: {_reason(error)}") from error
+    raise OperatorError(f"{where} failed at {shown(value)}: {reason(error)}") from error
 
 
 def shown(value: Any) -> str:
@@ -57,5 +57,6 @@ def shown(value: Any) -> str:
     return f"{text} of type {type(value).__name__}"
 
 
-def _reason(error: Exception) -> str:
+def reason(error: BaseException) -> str:
+    """The class of an error, and what it says."""
     return f"{type(error).__name__}: {error}"

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyflow.common.typeinfo import Types
-from pyflow.datastream.functions import AllWindowFunction
+from pyflow.datastream.functions import AllWindowFunction, Function
 from pyflow.datastream.join_functions import FlatJoinFunction, ProcessJoinFunction
-from pyflow.datastream.runtime.chained import close_function, emitting, open_function
+from pyflow.datastream.runtime.chained import close_functions, emitting, opened_functions
 from pyflow.datastream.runtime.keys import method_of
 from pyflow.datastream.runtime.operator import MIN_WATERMARK, KeyedContext, Operator
 from pyflow.datastream.runtime.windows import WindowOperator, window_operator
@@ -139,10 +139,11 @@ class _OverTwoStreams(AllWindowFunction[Any, Any, Any]):
         self._function = function
 
     def open(self, runtime_context: RuntimeContext) -> None:
-        open_function(self._function, runtime_context)
+        if isinstance(self._function, Function):
+            self._function.open(runtime_context)
 
     def close(self) -> None:
-        close_function(self._function)
+        close_functions(self._function)
 
     def apply(self, window: Any, inputs: Iterable[Any]) -> Iterable[Any]:
         sides: tuple[list[Any], list[Any]] = ([], [])
@@ -223,17 +224,17 @@ class IntervalJoin(Operator):
 
     def open(self, context: KeyedContext) -> None:
         """Open the function, and prepare the state."""
-        open_function(self._function, context.runtime_context)
-        self._watermark = context.watermark
-        self._register = context.timers.register
-        self._emit_side = context.emit_side
-        self._emit_all = emitting(context)
-        self._own = _JoinContext()
-        self._buffers = (_Buffer(context, "left"), _Buffer(context, "right"))
+        with opened_functions(context.runtime_context, self._function):
+            self._watermark = context.watermark
+            self._register = context.timers.register
+            self._emit_side = context.emit_side
+            self._emit_all = emitting(context)
+            self._own = _JoinContext()
+            self._buffers = (_Buffer(context, "left"), _Buffer(context, "right"))
 
     def close(self) -> None:
         """Close the function."""
-        close_function(self._function)
+        close_functions(self._function)
 
     def process(self, value: Any, timestamp: int | None, number: int) -> None:
         """Join an element with those of the other stream."""

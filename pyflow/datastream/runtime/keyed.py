@@ -13,9 +13,9 @@ from pyflow.datastream.functions import (
     KeyedCoProcessFunction,
     KeyedProcessFunction,
 )
-from pyflow.datastream.runtime.chained import close_function, emitting, open_function
+from pyflow.datastream.runtime.chained import close_functions, emitting, opened_functions
 from pyflow.datastream.runtime.keys import method_of
-from pyflow.datastream.runtime.operator import KeyedContext, Operator
+from pyflow.datastream.runtime.operator import NO_TIMESTAMP, KeyedContext, Operator
 from pyflow.datastream.runtime.timer_service import KeyedTimerService, StatelessTimerService
 from pyflow.datastream.state import ValueStateDescriptor
 from pyflow.datastream.time_domain import TimeDomain
@@ -67,15 +67,15 @@ class FunctionOperator(Operator):
         """Open the function."""
         self._context = context
         self._emit = context.emit
-        open_function(self.function, context.runtime_context)
-        self.prepare(context)
+        with opened_functions(context.runtime_context, self.function):
+            self.prepare(context)
 
     def prepare(self, context: KeyedContext) -> None:
         """Do what is done once the function is open."""
 
     def close(self) -> None:
         """Close the function."""
-        close_function(self.function)
+        close_functions(self.function)
 
 
 class KeyedMap(FunctionOperator):
@@ -168,8 +168,8 @@ class _Context:
         self._timer_service = KeyedTimerService(context.watermark, context.timers)
         self._domain = TimeDomain.EVENT_TIME
 
-    def timestamp(self) -> int | None:
-        return self._timestamp
+    def timestamp(self) -> int:
+        return NO_TIMESTAMP if self._timestamp is None else self._timestamp
 
     def timer_service(self) -> KeyedTimerService:
         return self._timer_service
@@ -237,8 +237,8 @@ class _CoProcessContext(CoProcessFunction.Context):
         self._timer_service = StatelessTimerService(watermark)
         self._timestamp: int | None = None
 
-    def timestamp(self) -> int | None:
-        return self._timestamp
+    def timestamp(self) -> int:
+        return NO_TIMESTAMP if self._timestamp is None else self._timestamp
 
     def timer_service(self) -> StatelessTimerService:
         return self._timer_service
@@ -293,8 +293,8 @@ class _BroadcastContext:
         self._context = context
         self._timestamp: int | None = None
 
-    def timestamp(self) -> int | None:
-        return self._timestamp
+    def timestamp(self) -> int:
+        return NO_TIMESTAMP if self._timestamp is None else self._timestamp
 
     def current_processing_time(self) -> int:
         return int(self._context.processing_time())

@@ -30,11 +30,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyflow.datastream.runtime.chain import NO_TARGET, Chain, Node
+from pyflow.datastream.runtime.chain import NO_TARGET, Chain, Node, unpickled
 from pyflow.datastream.runtime.contexts import ContextFactory
-from pyflow.datastream.runtime.errors import OperatorError
+from pyflow.datastream.runtime.declared_states import DeclaredStates, description
 from pyflow.datastream.runtime.keys import ByKey
-from pyflow.datastream.runtime.life_cycle import taken
+from pyflow.datastream.runtime.life_cycle import close_at_last, fail, taken
 from pyflow.datastream.runtime.operator import (
     MAX_WATERMARK,
     MIN_WATERMARK,
@@ -75,7 +75,9 @@ LAST = (1 << 31) - 1
 #: Spark's watermarks begin at 0. What Spark has is later by these milliseconds.
 WATERMARK_SHIFT = 1 << 46
 
+# What a subtask keeps beside the state of its keys.
 _WATERMARK = b"watermark"
+_STATES = b"states"
 # Sweeps are rounded up to a part of their time to live, so that a key has few of them.
 _SWEEPS = 4
 
@@ -141,6 +143,8 @@ class KeyedStage:
         Of the columns of emitted rows.
     reports : Accumulator
         Takes the first timer of the processing time of a task to the driver.
+    stage : type
+        Of what runs: `Stage`, or one that processes rows as they come.
     """
 
     def __init__(
@@ -150,7 +154,9 @@ class KeyedStage:
         number: int,
         names: list[str],
         reports: Accumulator[Any],
+        stage: type[Stage],
     ) -> None:
+        self._make_stage = stage
         self._reports = reports
         self._spec = spec
         self._job = job
@@ -163,26 +169,34 @@ class KeyedStage:
         self._families = Families(handle)
         self._index = TimerIndex(handle)
         self._make = row_maker(self._names)
-        self._stage: _Stage | None = None
+        self._stage: Stage | None = None
 
-    def _opened(self) -> _Stage:
+    def _opened(self) -> Stage:
         if self._stage is None:
-            opened: _Stage = taken(
-                self._job, self._number, lambda: _Stage(pickle.loads(self._spec))
+            self._stage = taken(
+                self._job, self._number, lambda: self._make_stage(unpickled(self._spec))
             )
-            opened.bind(self._handle, self._families, self._index)
-            self._stage = opened
+            self._stage.bind(self._handle, self._families, self._index)
         return self._stage
 
     def handleInputRows(  # noqa: N802
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
     ) -> Iterator[Any]:
         """The rows that are emitted for the rows of a key."""
+        try:
+            return self._handled(key, rows, timer_values)
+        except BaseException:
+            if self._stage is not None:
+                fail(self._stage)
+            raise
+
+    def _handled(
+        self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
+    ) -> Iterator[Any]:
         stage = self._opened()
         target = key[0]
         if target == _FIRST:
-            stage.begin(timer_values.getCurrentWatermarkInMs())
-            return iter(())
+            return map(self._make, stage.begin(timer_values.getCurrentWatermarkInMs()))
         if target == LAST:
             rows_of_end = stage.end()
             first = self._index.first(PROCESSING_TIME)
@@ -230,7 +244,7 @@ class BoundedStage:
         self._job = job
         self._number = number
         self.__name__ = name
-        self._stage: _Stage | None = None
+        self._stage: Stage | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return BoundedStage, (self._spec, self._job, self._number, self.__name__)
@@ -240,9 +254,13 @@ class BoundedStage:
         stage = self._stage
         if stage is None:
             stage = self._stage = taken(
-                self._job, self._number, lambda: _Stage(pickle.loads(self._spec))
+                self._job, self._number, lambda: Stage(unpickled(self._spec))
             )
-        return stage.process_bounded(row)
+        try:
+            return stage.process_bounded(row)
+        except BaseException:
+            fail(stage)
+            raise
 
 
 def _place(row: tuple[Any, ...]) -> Any:
@@ -255,10 +273,11 @@ def _passing(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return (target, number, key, moment, value, None, phase, sequence, *columns)
 
 
-class _Stage:
+class Stage:
     """The operators of a stage, open in a subtask."""
 
     def __init__(self, spec: StageSpec) -> None:
+        self.failed = False
         self.is_bounded = spec.bounded
         self._fires_processing_time = spec.fires_processing_time
         self.watermark = MIN_WATERMARK
@@ -275,20 +294,27 @@ class _Stage:
         self.key = b""
         self.user_key: Any = None
         self._pickled_key: bytes | None = None
+        names = {abs(target): spec.nodes[abs(target)].name for target in spec.targets}
+        self.declared = DeclaredStates(names)
         self._contexts: dict[int, _Context] = {}
         self._operators: dict[int, Operator] = {}
         self._selectors: dict[int, list[Callable[[Any], Any] | None]] = {}
-        for target, described in spec.targets.items():
-            for each in described.selectors:
-                if each is not None:
-                    self.chain.open_functions(each.functions())
-            self._selectors[target] = [
-                None if each is None else each.selected() for each in described.selectors
-            ]
-            if target > 0:
-                self._open(target, spec)
+        try:
+            for target, described in spec.targets.items():
+                self._open(target, described, spec)
+        except BaseException:
+            close_at_last(self.chain)
+            raise
 
-    def _open(self, target: int, spec: StageSpec) -> None:
+    def _open(self, target: int, described: TargetSpec, spec: StageSpec) -> None:
+        for each in described.selectors:
+            if each is not None:
+                self.chain.open_functions(each.functions())
+        self._selectors[target] = [
+            None if each is None else each.selected() for each in described.selectors
+        ]
+        if target < 0:
+            return
         node = spec.nodes[target]
         context = _Context(self, target, node.name, spec.contexts)
         context.emit, sides = self.chain.outputs(target)
@@ -300,26 +326,13 @@ class _Stage:
 
         context.emit_side = emit_side
         operator: Operator = node.operator
-        operator.open(context)
+        self.chain.opened(operator, node.name, lambda: operator.open(context))
         self._contexts[target] = context
         self._operators[target] = operator
 
-    @property
-    def failed(self) -> bool:
-        """Whether an exception has gone through the operators."""
-        return self.chain.failed
-
     def close(self) -> None:
         """Close all operators; the first error is raised."""
-        errors = []
-        closings = [*(each.close for each in self._operators.values()), self.chain.close]
-        for close in closings:
-            try:
-                close()
-            except Exception as error:
-                errors.append(error)
-        if errors:
-            raise errors[0]
+        self.chain.close()
 
     def has(self, target: int) -> bool:
         """Whether an operator is in this stage."""
@@ -337,25 +350,57 @@ class _Stage:
         for context in self._contexts.values():
             context.bind(families)
 
-    def begin(self, watermark: int) -> None:
-        """Begin a batch; its watermark is as Spark has it."""
+    def begin(self, watermark: int) -> list[tuple[Any, ...]]:
+        """The rows that come of the beginning of a batch; its watermark is as Spark has it."""
         reached = MIN_WATERMARK if watermark <= 0 else watermark - WATERMARK_SHIFT
         if reached >= WATERMARK_SHIFT:
             reached = MAX_WATERMARK
         before = self.storage.get(_WATERMARK)
         self._before = MIN_WATERMARK if before is ABSENT else before
+        reached = self.held_back(reached)
+        if not self.declared.is_loaded:
+            stored = self.storage.get(_STATES)
+            self.declared.load({} if stored is ABSENT else stored)
         self.storage.forget()
         now = int(time.time() * 1000)
         self._reached = [max(reached, self._before), now, now]
         self._due_by_key = {}
         for domain, until in enumerate(self._reached):
-            for timer, user_key in self._index.due(domain, until):
-                self._index.remove(timer)
-                timers, _ = self._due_by_key.setdefault((timer.target, timer.key), ([], user_key))
-                timers.append(timer)
+            self.find_due(domain, until)
+        return []
+
+    def held_back(self, watermark: int) -> int:
+        """Return the watermark of this stage, of that of the sources."""
+        return watermark
+
+    def find_due(self, domain: int, until: int) -> None:
+        """Take the timers out of the index that are due."""
+        for timer, user_key in self._index.due(domain, until):
+            self._index.remove(timer)
+            timers, _ = self._due_by_key.setdefault((timer.target, timer.key), ([], user_key))
+            timers.append(timer)
 
     def end(self) -> list[tuple[Any, ...]]:
         """The rows of timers of keys that have no rows; all state is written then."""
+        self.fire_due()
+        for context in self._contexts.values():
+            context.flush()
+        self.go_to_index()
+        self.storage.forget()
+        self.storage.put(_WATERMARK, self._reached[EVENT_TIME])
+        declared = self.declared.written()
+        if declared is not None:
+            self.storage.put(_STATES, declared)
+        self.storage.flush()
+        self._index.flush()
+        return self.chain.take()
+
+    def go_to_index(self) -> None:
+        """Make the key current that the index of timers belongs to."""
+        self._client.set_implicit_key((_FIRST, b""))
+
+    def fire_due(self) -> None:
+        """Fire the timers that are due, of keys that have had no rows."""
         for (target, key), (timers, user_key) in list(self._due_by_key.items()):
             if target not in self._operators:
                 continue
@@ -365,14 +410,6 @@ class _Stage:
             self._guarded(None, functools.partial(self._fire, timers))
             self.storage.flush()
         self._due_by_key = {}
-        for context in self._contexts.values():
-            context.flush()
-        self._client.set_implicit_key((_FIRST, b""))
-        self.storage.forget()
-        self.storage.put(_WATERMARK, self._reached[EVENT_TIME])
-        self.storage.flush()
-        self._index.flush()
-        return self.chain.take()
 
     def at_key(self, key: tuple[int, bytes], work: Callable[[], None]) -> None:
         """Do something with the state of another key."""
@@ -451,7 +488,7 @@ class _Stage:
                     is_first = False
                 process(value, row[3], number)
         except Exception as error:
-            self._fail(error, value)
+            self.chain.fail(error, value)
 
     def _fire(self, timers: Iterable[Timer]) -> None:
         """Have the operator called for timers, and for those that it registers meanwhile."""
@@ -482,15 +519,14 @@ class _Stage:
         try:
             work()
         except Exception as error:
-            self._fail(error, value)
-
-    def _fail(self, error: Exception, value: Any) -> None:
-        if isinstance(error, OperatorError):
-            raise error
-        names = [(each, self._contexts[number].name) for number, each in self._operators.items()]
-        self.chain.fail(error, value, names)
+            self.chain.fail(error, value)
 
     # Timers of the current key.
+
+    @property
+    def ends_batch(self) -> bool:
+        """Whether the timers of a key fire because its elements have ended, in batch mode."""
+        return self._fires_processing_time and self.watermark == MAX_WATERMARK
 
     def register(self, domain: int, at: int, namespace: bytes) -> None:
         """Register a timer of the current key."""
@@ -512,11 +548,15 @@ class _Stage:
 
 
 class _Timers:
-    def __init__(self, stage: _Stage) -> None:
+    def __init__(self, stage: Stage) -> None:
         self._stage = stage
 
     def register(self, is_event_time: bool, time: int, namespace: bytes = b"") -> None:
         self._stage.register(EVENT_TIME if is_event_time else PROCESSING_TIME, time, namespace)
+
+    def register_for_function(self, is_event_time: bool, time: int, namespace: bytes = b"") -> None:
+        if not self._stage.ends_batch:
+            self.register(is_event_time, time, namespace)
 
     def delete(self, is_event_time: bool, time: int, namespace: bytes = b"") -> None:
         self._stage.delete(EVENT_TIME if is_event_time else PROCESSING_TIME, time, namespace)
@@ -527,24 +567,27 @@ class _Context(KeyedContext):
 
     Parameters
     ----------
-    stage : _Stage
+    stage : Stage
     target : int
     name : str
     contexts : ContextFactory
     """
 
-    def __init__(self, stage: _Stage, target: int, name: str, contexts: ContextFactory) -> None:
+    def __init__(self, stage: Stage, target: int, name: str, contexts: ContextFactory) -> None:
         self.name = name
         self.broadcast_names: Collection[str] = ()
         self.timers = _Timers(stage)
-        self.factory = StateFactory(stage.storage, self._sweep)
+        self.factory = StateFactory(stage.storage, self._sweep, self._declare)
         self._stage = stage
+        self._target = target
         self._broadcast: Storage = (
             MemoryStorage()
             if stage.is_bounded
             else BroadcastStorage(lambda work: stage.at_key((-target, b""), work))
         )
-        self._broadcast_factory = StateFactory(self._broadcast, lambda _name, _at: None)
+        self._broadcast_factory = StateFactory(
+            self._broadcast, lambda _name, _at: None, self._declare_broadcast
+        )
         self.runtime_context = contexts.runtime_context(name, self.factory.state)
 
     def bind(self, families: Families) -> None:
@@ -582,6 +625,15 @@ class _Context(KeyedContext):
                 f"'{descriptor.get_name()}', but {sorted(self.broadcast_names)}."
             )
         return self._broadcast_factory.state(descriptor)
+
+    def _declare(self, descriptor: StateDescriptor) -> None:
+        name = descriptor.get_name()
+        self._stage.declared.declare(self._target, name, description(descriptor))
+
+    def _declare_broadcast(self, descriptor: StateDescriptor) -> None:
+        """Keyed state of the same name is another one."""
+        name = f"{descriptor.get_name()} (broadcast)"
+        self._stage.declared.declare(self._target, name, description(descriptor))
 
     def _sweep(self, name: bytes, at: int) -> None:
         now = self.processing_time()

@@ -3,28 +3,33 @@
 Flink opens a function once for a subtask of a job; a task of Spark lasts a batch. So what has been
 opened stays in the Python that ran a subtask's batch, for its next one. It is closed, and opened
 anew, where that Python did not run the batch before to its end: another executor may have, or the
-batch was run again.
+batch was run again. What is open at the end of the job is closed then, and what a task gives back
+later, when it does.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Callable
-from typing import Protocol, TypeVar
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol, TypeVar
 
-from pyflow.streaming.runtime.life_cycle import at_end_of_task
+from pyflow.streaming.runtime.life_cycle import at_end_of_task, fail_task
 
-__all__ = ["Opened", "close_job", "taken"]
+__all__ = ["Opened", "close_all", "close_at_last", "close_job", "fail", "taken"]
 
 _BATCH = "streaming.sql.batchId"
+# How many jobs are known to have ended, whose last tasks may end a little later.
+_REMEMBERED_JOBS = 1000
 
 
 class Opened(Protocol):
     """Operators of a subtask that are open."""
 
-    @property
-    def failed(self) -> bool:
-        """Whether an exception has gone through them."""
+    #: Whether an exception has gone through them.
+    failed: bool
 
     def close(self) -> None:
         """Close them."""
@@ -34,6 +39,7 @@ _O = TypeVar("_O", bound=Opened)
 
 # By job, stage and subtask: what waits for its next batch, and the batch before that.
 _waiting: dict[tuple[str, int, int], tuple[Opened, int]] = {}
+_ended: deque[str] = deque(maxlen=_REMEMBERED_JOBS)
 _lock = threading.Lock()
 
 
@@ -60,26 +66,64 @@ def taken(job: str, stage: int, opened: Callable[[], _O]) -> _O:
     batch = int(number)
     with _lock:
         known, last = _waiting.pop(slot, (None, -1))
-    if known is not None and (last != batch - 1 or known.failed):
-        known.close()
+    if known is not None and last != batch - 1:
+        close_at_last(known)
         known = None
     operators: _O = opened() if known is None else known  # type: ignore[assignment]
 
     def give_back() -> None:
-        if operators.failed:
-            operators.close()
-            return
+        outdated: Opened | None = operators
         with _lock:
-            _waiting[slot] = (operators, batch)
+            if not operators.failed and job not in _ended:
+                # Of another attempt of the task, which ended before this one.
+                outdated, _ = _waiting.get(slot, (None, -1))
+                _waiting[slot] = (operators, batch)
+        if outdated is not None:
+            close_at_last(outdated)
 
-    at_end_of_task(give_back)
+    def discard() -> None:
+        with _lock:
+            kept, _ = _waiting.get(slot, (None, -1))
+            if kept is not operators:
+                return
+            del _waiting[slot]
+        close_at_last(operators)
+
+    at_end_of_task(give_back, discard)
     return operators
 
 
+def fail(operators: Opened) -> None:
+    """Have operators closed, rather than kept, as their task fails in them."""
+    operators.failed = True
+    fail_task()
+
+
 def close_job(job: str) -> None:
-    """Close what is open of a job in this Python."""
+    """Close what is open of a job in this Python; the first error is raised."""
     with _lock:
+        _ended.append(job)
         slots = [slot for slot in _waiting if slot[0] == job]
         found = [_waiting.pop(slot)[0] for slot in slots]
-    for operators in found:
-        operators.close()
+    close_all(found)
+
+
+def close_all(opened: Iterable[Any]) -> None:
+    """Close each of several things, also where some fail; the first error is raised."""
+    errors = []
+    for each in opened:
+        try:
+            each.close()
+        except Exception as error:
+            errors.append(error)
+    if errors:
+        raise errors[0]
+
+
+def close_at_last(opened: Any) -> None:
+    """Close something where another error is raised, or nobody could handle one."""
+    try:
+        opened.close()
+    except Exception:
+        print("An operator failed in close():", file=sys.stderr)
+        traceback.print_exc()

@@ -17,10 +17,21 @@ if TYPE_CHECKING:
     from pyflow.datastream.output_tag import OutputTag
     from pyflow.datastream.state import State, StateDescriptor
 
-__all__ = ["MAX_WATERMARK", "MIN_WATERMARK", "Emit", "KeyedContext", "Operator", "OperatorContext"]
+__all__ = [
+    "MAX_WATERMARK",
+    "MIN_WATERMARK",
+    "NO_TIMESTAMP",
+    "Emit",
+    "KeyedContext",
+    "Operator",
+    "OperatorContext",
+]
 
 #: Before the first watermark.
 MIN_WATERMARK = -(1 << 63)
+
+#: What functions are told of elements that have none.
+NO_TIMESTAMP = -(1 << 63)
 
 #: At the end of bounded input.
 MAX_WATERMARK = (1 << 63) - 1
@@ -34,6 +45,9 @@ class Timers(Protocol):
 
     def register(self, is_event_time: bool, time: int, namespace: bytes = b"") -> None:
         """Have the operator called at a time, once however often it is registered."""
+
+    def register_for_function(self, is_event_time: bool, time: int, namespace: bytes = b"") -> None:
+        """Do the same for a function or trigger: in batch mode not from a timer, as in Flink."""
 
     def delete(self, is_event_time: bool, time: int, namespace: bytes = b"") -> None:
         """Delete a timer, if there is one."""

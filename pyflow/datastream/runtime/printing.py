@@ -26,10 +26,9 @@ from pyflow.common.typeinfo import (
     TupleTypeInfo,
     TypeInformation,
 )
-from pyflow.datastream.runtime.collecting import fewest_digits
 from pyflow.util.java_numbers import java_float
 
-__all__ = ["printed"]
+__all__ = ["java_text", "printed"]
 
 _Text = Callable[[Any], str]
 
@@ -47,7 +46,18 @@ def printed(type_info: TypeInformation | None) -> _Text:
     if isinstance(type_info, ExternalTypeInfo):
         return printed(type_info._type_info)
     if isinstance(type_info, RowTypeInfo):
-        return _or_null(_python_row(type_info))
+        return _or_null(_python_row)
+    return java_text(type_info)
+
+
+def java_text(type_info: TypeInformation | None) -> _Text:
+    """Return what writes elements as Java's ``toString()`` does, and objects of any kind as Python.
+
+    Parameters
+    ----------
+    type_info : TypeInformation or None
+        The declared type of elements, which fit it; None for objects of any kind.
+    """
     if type_info is None or isinstance(type_info, PickledBytesTypeInfo):
         return str
     return _java(type_info)
@@ -57,15 +67,9 @@ def _or_null(text: _Text) -> _Text:
     return lambda value: "null" if value is None else text(value)
 
 
-def _python_row(info: RowTypeInfo) -> _Text:
+def _python_row(row: Any) -> str:
     """A function of Python's writes rows that are printed themselves, those inside others Java."""
-    change = fewest_digits(info)
-
-    def text(row: Any) -> str:
-        values = row if change is None else change(row)
-        return f"{row.get_row_kind()}[{','.join(map(str, values))}]"
-
-    return text
+    return f"{row.get_row_kind()}[{','.join(map(str, row))}]"
 
 
 def _java(info: TypeInformation) -> _Text:

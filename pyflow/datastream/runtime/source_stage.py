@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pyflow.common.watermark_strategy import Watermark
-from pyflow.datastream.runtime.chain import Chain, Node
+from pyflow.datastream.runtime.chain import Chain, Node, unpickled
 from pyflow.datastream.runtime.contexts import ContextFactory
-from pyflow.datastream.runtime.life_cycle import taken
+from pyflow.datastream.runtime.life_cycle import close_at_last, fail, taken
 
 __all__ = ["SourceSpec", "SourceStage"]
 
@@ -69,9 +68,13 @@ class SourceStage:
         running = self._running
         if running is None:
             running = self._running = taken(
-                self._job, self._number, lambda: _Running(pickle.loads(self._spec))
+                self._job, self._number, lambda: _Running(unpickled(self._spec))
             )
-        return running.process(columns)
+        try:
+            return running.process(columns)
+        except BaseException:
+            fail(running)
+            raise
 
 
 class _Running:
@@ -79,14 +82,14 @@ class _Running:
 
     def __init__(self, spec: SourceSpec) -> None:
         contexts = spec.contexts
+        self.failed = False
         self._decode = spec.decoder
         self._chain = Chain(spec.nodes, spec.width, contexts.runtime_context, contexts.subtask())
-        self._emit, _ = self._chain.outputs(spec.root)
-
-    @property
-    def failed(self) -> bool:
-        """Whether an exception has gone through the operators."""
-        return self._chain.failed
+        try:
+            self._emit, _ = self._chain.outputs(spec.root)
+        except BaseException:
+            close_at_last(self._chain)
+            raise
 
     def process(self, columns: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         """The rows that come of a row of the source."""
@@ -95,7 +98,6 @@ class _Running:
         try:
             for value, timestamp in self._decode(*columns):
                 if type(value) is Watermark:
-                    self._watermark = value.timestamp
                     self._chain.emit_watermark(value.timestamp)
                 else:
                     emit(value, timestamp)

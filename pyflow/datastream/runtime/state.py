@@ -234,7 +234,8 @@ class _MapState(_Kept, MapState[Any, Any]):
         self._storage.map_put(self._name, key, ABSENT)
 
     def contains(self, key: Any) -> bool:
-        return self._found(key) is not ABSENT
+        """Whether there is a value: entries with None do not count, as in PyFlink."""
+        return self.get(key) is not None
 
     def items(self) -> Iterator[tuple[Any, Any]]:
         found, expiry = self._storage.map_items(self._name), self._expiry
@@ -301,11 +302,19 @@ class StateFactory:
     sweep : callable
         Has a state's expired values of the current key removed at a time: takes the name of the
         state in the storage, and milliseconds since the epoch.
+    declared : callable
+        Takes each descriptor before its state is used.
     """
 
-    def __init__(self, storage: Storage, sweep: Callable[[bytes, int], None]) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        sweep: Callable[[bytes, int], None],
+        declared: Callable[[StateDescriptor], None],
+    ) -> None:
         self._storage = storage
         self._sweep = sweep
+        self._declared = declared
         self._known: dict[bytes, tuple[_Kept, StateDescriptor]] = {}
 
     def state(self, descriptor: StateDescriptor, namespace: bytes = b"") -> State:
@@ -321,6 +330,7 @@ class StateFactory:
             self._forget_namespaces()
         known = self._known.get(name)
         if known is None:
+            self._declared(descriptor)
             known = self._known[name] = (self._made(descriptor, name), descriptor)
         elif not _agree(known[1], descriptor):
             raise ValueError(

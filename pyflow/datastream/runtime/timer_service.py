@@ -61,11 +61,11 @@ class KeyedTimerService(StatelessTimerService):
 
     def register_processing_time_timer(self, timestamp: int) -> None:
         """Register a timer of the processing time."""
-        self._timers.register(False, timestamp)
+        self._timers.register_for_function(False, timestamp)
 
     def register_event_time_timer(self, timestamp: int) -> None:
         """Register a timer of the event time."""
-        self._timers.register(True, timestamp)
+        self._timers.register_for_function(True, timestamp)
 
     def delete_processing_time_timer(self, timestamp: int) -> None:
         """Delete a timer of the processing time."""

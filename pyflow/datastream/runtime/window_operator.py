@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from pyflow.common.constants import MAX_LONG_VALUE
 from pyflow.common.typeinfo import Types
 from pyflow.datastream.evictors import Evictor, TimestampedValue
-from pyflow.datastream.runtime.chained import close_function, open_function
+from pyflow.datastream.runtime.chained import close_functions, opened_functions
 from pyflow.datastream.runtime.keys import method_of
 from pyflow.datastream.runtime.merging_windows import merging_windows
 from pyflow.datastream.runtime.operator import MIN_WATERMARK, KeyedContext, Operator
@@ -98,8 +98,11 @@ class WindowOperator(Operator):
 
     def open(self, context: KeyedContext) -> None:
         """Open the functions, and prepare the state."""
-        for function in (self._reduce, self._aggregate, self._function):
-            open_function(function, context.runtime_context)
+        functions = (self._reduce, self._aggregate, self._function)
+        with opened_functions(context.runtime_context, *functions):
+            self._prepare(context)
+
+    def _prepare(self, context: KeyedContext) -> None:
         self._watermark = context.watermark
         self._processing_time = context.processing_time
         self._register = context.timers.register
@@ -126,8 +129,7 @@ class WindowOperator(Operator):
 
     def close(self) -> None:
         """Close the functions."""
-        for function in (self._reduce, self._aggregate, self._function):
-            close_function(function)
+        close_functions(self._reduce, self._aggregate, self._function)
 
     def process(self, value: Any, timestamp: int | None, number: int) -> None:
         """Add an element to its windows."""
@@ -264,9 +266,8 @@ class EvictingWindowOperator(WindowOperator):
         super().__init__(*args)
         self._evictor = evictor
 
-    def open(self, context: KeyedContext) -> None:
-        """Open the functions, and prepare the state."""
-        super().open(context)
+    def _prepare(self, context: KeyedContext) -> None:
+        super()._prepare(context)
         self._evictor_context = _EvictorContext(context)
 
     def _pane_maker(self, context: KeyedContext) -> Callable[[bytes], Any]:
@@ -360,10 +361,10 @@ class _TriggerContext(Trigger.OnMergeContext):
         return self._context.watermark()
 
     def register_processing_time_timer(self, time: int) -> None:
-        self._timers.register(False, time, self._namespace)
+        self._timers.register_for_function(False, time, self._namespace)
 
     def register_event_time_timer(self, time: int) -> None:
-        self._timers.register(True, time, self._namespace)
+        self._timers.register_for_function(True, time, self._namespace)
 
     def delete_processing_time_timer(self, time: int) -> None:
         self._timers.delete(False, time, self._namespace)

@@ -6,7 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, wait
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import TYPE_CHECKING
 
@@ -90,10 +90,15 @@ class Job:
             If it has not ended in this many milliseconds.
         TableException
             If it was cancelled. An error of the work is raised as it is.
+        KeyboardInterrupt
+            On Ctrl-C; the work is cancelled, and has ended.
         """
         seconds = None if timeout_ms is None else timeout_ms / 1000
         try:
             self._result.result(seconds)
+        except KeyboardInterrupt:
+            self.interrupted()
+            raise
         except CancelledError:
             raise TableException(f"Job {self._id} was cancelled.") from None
         except FutureTimeoutError:
@@ -121,6 +126,11 @@ class Job:
         else:
             self._session.interruptTag(self._id)
 
+    def interrupted(self) -> None:
+        """Cancel the work where Ctrl-C ends the program that waits for it; return when it ended."""
+        self.cancel()
+        wait([self._result])
+
     def on_end(self, told: Callable[[BaseException | None], None]) -> None:
         """Have a function told of the end of the work, and of the error that ended it, if any."""
 
@@ -131,4 +141,6 @@ class Job:
 
     def client(self) -> JobClient:
         """Return what programs see of the job."""
-        return JobClient(JobID(self._id), self._result, self.cancel, self.savepoint)
+        return JobClient(
+            JobID(self._id), self._result, self.cancel, self.savepoint, self.interrupted
+        )

@@ -32,6 +32,7 @@ __all__ = [
     "OpenFunction",
     "TaskSettings",
     "at_end_of_task",
+    "fail_task",
     "in_thread_mode",
     "subtasks",
 ]
@@ -105,8 +106,7 @@ class OpenFunction:
 
     def fail(self) -> None:
         """Close all functions of the task in a worker process, where this one has raised."""
-        for closing in _closings():
-            closing.close()
+        fail_task()
 
     def watch(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function that also ends the task's when it raises."""
@@ -149,13 +149,29 @@ class _AtEnd:
     __del__ = close
 
 
-def at_end_of_task(work: Callable[[], None]) -> None:
-    """Do something when the current task has ended, whatever becomes of it."""
+def at_end_of_task(work: Callable[[], None], failed: Callable[[], None] | None = None) -> None:
+    """Do something when the current task has ended, whatever becomes of it.
+
+    Parameters
+    ----------
+    work : callable
+    failed : callable, optional
+        What thread mode does afterwards if the task failed or was cancelled; a worker process ends
+        with it.
+    """
     task = _task_in_thread_mode()
     if task is not None:
         task.at_end.append(work)
+        if failed is not None:
+            task.at_failure.append(failed)
     else:
         _closings().append(_AtEnd(work))
+
+
+def fail_task() -> None:
+    """Do in a worker process what is done at the end of its task, which fails."""
+    for closing in _closings():
+        closing.close()
 
 
 def subtasks() -> int | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F
 
 from pyflow.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo
+from pyflow.common.types import RowKind
 from pyflow.datastream.data_stream import DataStream
 from pyflow.datastream.graph.columns import (
     KIND_COLUMN,
@@ -16,11 +17,13 @@ from pyflow.datastream.graph.columns import (
     ColumnsSink,
     ColumnsSource,
 )
-from pyflow.table.changes.changelog import in_order, places
+from pyflow.table.changes.changelog import changes_of_values, in_order, places
 from pyflow.table.changes.relation import (
+    DELETE,
     INSERT,
     KIND,
     SEQUENCE,
+    UPDATE_BEFORE,
     Relation,
     TimeAttribute,
     column,
@@ -29,6 +32,7 @@ from pyflow.table.columns.conversion import convert
 from pyflow.table.columns.nodes import Alias, Field, Node, WindowProperty
 from pyflow.table.relations import sources
 from pyflow.table.relations.projection import nodes_of, project
+from pyflow.table.relations.streams import upserts as streams
 from pyflow.table.relations.tables import fits, shaped
 from pyflow.table.schema import Schema, UnresolvedMetadataColumn, UnresolvedPhysicalColumn
 from pyflow.types.data_types import DataTypes
@@ -36,6 +40,7 @@ from pyflow.types.logical_types import DataType, RowField, RowType
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
+    from pyflow.table.changelog_mode import ChangelogMode
     from pyflow.table.context import TableContext
 
 _NAME = "of a data stream"
@@ -99,7 +104,7 @@ def _row_of(data_type: DataType) -> RowType:
 
 
 def relation_of_changes(
-    stream: DataStream, schema: Schema | None, context: TableContext
+    stream: DataStream, schema: Schema | None, mode: ChangelogMode | None, context: TableContext
 ) -> Relation:
     """Return the relation of a stream of rows that are changes, by their RowKind.
 
@@ -109,6 +114,8 @@ def relation_of_changes(
         Its elements are rows.
     schema
         Which may convert columns, leave some out and add others.
+    mode
+        Whether rows before updates come, too; they do by default.
     context
         Where the table belongs.
     """
@@ -121,7 +128,30 @@ def relation_of_changes(
     kind = column(KIND_COLUMN).cast("tinyint").alias(KIND)
     frame = rows.frame.select(*rows.columns, kind, places(rows.frame).alias(SEQUENCE))
     changes = replace(rows, frame=frame, updating=True)
+    kinds = set() if mode is None else mode.kinds
+    if RowKind.UPDATE_AFTER in kinds and RowKind.UPDATE_BEFORE not in kinds:
+        changes = _changes_of_upserts(changes, schema, context)
     return changes if schema is None else _with_schema(changes, schema, context)
+
+
+def _changes_of_upserts(
+    upserts: Relation, schema: Schema | None, context: TableContext
+) -> Relation:
+    """Return all changes of a stream of which the newest row of each key comes."""
+    key = () if schema is None or schema.key is None else schema.key.columns
+    if not key or not {*key} <= {*upserts.names}:
+        raise TableException(
+            "A changelog stream without rows before updates needs a schema whose primary key is "
+            f"fields of its rows, which are: {', '.join(upserts.names)}."
+        )
+    keys = [each for each in upserts.fields if each[0] in key]
+    values = [each for each in upserts.fields if each[0] not in key]
+    deleted = column(KIND).isin(UPDATE_BEFORE, DELETE)
+    if upserts.unbounded:
+        frame = streams.changes_of_upserts(upserts.frame, keys, values, deleted, context)
+    else:
+        frame = changes_of_values(upserts.frame, key, values, deleted)
+    return replace(upserts, frame=frame, key=tuple(key))
 
 
 def source_of(relation: Relation, may_change: bool) -> ColumnsSource:
@@ -184,7 +214,8 @@ def _with_schema(relation: Relation, schema: Schema, context: TableContext) -> R
     columns = [
         convert(column(name), own[name], data_type).alias(name) for name, data_type in fields
     ]
-    typed = replace(relation, frame=relation.frame.select(*columns), fields=fields)
+    frame = relation.frame.select(*columns, *relation.changes)
+    typed = replace(relation, frame=frame, fields=fields)
     return shaped(typed, schema, _NAME, context)
 
 

@@ -8,7 +8,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.connector.catalog.{SupportsRead, Table, TableCapability, TableProvider}
 import org.apache.spark.sql.connector.expressions.Transform
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReaderFactory, Scan, ScanBuilder}
-import org.apache.spark.sql.connector.read.streaming.{MicroBatchStream, Offset, ReadLimit, SupportsAdmissionControl}
+import org.apache.spark.sql.connector.read.streaming.{MicroBatchStream, Offset, PartitionOffset, ReadLimit, SupportsAdmissionControl, SupportsRealTimeMode}
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
@@ -20,6 +20,9 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
  * processing time. With this source a query needs none of the latter: tasks of each batch report the
  * earliest timer that the batch has not reached ([[TickSource.report]]), and the source has a new
  * offset when it is due.
+ *
+ * In real-time mode batches follow each other anyway; the source is there so that a query can go on
+ * from the same checkpoint with and without the mode.
  *
  * A query that goes on from a checkpoint knows of no timers yet, nor whether the watermark has passed
  * something. So it has a new offset then, too. The offset is the number of batches that the source has
@@ -90,7 +93,8 @@ object TickSource {
   /** @param goesOn whether the query has had batches when it starts */
   private class Ticks(query: Option[String], goesOn: Boolean)
     extends MicroBatchStream
-    with SupportsAdmissionControl {
+    with SupportsAdmissionControl
+    with SupportsRealTimeMode {
     private var reached = Option.empty[Tick]
 
     // What is known of timers is what the tasks of this batch have reported.
@@ -126,6 +130,15 @@ object TickSource {
 
     override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] =
       Array.empty
+
+    override def planInputPartitions(start: Offset): Array[InputPartition] = {
+      reached = Some(start.asInstanceOf[Tick])
+      Array.empty
+    }
+
+    /** A batch of real-time mode ends by itself, and is not run for timers. */
+    override def mergeOffsets(offsets: Array[PartitionOffset]): Offset =
+      reached.getOrElse(initialOffset)
 
     override def createReaderFactory: PartitionReaderFactory =
       _ => throw new UnsupportedOperationException("there are no partitions")

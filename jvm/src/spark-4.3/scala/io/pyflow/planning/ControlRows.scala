@@ -6,19 +6,23 @@ import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySpa
 
 import io.pyflow.execution.state.ControlRowsExec
 
-/** Puts [[ControlRowsExec]] below the operators of data streams that keep state, in both modes. */
+/** Puts the rows of [[ControlRowsExec]] below the operators of data streams that keep state. */
 object ControlRows extends ColumnarRule {
   override def preColumnarTransitions: Rule[SparkPlan] = Planned
 
   private object Planned extends Rule[SparkPlan] {
     override def apply(plan: SparkPlan): SparkPlan = plan.transform {
       case stateful: TransformWithStateInPySparkExec if hasControlRows(stateful) =>
-        stateful.copy(child = ControlRowsExec(stateful.child))
+        val child = stateful.child
+        val rows =
+          if (RealTimeScan.isBelow(child)) ControlRowsExec.ofSpark(child)
+          else ControlRowsExec(child)
+        stateful.copy(child = rows)
     }
   }
 
   private def hasControlRows(stateful: TransformWithStateInPySparkExec): Boolean =
     stateful.isStreaming &&
       stateful.groupingAttributes.headOption.exists(_.name == ControlRowsExec.Target) &&
-      !stateful.child.isInstanceOf[ControlRowsExec]
+      !ControlRowsExec.isIn(stateful.child)
 }

@@ -2,9 +2,12 @@ package io.pyflow.execution.state
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Literal, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, GetStructField, Literal, SortOrder, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
-import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.execution.{DeserializeToObjectExec, MapPartitionsExec, ProjectExec, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.pyflow.RowItself
+import org.apache.spark.sql.types.DataType
 
 /**
  * The rows of each partition between two rows of this operator's own: one before and one after them, in
@@ -24,15 +27,9 @@ case class ControlRowsExec(child: SparkPlan) extends UnaryExecNode {
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val columns = output.map(column => (column.name == ControlRowsExec.Target, column.dataType))
+    val around = ControlRows(output)
     child.execute().mapPartitions { rows =>
-      def control(number: Int): Iterator[InternalRow] = {
-        val values = columns.map { case (isTarget, dataType) =>
-          if (isTarget) Literal(number) else Literal.default(dataType)
-        }
-        Iterator.single(UnsafeProjection.create(values).apply(InternalRow.empty))
-      }
-      control(ControlRowsExec.First) ++ rows ++ control(ControlRowsExec.Last)
+      around(rows).asInstanceOf[Iterator[InternalRow]]
     }
   }
 
@@ -42,9 +39,52 @@ case class ControlRowsExec(child: SparkPlan) extends UnaryExecNode {
 
 object ControlRowsExec {
   // Numbers of pyflow/datastream/runtime/keyed_stage.py.
-  private val First = Int.MinValue
-  private val Last = Int.MaxValue
+  private[state] val First = Int.MinValue
+  private[state] val Last = Int.MaxValue
 
   /** The first grouping column of operators that get such rows. */
   val Target = "pyflow_target"
+
+  /** The same by operators of Spark's own, which are all that it allows in real-time mode. */
+  def ofSpark(child: SparkPlan): SparkPlan = {
+    val row = AttributeReference("row", RowItself.dataType, nullable = false)()
+    val made =
+      AttributeReference("made", DataTypeUtils.fromAttributes(child.output), nullable = false)()
+    val columns = child.output.zipWithIndex.map { case (column, i) =>
+      Alias(GetStructField(made, i), column.name)(
+        column.exprId,
+        column.qualifier,
+        Some(column.metadata))
+    }
+    val rows = DeserializeToObjectExec(RowItself, row, child)
+    ProjectExec(columns, MapPartitionsExec(ControlRows(child.output), made, rows))
+  }
+
+  /** Whether a plan has such rows already. */
+  def isIn(plan: SparkPlan): Boolean = plan match {
+    case _: ControlRowsExec => true
+    case ProjectExec(_, MapPartitionsExec(_: ControlRows, _, _)) => true
+    case _ => false
+  }
+}
+
+/** @param columns whether each is the target, and its type */
+private[state] class ControlRows(columns: Seq[(Boolean, DataType)])
+  extends (Iterator[Any] => Iterator[Any])
+  with Serializable {
+
+  def apply(rows: Iterator[Any]): Iterator[Any] =
+    row(ControlRowsExec.First) ++ rows ++ row(ControlRowsExec.Last)
+
+  private def row(target: Int): Iterator[InternalRow] = {
+    val values = columns.map { case (isTarget, dataType) =>
+      if (isTarget) Literal(target) else Literal.default(dataType)
+    }
+    Iterator.single(UnsafeProjection.create(values).apply(InternalRow.empty))
+  }
+}
+
+private[state] object ControlRows {
+  def apply(output: Seq[Attribute]): ControlRows =
+    new ControlRows(output.map(c => (c.name == ControlRowsExec.Target, c.dataType)))
 }

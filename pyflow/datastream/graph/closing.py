@@ -1,0 +1,105 @@
+"""The end of a job: its functions are closed in each Python where they are open.
+
+Tasks come to where there is room; a Python cannot be addressed. So tasks are run, as many at once
+as there are slots, until all executors have had one. In process mode they are run until no worker
+comes that has had none: an executor gives its idle workers tasks in turn. It has some of them for
+plain functions, and others for processors, which differ in a setting of tracebacks.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+
+from pyflow.datastream.graph.temporary_settings import temporary_settings
+from pyflow.datastream.runtime.errors import OperatorError
+from pyflow.datastream.runtime.life_cycle import close_job
+from pyflow.streaming.runtime.life_cycle import in_thread_mode
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["close_functions"]
+
+_EXECUTION_MODE = "spark.pyflow.execution-mode"
+_INTERPRETER = "spark.pyflow.interpreter"
+_SIMPLIFIED = "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled"
+_MODES = {"auto": ("thread", "process")}
+_ROUNDS = 10
+# A slot takes one task of a round where others are free.
+_TASK_SECONDS = 0.02
+
+
+def close_functions(session: SparkSession, job: str, mode: str, tasks: int) -> None:
+    """Close what is open of a job on all executors.
+
+    Parameters
+    ----------
+    session : SparkSession
+    job : str
+    mode : str
+        The execution mode that the job has run in.
+    tasks : int
+        How many there are at once.
+
+    Raises
+    ------
+    OperatorError
+        If a function fails in ``close()``; the others are closed.
+    """
+    rows = _closing(session, job, tasks)
+    errors: list[str] = []
+    for each in _MODES.get(mode, (mode,)):
+        for simplified in ("true", "false"):
+            settings = {_EXECUTION_MODE: each, _INTERPRETER: "shared", _SIMPLIFIED: simplified}
+            with temporary_settings(session, settings):
+                in_thread, found = _closed(session, rows)
+            errors += found
+            if in_thread:
+                break
+    if errors:
+        raise OperatorError(f"a function failed in close():\n{errors[0]}")
+
+
+def _closing(session: SparkSession, job: str, tasks: int) -> DataFrame:
+    """Return a row of each of some tasks, which close what is open where they run."""
+
+    def closed(_: int) -> tuple[str, bool, str | None]:
+        error = None
+        try:
+            close_job(job)
+        except Exception:
+            error = traceback.format_exc()
+        time.sleep(_TASK_SECONDS)
+        return f"{socket.gethostname()} {os.getpid()}", in_thread_mode(), error
+
+    returned = "python STRING, in_thread BOOLEAN, error STRING"
+    function = F.udf(closed, returned, useArrow=False).asNondeterministic()
+    return session.range(0, tasks, 1, tasks).select(function("id").alias("closed"))
+
+
+def _closed(session: SparkSession, rows: DataFrame) -> tuple[bool, list[str]]:
+    """Close what is open; return whether all was in thread mode, and the errors."""
+    met: set[str] = set()
+    errors: list[str] = []
+    in_thread = True
+    for _ in range(_ROUNDS):
+        found = [row.closed for row in rows.collect()]
+        errors += [each.error for each in found if each.error is not None]
+        in_thread = in_thread and all(each.in_thread for each in found)
+        before = len(met)
+        met.update(each.python for each in found)
+        if len(met) >= _executors(session) and (in_thread or len(met) == before):
+            break
+    return in_thread, errors
+
+
+def _executors(session: SparkSession) -> int:
+    """How many there are; in local mode the driver is one."""
+    of_jvm: Any = session.sparkContext._jsc
+    return max(int(of_jvm.sc().getExecutorMemoryStatus().size()) - 1, 1)
