@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -24,6 +26,7 @@ import sessions
 import stateful_streams
 from scripts.connector_jars import table_jars
 from scripts.kafka_broker import Broker, connector_jars
+from scripts.pyflink_examples import example_programs
 
 sys.path.insert(0, str(sessions.MODULES))
 
@@ -183,6 +186,15 @@ def spark(sessions_of_run: Sessions, pytestconfig: pytest.Config) -> Iterator[Sp
         session.sparkContext.cancelAllJobs()
     if sessions_of_run.is_alive():
         assert session.conf.getAll == before
+
+
+@pytest.fixture(scope="session")
+def pyflink_examples() -> Path:
+    """PyFlink's example programs; where they cannot be downloaded, their tests are skipped."""
+    try:
+        return example_programs()
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"PyFlink's example programs cannot be downloaded: {error}")
 
 
 @pytest.fixture

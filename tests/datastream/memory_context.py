@@ -133,6 +133,8 @@ class MemoryTimers:
     def register(self, is_event_time, time, namespace=b""):
         self.waiting[self.context.current_key].add((is_event_time, time, namespace))
 
+    register_for_function = register
+
     def delete(self, is_event_time, time, namespace=b""):
         self.waiting[self.context.current_key].discard((is_event_time, time, namespace))
 

@@ -102,7 +102,7 @@ def test_a_source_has_paths_unless_its_format_knows_them():
             CsvReaderFormat.for_schema(columns().build()),
             Types.ROW_NAMED(
                 ["id", "name", "ok", "list"],
-                [Types.INT(), Types.STRING(), Types.BOOLEAN(), Types.LIST(Types.STRING())],
+                [Types.INT(), Types.STRING(), Types.BOOLEAN(), Types.OBJECT_ARRAY(Types.STRING())],
             ),
         ),
     ],

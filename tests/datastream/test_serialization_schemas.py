@@ -255,6 +255,7 @@ def test_bytes_are_bytes():
     schema = ByteArraySchema()
 
     assert schema.serialize(bytearray(b"ab")) == schema.deserialize(memoryview(b"ab")) == b"ab"
+    assert schema.deserialize(None) is None
 
 
 def test_a_field_s_bytes_are_those_of_the_row():

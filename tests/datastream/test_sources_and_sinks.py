@@ -190,10 +190,20 @@ def test_elements_are_made_without_end(environment):
     assert min(first) == 0
 
 
+def test_less_than_one_element_is_made_in_a_second(environment):
+    source = DataGeneratorSource(lambda number: number, rate=0.5)
+    stream = environment.from_source(source, WatermarkStrategy.no_watermarks(), "source")
+
+    with stream.execute_and_collect() as found:
+        times = [time.monotonic() for number in range(3) if next(found) == number]
+
+    assert times[2] - times[0] > 2.5
+
+
 def test_wrong_numbers_are_refused():
     with pytest.raises(ValueError, match="negative"):
         DataGeneratorSource(str, -1)
-    with pytest.raises(ValueError, match="rate"):
+    with pytest.raises(ValueError, match="rate must be positive"):
         DataGeneratorSource(str, rate=0)
 
 

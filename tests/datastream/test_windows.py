@@ -5,12 +5,11 @@ What is expected follows from how Flink's operator is defined, or was recorded o
 
 from __future__ import annotations
 
-import json
 import random
 from io import BytesIO
-from pathlib import Path
 
 import pytest
+import recordings
 from memory_context import MemoryContext
 from reference.window_cases import CASES, FUNCTIONS, api
 
@@ -73,7 +72,7 @@ from pyflow.datastream.window import (
     WindowAssigner,
 )
 
-RECORDED = json.loads(Path(__file__).with_name("reference").joinpath("windows.json").read_text())
+RECORDED = recordings.load("datastream/windows")
 
 LATE = OutputTag("late", Types.PICKLED_BYTE_ARRAY())
 

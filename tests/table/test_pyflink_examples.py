@@ -1,14 +1,9 @@
-"""PyFlink's own example programs run after their imports have been replaced.
-
-PYFLINK_HOME is the directory of an installed package ``pyflink``; the programs are read there.
-"""
+"""PyFlink's own example programs run after their imports have been replaced."""
 
 from __future__ import annotations
 
-import os
 import re
 import threading
-from pathlib import Path
 
 import pytest
 import recordings
@@ -20,20 +15,22 @@ from sessions import wait_until
 RECORDED = recordings.load("example_programs")
 
 
-def replaced(file):
-    """What a program defines, with ``pyflow`` in place of ``pyflink``."""
-    home = os.environ.get("PYFLINK_HOME")
-    if home is None:
-        pytest.skip("PYFLINK_HOME names no installed PyFlink")
-    text = (Path(home) / "examples" / "table" / file).read_text()
-    text = re.sub(r"\bpyflink\b", "pyflow", text)
-    program = {"__name__": "replaced_program"}
-    exec(compile(text, file, "exec"), program)
-    return program
+@pytest.fixture
+def replaced(pyflink_examples):
+    """What a program of a file defines, with ``pyflow`` in place of ``pyflink``."""
+
+    def program_of(file):
+        text = (pyflink_examples / "table" / file).read_text(encoding="utf-8")
+        text = re.sub(r"\bpyflink\b", "pyflow", text)
+        program = {"__name__": "replaced_program"}
+        exec(compile(text, file, "exec"), program)
+        return program
+
+    return program_of
 
 
 @pytest.mark.parametrize("name", RECORDED)
-def test_example_prints_the_same_tables(environment, capsys, name):
+def test_example_prints_the_same_tables(environment, replaced, capsys, name):
     file, function, arguments = EXAMPLES[name]
     program = replaced(file)
     environment()
@@ -47,14 +44,14 @@ def test_example_prints_the_same_tables(environment, capsys, name):
         assert settled(table[1:]) == settled(expected[1:])
 
 
-def test_rows_of_pandas_come_back(environment, capsys):
+def test_rows_of_pandas_come_back(environment, replaced, capsys):
     program = replaced("pandas/conversion_from_dataframe.py")
     environment()
     program["conversion_from_dataframe"]()
     assert "[1000 rows x 2 columns]" in capsys.readouterr().out
 
 
-def test_rows_of_asynchronous_functions(environment, capsys):
+def test_rows_of_asynchronous_functions(environment, replaced, capsys):
     """The rows are random; each has what the functions make of it."""
     program = replaced("async/async_scalar_function.py")
     environment()
@@ -69,7 +66,7 @@ def test_rows_of_asynchronous_functions(environment, capsys):
         assert all(re.fullmatch(form, row) for row in table[1:])
 
 
-def test_words_of_a_stream_without_end_are_counted(environment, spark, capsys):
+def test_words_of_a_stream_without_end_are_counted(environment, replaced, spark, capsys):
     program = replaced("streaming_word_count.py")
     environment()
     errors, printed = [], []

@@ -12,6 +12,7 @@ import recordings
 #: What this package does, by which a change of it is noticed.
 OURS = {"statement_calls"}
 NAMES = sorted({file.stem for file in recordings.HERE.glob("*.json")} - OURS)
+NAMES += sorted(f"datastream/{file.stem}" for file in recordings.DATASTREAM.glob("*.json"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -28,5 +29,6 @@ def test_each_recording_has_a_recorder():
 
 
 def test_each_recorder_is_a_part():
-    modules = {file.stem for file in recordings.HERE.glob("record_*.py")}
+    directories = (recordings.HERE, recordings.DATASTREAM)
+    modules = {file.stem for each in directories for file in each.glob("record_*.py")}
     assert {module for module, _ in record.PARTS.values()} == modules

@@ -7,7 +7,7 @@ import pytest
 from pyflow.common import Configuration, Row, RowKind, Types, WatermarkStrategy
 from pyflow.datastream import StreamExecutionEnvironment
 from pyflow.datastream.testing import TestStream
-from pyflow.table import DataTypes, StreamTableEnvironment
+from pyflow.table import ChangelogMode, DataTypes, Schema, StreamTableEnvironment
 from pyflow.table.expressions import col
 from pyflow.util.exceptions import TableException
 
@@ -105,9 +105,46 @@ def test_a_stream_of_changes_becomes_a_table(streams, tables):
     found = collected(
         tables.to_retract_stream(table.select(col("number").sum), Types.ROW([Types.INT()]))
     )
-    assert found[-1] == (True, Row(5))
+    assert found[-1] == (True, Row(f0=5))
 
 
 def test_a_stream_without_a_type_is_refused(streams, tables):
     with pytest.raises(TableException, match="has no type"):
         tables.from_data_stream(streams.from_collection(ROWS).map(lambda value: value))
+
+
+UPSERTS = [
+    Row.of_kind(RowKind.INSERT, "a", 12),
+    Row.of_kind(RowKind.INSERT, "b", 5),
+    Row.of_kind(RowKind.UPDATE_AFTER, "a", 100),
+    Row.of_kind(RowKind.INSERT, "c", 1),
+    Row.of_kind(RowKind.DELETE, "b", 5),
+]
+
+
+@pytest.mark.parametrize("is_bounded", [True, False])
+def test_the_newest_rows_of_keys_become_a_table(streams, tables, is_bounded):
+    ds = streams.from_collection(UPSERTS, PAIR)
+    if not is_bounded:
+        source = TestStream(PAIR).add_elements(UPSERTS[:2]).add_elements(UPSERTS[2:])
+        ds = streams.from_source(source, WatermarkStrategy.no_watermarks(), "test")
+    schema = Schema.new_builder().column("number", "BIGINT").column("name", "STRING")
+    table = tables.from_changelog_stream(
+        ds, schema.primary_key("name").build(), ChangelogMode.upsert()
+    )
+    sums = table.select(col("number").sum.alias("sum"), col("number").count.alias("rows"))
+    last = None
+    with sums.execute().collect() as rows:
+        for row in rows:
+            if row.get_row_kind() in (RowKind.INSERT, RowKind.UPDATE_AFTER):
+                last = tuple(row)
+            if last == (101, 2):
+                break
+    assert last == (101, 2)
+
+
+def test_changes_without_a_key_have_rows_before_updates(streams, tables):
+    with pytest.raises(TableException, match="primary key is fields of its rows"):
+        tables.from_changelog_stream(
+            streams.from_collection(UPSERTS, PAIR), None, ChangelogMode.upsert()
+        )

@@ -1,10 +1,10 @@
-"""Records what becomes of elements of declared types. Takes more than an hour.
+"""Records what becomes of elements of declared types. Takes an hour.
 
 An element leaves a function with an output type. Recorded is what the next Python function is given
 (``next``), what is printed (``printed``) and what `execute_and_collect` returns (``collected``), in
-each of PyFlink's execution modes; and the same of elements of a collection with a type
-(``collection``). PyFlink prints from the JVM, and what does not fit may end a process: the programs
-run in processes of their own, which write down what they have found.
+PyFlink's process mode; and what a function is given of elements of a collection (``collection``).
+PyFlink prints from the JVM, and what does not fit may end a process: the programs run in processes
+of their own, which write down what they have found.
 """
 
 from __future__ import annotations
@@ -21,9 +21,14 @@ from typing import Any
 import cloudpickle
 import recordings
 import stream_values
-from stream_values import CASES, names_of, shown
+from stream_values import CASES, OF_COLLECTIONS, names_of, shown
 
-MODES = ["process", "thread", "collection"]
+#: What is recorded, and of which types.
+PARTS = {"process": list(CASES), "collection": OF_COLLECTIONS}
+
+#: How many jobs a process runs for elements of collections: each leaves threads of PyFlink behind.
+JOBS = 8
+
 _PYTHON_ERROR = re.compile(r"^((?:\w+\.)*\w*(?:Error|Exception): .*)$", re.MULTILINE)
 _THREAD_ERROR = re.compile(r"PythonException: <class '(?:\w+\.)*(\w+)'>: (.*)")
 
@@ -46,10 +51,10 @@ def cause(error: BaseException) -> str:
 
 
 class Programs:
-    """Runs the programs of one mode, whose output is in a file."""
+    """Runs the programs of one part, whose output is in a file."""
 
-    def __init__(self, mode: str, output: str) -> None:
-        self.mode = mode
+    def __init__(self, part: str, output: str) -> None:
+        self.part = part
         self.output = Path(output).open(encoding="utf-8")  # noqa: SIM115
         self.names = names_of("pyflink")
 
@@ -59,12 +64,10 @@ class Programs:
 
         names, type_info = self.names, eval(type_text, self.names)
         settings = Configuration()
-        settings.set_string(
-            "python.execution-mode", "process" if self.mode == "collection" else self.mode
-        )
+        settings.set_string("python.execution-mode", "process")
         env = StreamExecutionEnvironment.get_execution_environment(settings)
         env.set_parallelism(1)
-        if self.mode == "collection":
+        if self.part == "collection":
             elements = [eval(value, names) for value in values]
             return env, env.from_collection(elements, type_info)
 
@@ -162,32 +165,41 @@ class Programs:
         found = self.attempt(self.executed, type_text, [value], ["printed"])
         return found if isinstance(found, str) else found["printed"][0]
 
+    def following(self, type_text: str, value: str) -> str:
+        found = self.attempt(self.executed, type_text, [value], ["next"])
+        return found if isinstance(found, str) else found["next"][0]
+
     def alone(self, type_text: str, value: str, printed: str) -> dict[str, str]:
         """Return the answers of a value, of which some may be errors."""
-        following = self.attempt(self.executed, type_text, [value], ["next"])
         collected = self.attempt(self.collected, type_text, [value])
         return {
-            "next": following if isinstance(following, str) else following["next"][0],
+            "next": self.following(type_text, value),
             "printed": printed,
             "collected": collected if isinstance(collected, str) else collected[0],
         }
 
 
-def run(mode: str, wanted: list[tuple[str, list[str]]], found: str, output: str) -> None:
+def run(part: str, wanted: list[tuple[str, list[str]]], found: str, output: str) -> None:
     os.dup2(os.open(output, os.O_WRONLY | os.O_APPEND), 1)
     cloudpickle.register_pickle_by_value(stream_values)
-    programs = Programs(mode, output)
+    programs = Programs(part, output)
     with open(found, "a", encoding="utf-8") as notes:
 
         def note(*entry: Any) -> None:
             notes.write(json.dumps(entry, ensure_ascii=True) + "\n")
             notes.flush()
 
+        if part == "collection":
+            for type_text, value in [(t, v) for t, values in wanted for v in values][:JOBS]:
+                note(type_text, value, "begun")
+                note(type_text, value, {"next": programs.following(type_text, value)})
+                print(part, type_text, value, file=sys.stderr, flush=True)
+            # What PyFlink has left behind may never end.
+            os._exit(0)
         for type_text, values in wanted:
             note(type_text, None, "together")
-            if mode == "process":
-                errors = programs.not_encoded(type_text, values, note)
-                values = [value for value in values if value not in errors]
+            errors = programs.not_encoded(type_text, values, note)
+            values = [value for value in values if value not in errors]
             # Of the types whose values all are encoded, None is what most often fails later.
             for alone in ([], ["None"]):
                 fitting = [value for value in values if value not in alone]
@@ -198,7 +210,7 @@ def run(mode: str, wanted: list[tuple[str, list[str]]], found: str, output: str)
             answers = {**(answers or {}), **apart(programs, type_text, values, note)}
             for value, answer in answers.items():
                 note(type_text, value, answer)
-            print(mode, type_text, len(values), file=sys.stderr, flush=True)
+            print(part, type_text, len(values), file=sys.stderr, flush=True)
 
 
 def apart(programs: Programs, type_text: str, values: list[str], note: Any) -> dict[str, Any]:
@@ -222,7 +234,7 @@ def apart(programs: Programs, type_text: str, values: list[str], note: Any) -> d
     return answers
 
 
-def answers_of(mode: str, wanted: list[tuple[str, list[str]]]) -> dict[str, dict[str, Any]]:
+def answers_of(part: str, wanted: list[tuple[str, list[str]]]) -> dict[str, dict[str, Any]]:
     """Return the answers for types and values, in new processes whenever one has ended."""
     spawn = multiprocessing.get_context("spawn")
     answers: dict[str, dict[str, Any]] = {type_text: {} for type_text, _ in wanted}
@@ -237,15 +249,15 @@ def answers_of(mode: str, wanted: list[tuple[str, list[str]]]) -> dict[str, dict
                 for type_text, values in wanted
             ]
             # What ends a process together is asked for alone.
-            parts = [
-                (type_text, part)
+            steps = [
+                (type_text, step)
                 for type_text, values in left
-                for part in ([[v] for v in values] if type_text in alone else [values])
-                if part
+                for step in ([[v] for v in values] if type_text in alone else [values])
+                if step
             ]
-            if not parts:
+            if not steps:
                 return answers
-            process = spawn.Process(target=run, args=(mode, parts, found, output))
+            process = spawn.Process(target=run, args=(part, steps, found, output))
             process.start()
             process.join()
             lines = Path(found).read_text(encoding="utf-8").splitlines()
@@ -264,14 +276,14 @@ def answers_of(mode: str, wanted: list[tuple[str, list[str]]]) -> dict[str, dict
 
 def record(only: list[str]) -> None:
     recorded = recordings.known("datastream/values", {})
-    modes = [mode for mode in MODES if not only or mode in only] or MODES
-    types = [each for each in only if each in CASES] or list(CASES)
-    for mode in modes:
+    for part, types in PARTS.items():
+        if only and part not in only:
+            continue
         for place in range(0, len(types), 10):
             wanted = [(each, CASES[each]) for each in types[place : place + 10]]
-            for type_text, answers in answers_of(mode, wanted).items():
+            for type_text, answers in answers_of(part, wanted).items():
                 of_type = recorded.setdefault(type_text, {})
                 for value in CASES[type_text]:
-                    of_type.setdefault(value, {})[mode] = answers[value]
+                    of_type.setdefault(value, {})[part] = answers[value]
             # What was recorded before an interruption stays.
             recordings.write("datastream/values", recorded)

@@ -6,11 +6,12 @@ those of Flink's Java operator in neither of PyFlink's execution modes.
 
 from __future__ import annotations
 
-import json
 import sys
-from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
+import cloudpickle
+import recordings
+from job_processes import JOBS, answers_of
 from pyflink.common import Configuration, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
 from pyflink.datastream import StreamExecutionEnvironment
@@ -51,14 +52,26 @@ def results(case: Case) -> list[str]:
         return sorted(found)
 
 
-if __name__ == "__main__":
-    target = Path(__file__).with_name("windows.json")
-    recorded = json.loads(target.read_text()) if target.exists() else {}
-    for name in sys.argv[1:] or CASES:
-        try:
-            recorded[name] = results(CASES[name])
-        except Exception as error:
-            print(name, str(error)[-1500:])
-            continue
-        print(name, len(recorded[name]), flush=True)
-        target.write_text(json.dumps(recorded, indent=1, sort_keys=True) + "\n")
+def answer_of(name: str, output: TextIO) -> Any:
+    """Return the results of a case, or an error."""
+    # What runs the functions cannot import these modules.
+    for module in (__name__, "window_cases"):
+        cloudpickle.register_pickle_by_value(sys.modules[module])
+    try:
+        return results(CASES[name])
+    except Exception as error:
+        return {"error": str(error)[-1500:]}
+
+
+def record(only: list[str]) -> None:
+    recorded = recordings.known("datastream/windows", {})
+    names = only or list(CASES)
+    for place in range(0, len(names), JOBS):
+        step = names[place : place + JOBS]
+        answers = answers_of(answer_of, step)
+        failed = [each for each in zip(step, answers) if isinstance(each[1], dict)]
+        if failed:
+            raise RuntimeError(f"not recorded: {failed}")
+        recorded.update(zip(step, answers))
+        # What was recorded before an interruption stays.
+        recordings.write("datastream/windows", dict(sorted(recorded.items())))

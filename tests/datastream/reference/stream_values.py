@@ -263,6 +263,13 @@ CASES: dict[str, list[str]] = {
     "EXTERNAL": ["Row(1, 'a')", "(1, 'a')"],
 }
 
+#: Types for whose elements collections may have something else.
+OF_COLLECTIONS = [
+    "Types.ROW([Types.INT(), Types.STRING()])",
+    "Types.ROW_NAMED(['a', 'b'], [Types.INT(), Types.STRING()])",
+    "Types.TUPLE([Types.INT(), Types.STRING()])",
+]
+
 
 def names_of(package: str) -> dict[str, Any]:
     """Return what types and values name, of PyFlink or PyFlow."""

@@ -40,6 +40,8 @@ PARTS = {
     "nexmark": ("record_nexmark", ["nexmark"]),
     "changes": ("record_changes", ["change_queries"]),
     "upserts": ("record_upserts", ["upserts"]),
+    "windows": ("record_windows", ["datastream/windows"]),
+    "row_schemas": ("record_row_schemas", ["datastream/row_schemas"]),
     "stream_values": ("record_stream_values", ["datastream/values"]),
     "stream_programs": ("record_stream_programs", ["datastream/programs"]),
     "stream_examples": ("record_stream_examples", ["datastream/examples"]),
