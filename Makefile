@@ -7,6 +7,9 @@
 #   make cdn-access-log
 #                 count accesses per province from Kafka into MariaDB by examples/cdn_access_log,
 #                 with a page that shows it, until Ctrl-C; OPTIONS="--seconds 60", "--fresh"
+#   make page-visits
+#                 make visits of page views from Kafka by examples/page_visits, with a live view in
+#                 the terminal, until Ctrl-C; OPTIONS="--seconds 60", "--fresh"
 #   make check    set everything up, check style and types, run the unit tests and a slice of the rest
 #   make test     set everything up, check style and types and run the tests
 #   make test-all the same in full and on every Python (two hours on two idle cores)
@@ -72,7 +75,7 @@ endif
 ifneq (,$(filter check sanitize fuzz,$(MAKECMDGOALS)))
   purposes := run test lint
 endif
-ifneq (,$(filter fraud-scoring cdn-access-log,$(MAKECMDGOALS)))
+ifneq (,$(filter fraud-scoring cdn-access-log page-visits,$(MAKECMDGOALS)))
   purposes := run test
 endif
 ifneq (,$(filter test,$(MAKECMDGOALS)))
@@ -85,8 +88,8 @@ ifneq (,$(filter test-all bench soak,$(MAKECMDGOALS)))
   purposes := --pythons all run test lint
 endif
 
-.PHONY: demo fraud-scoring cdn-access-log check test test-on test-all sanitize fuzz bench bench-latency kafka soak \
-  build dist lint format record docs doctor data clean set-up python
+.PHONY: demo fraud-scoring cdn-access-log page-visits check test test-on test-all sanitize fuzz bench \
+  bench-latency kafka soak build dist lint format record docs doctor data clean set-up python
 
 demo: build data
 	$(python) examples/flights.py
@@ -96,6 +99,9 @@ fraud-scoring: build build/kafka.stamp
 
 cdn-access-log: build build/kafka.stamp
 	$(python) examples/cdn_access_log/main.py $(OPTIONS)
+
+page-visits: build build/kafka.stamp
+	$(python) examples/page_visits/main.py $(OPTIONS)
 
 check: lint build
 	$(gradle) test

@@ -25,10 +25,10 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 
+from benchmarks.beside_pyflink import PYFLINK, pyflink_python
 from benchmarks.machine import describe_machine
 from benchmarks.page import REPOSITORY, Page
 from benchmarks.report import table
-from benchmarks.table_api import PYFLINK, pyflink_python
 from benchmarks.table_statements import FIRST, STATEMENTS
 
 PACKAGES = {"pyflow": "PyFlow", "pyflink": "PyFlink"}
