@@ -17,7 +17,7 @@ from benchmarks.topics import Topic
 MONITOR = "monitor"
 _PAGES = ("/", "/search", "/news", "/product/tea", "/product/cup", "/basket", "/help")
 _WEIGHTS = (8, 6, 4, 4, 3, 2, 1)
-_USERS = 500
+_USERS = 5_000
 _OFFLINE = 0.04
 
 
@@ -53,7 +53,7 @@ def visit(draw: random.Random, start: int) -> list[tuple[int, View]]:
     start
         When the visit begins, in milliseconds.
     """
-    user, at, found = f"user {draw.randrange(_USERS):03d}", start, []
+    user, at, found = f"user {draw.randrange(_USERS):04d}", start, []
     for _ in range(draw.randint(1, 8)):
         (page,) = draw.choices(_PAGES, _WEIGHTS)
         view = View(f"{draw.getrandbits(64):016x}", user, page, at)

@@ -22,8 +22,14 @@ __all__ = ["local_rows"]
 _ended: deque[tuple[SparkContext, str]] = deque()
 
 
-def local_rows(frame: DataFrame) -> Iterator[SparkRow]:
+def local_rows(frame: DataFrame, prefetches: bool = False) -> Iterator[SparkRow]:
     """Yield the rows of a frame, a partition in memory at a time.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    prefetches : bool
+        Whether the next partition is computed meanwhile.
 
     Raises
     ------
@@ -33,7 +39,7 @@ def local_rows(frame: DataFrame) -> Iterator[SparkRow]:
     """
     if not hasattr(frame, "_jdf"):
         # Spark Connect raises the errors of its server as they are.
-        yield from frame.toLocalIterator()
+        yield from frame.toLocalIterator(prefetches)
         return
     from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
@@ -42,7 +48,7 @@ def local_rows(frame: DataFrame) -> Iterator[SparkRow]:
     tag = f"rows-{uuid.uuid4()}"
     context.addJobTag(tag)
     try:
-        rows = frame.toLocalIterator()
+        rows = frame.toLocalIterator(prefetches)
     finally:
         context.removeJobTag(tag)
     try:

@@ -437,7 +437,7 @@ def values_of(outputs: tuple[Output, ...], number: int, context: Context) -> Dat
 
 def _take(frame: DataFrame, sinks: dict[int, Any]) -> None:
     """Give rows to sinks in the program's own process, as they come."""
-    for target, key, value in local_rows(frame):
+    for target, key, value in local_rows(frame, prefetches=True):
         sinks[target].take(bytes(value), int(key))
     for sink in sinks.values():
         sink.flush()
