@@ -229,8 +229,12 @@ def advantage(raw: dict[str, Any], case: str) -> float:
     return best / seconds(raw, case, "pyflow", "thread")
 
 
+def _measured(raw: dict[str, Any], cases: Mapping[str, Case]) -> list[Case]:
+    return [case for name, case in cases.items() if name in raw["rows"]]
+
+
 def body(raw: dict[str, Any], cases: Mapping[str, Case], name: str) -> Iterator[str]:
-    """Yield the table of all cases, and the plot of a name."""
+    """Yield the table of all cases that have been measured, and the plot of a name."""
     yield from table(
         ("job", "rows", *SYSTEMS.values(), "PyFlink's best ÷ PyFlow, thread mode"),
         (
@@ -240,7 +244,7 @@ def body(raw: dict[str, Any], cases: Mapping[str, Case], name: str) -> Iterator[
                 *(f"{seconds(raw, case.name, *system):.2f} s" for system in SYSTEMS),
                 f"{advantage(raw, case.name):.1f}x",
             ]
-            for case in cases.values()
+            for case in _measured(raw, cases)
         ),
     )
     yield f"![seconds of each job]({name}.png)"
@@ -250,11 +254,12 @@ def body(raw: dict[str, Any], cases: Mapping[str, Case], name: str) -> Iterator[
 def draw(raw: dict[str, Any], path: Path, cases: Mapping[str, Case]) -> None:
     """Draw the seconds of each job, by system."""
     columns = 3
-    rows = -(-len(cases) // columns)
+    measured = _measured(raw, cases)
+    rows = -(-len(measured) // columns)
     figure, panels = plt.subplots(rows, columns, figsize=(12, 2.7 * rows), layout="constrained")
-    for axes in panels.flat[len(cases) :]:
+    for axes in panels.flat[len(measured) :]:
         axes.set_axis_off()
-    for axes, case in zip(panels.flat, cases.values()):
+    for axes, case in zip(panels.flat, measured):
         for place, system in enumerate(SYSTEMS):
             took = seconds(raw, case.name, *system)
             axes.barh(place, took, color=_COLOURS[place])

@@ -40,11 +40,11 @@ CASES = {
         StreamCase("json-100", "JSON of 100 B", 1_000_000),
         StreamCase("json-1k", "JSON of 1 kB", 300_000),
         StreamCase("json-100k", "JSON of 100 kB", 5_000),
-        StreamCase("words", "word count, ten words of an element", 200_000),
-        StreamCase("counter", f"keyed state, {KEYS:,} keys", 1_000_000),
-        StreamCase("sliding", "sliding windows with an aggregate, 1,000 keys", 500_000),
-        StreamCase("sessions", "session windows, 1,000 keys", 500_000),
-        StreamCase("connected", "connected streams with state, 10,000 keys", 500_000),
+        StreamCase("words", "word count, ten words of an element", 50_000),
+        StreamCase("counter", f"keyed state, {KEYS:,} keys", 200_000),
+        StreamCase("sliding", "sliding windows with an aggregate, 1,000 keys", 100_000),
+        StreamCase("sessions", "session windows, 1,000 keys", 100_000),
+        StreamCase("connected", "connected streams with state, 10,000 keys", 100_000),
     )
 }
 
