@@ -256,7 +256,7 @@ class _Running:
                 assert sink.sink is not None
                 sink.sink.write(query.rows_of(sink, frame), self._context, batch)
             if here:
-                _take(query.values_of(frame), here)
+                _take(query.values_of(frame), here, prefetches=batch is None)
         finally:
             if is_kept:
                 frame.unpersist()
@@ -435,9 +435,9 @@ def values_of(outputs: tuple[Output, ...], number: int, context: Context) -> Dat
     return frame
 
 
-def _take(frame: DataFrame, sinks: dict[int, Any]) -> None:
+def _take(frame: DataFrame, sinks: dict[int, Any], prefetches: bool) -> None:
     """Give rows to sinks in the program's own process, as they come."""
-    for target, key, value in local_rows(frame, prefetches=True):
+    for target, key, value in local_rows(frame, prefetches):
         sinks[target].take(bytes(value), int(key))
     for sink in sinks.values():
         sink.flush()
