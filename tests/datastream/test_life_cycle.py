@@ -307,23 +307,16 @@ def windows(ds, file, failing):
     return made.map(Mapped(file, "c")), ["c", "key", "reduce"]
 
 
-#: Known to fail on an idle machine, and to pass on a busy one.
-_KILLED = pytest.mark.xfail(
-    strict=False, reason="the worker of the stage before is sometimes gone with its functions open"
-)
-
-
 @pytest.mark.parametrize(
     ("program", "mode", "is_bounded"),
     [
         (chain, "thread", True),
         (chain, "process", True),
         (windows, "thread", True),
-        pytest.param(keyed, "process", False, marks=_KILLED),
+        (keyed, "process", False),
         *(
             pytest.param(*case, marks=pytest.mark.complete)
             for case in product((chain, keyed, windows), ("thread", "process"), (True, False))
-            if case != (keyed, "process", False)
         ),
     ],
 )

@@ -3,7 +3,8 @@
 Flink opens a function once for a subtask of a job; a task of Spark lasts a batch. So what has been
 opened stays in the Python that ran a subtask's batch, for its next one. It is closed, and opened
 anew, where that Python did not run the batch before to its end: another executor may have, or the
-batch was run again. What is open at the end of the job is closed then, and what a task gives back
+batch was run again. A worker process ends with a task that fails, and everything that waits in it
+is closed before. What is open at the end of the job is closed then, and what a task gives back
 later, when it does.
 """
 
@@ -16,7 +17,11 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol, TypeVar
 
-from pyflow.streaming.runtime.life_cycle import at_end_of_task, fail_task
+from pyflow.streaming.runtime.life_cycle import (
+    at_end_of_task,
+    before_failed_worker_ends,
+    fail_task,
+)
 
 __all__ = ["Opened", "close_all", "close_at_last", "close_job", "fail", "taken"]
 
@@ -60,7 +65,7 @@ def taken(job: str, stage: int, opened: Callable[[], _O]) -> _O:
     slot = (job, stage, task.partitionId())
     number = task.getLocalProperty(_BATCH)
     if number is None:
-        found = opened()
+        found = _opened(opened)
         at_end_of_task(found.close)
         return found
     batch = int(number)
@@ -69,7 +74,7 @@ def taken(job: str, stage: int, opened: Callable[[], _O]) -> _O:
     if known is not None and last != batch - 1:
         close_at_last(known)
         known = None
-    operators: _O = opened() if known is None else known  # type: ignore[assignment]
+    operators: _O = _opened(opened) if known is None else known  # type: ignore[assignment]
 
     def give_back() -> None:
         outdated: Opened | None = operators
@@ -93,6 +98,14 @@ def taken(job: str, stage: int, opened: Callable[[], _O]) -> _O:
     return operators
 
 
+def _opened(opened: Callable[[], _O]) -> _O:
+    try:
+        return opened()
+    except BaseException:
+        fail_task()
+        raise
+
+
 def fail(operators: Opened) -> None:
     """Have operators closed, rather than kept, as their task fails in them."""
     operators.failed = True
@@ -106,6 +119,18 @@ def close_job(job: str) -> None:
         slots = [slot for slot in _waiting if slot[0] == job]
         found = [_waiting.pop(slot)[0] for slot in slots]
     close_all(found)
+
+
+def _close_waiting() -> None:
+    """Close what waits for its next batch, of any job: it would be gone with the worker process."""
+    with _lock:
+        found = [operators for operators, _ in _waiting.values()]
+        _waiting.clear()
+    for each in found:
+        close_at_last(each)
+
+
+before_failed_worker_ends(_close_waiting)
 
 
 def close_all(opened: Iterable[Any]) -> None:

@@ -32,6 +32,7 @@ __all__ = [
     "OpenFunction",
     "TaskSettings",
     "at_end_of_task",
+    "before_failed_worker_ends",
     "fail_task",
     "in_thread_mode",
     "subtasks",
@@ -40,6 +41,9 @@ __all__ = [
 #: Local property of a task, with the number of its stage behind it, that says how many tasks the
 #: stage has: org.apache.spark.sql.pyflow.RunningTask sets it.
 SUBTASKS_PROPERTY = "pyflow.subtasks.of.stage."
+
+
+_before_end_of_worker: list[Callable[[], None]] = []
 
 
 class TaskSettings(NamedTuple):
@@ -168,10 +172,19 @@ def at_end_of_task(work: Callable[[], None], failed: Callable[[], None] | None =
         _closings().append(_AtEnd(work))
 
 
+def before_failed_worker_ends(work: Callable[[], None]) -> None:
+    """Do something in a worker process before it ends, as it does with a task that fails."""
+    _before_end_of_worker.append(work)
+
+
 def fail_task() -> None:
-    """Do in a worker process what is done at the end of its task, which fails."""
+    """Do in a worker process what is done at the end of its task, which fails, and at its own."""
+    if in_thread_mode():
+        return
     for closing in _closings():
         closing.close()
+    for work in _before_end_of_worker:
+        work()
 
 
 def subtasks() -> int | None:
