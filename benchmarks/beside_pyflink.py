@@ -1,11 +1,10 @@
 """Jobs that run in PyFlow and in PyFlink, in both execution modes of each, by turns.
 
-There are two slots. PyFlink is installed into an environment of its own, with Python 3.11, and its
-connector for Kafka comes through Gradle. A module of cases is a program that runs them in a
-package: ``python MODULE PACKAGE`` answers each line of its standard input, a JSON object with
-``case``, ``mode`` (``thread`` or ``process``), ``rows``, ``broker`` (the address of a Kafka broker)
-and ``jars`` (of its connector), with one that has ``seconds`` from the submission of the job to its
-end.
+There are two slots. PyFlink has the environment of ``make record``, and its connector for Kafka
+comes through Gradle. A module of cases is a program that runs them in a package: ``python MODULE
+PACKAGE`` answers each line of its standard input, a JSON object with ``case``, ``mode`` (``thread``
+or ``process``), ``rows``, ``broker`` (the address of a Kafka broker) and ``jars`` (of its
+connector), with one that has ``seconds`` from the submission of the job to its end.
 """
 
 from __future__ import annotations
@@ -33,6 +32,7 @@ from benchmarks.machine import describe_machine
 from benchmarks.page import REPOSITORY
 from benchmarks.report import table
 from scripts.kafka_broker import Broker, connector_jars
+from scripts.pyflink_examples import version
 
 __all__ = [
     "PYFLINK",
@@ -47,8 +47,7 @@ __all__ = [
     "seconds",
 ]
 
-PYFLINK = "2.3.0"
-_MINOR = "3.11"  # The newest that PyFlink has.
+PYFLINK = version()
 _WARM_UP = 0.05
 
 #: Package and mode, and how they are called.
@@ -132,21 +131,9 @@ class _Package:
 
 
 def pyflink_python() -> Path:
-    """Return the Python of an environment with PyFlink, which is made if there is none."""
-    environment = REPOSITORY / "build" / f"pyflink-{PYFLINK}"
-    python = environment / "bin" / "python"
-    if not (environment / "ready").exists():
-        print(f"installing apache-flink {PYFLINK} into {environment}", file=sys.stderr, flush=True)
-        found = (REPOSITORY / "build" / "pythons").read_text().splitlines()
-        base = next((line.split("\t")[1] for line in found if line.startswith(_MINOR)), None)
-        if base is None:
-            raise SystemExit(f"PyFlink {PYFLINK} needs Python {_MINOR}, which was not found")
-        subprocess.run([base, "-m", "venv", environment], check=True)
-        pip = [python, "-m", "pip", "install", "--quiet"]
-        # apache-beam, which PyFlink needs, imports pkg_resources.
-        subprocess.run([*pip, f"apache-flink=={PYFLINK}", "setuptools<81"], check=True)
-        (environment / "ready").touch()
-    return python
+    """Return the Python of the environment with PyFlink, which is made if there is none."""
+    subprocess.run([sys.executable, "scripts/set_up_pyflink.py"], cwd=REPOSITORY, check=True)
+    return REPOSITORY / ".venvs" / "pyflink" / "bin" / "python"
 
 
 def flink_connector() -> list[Path]:
@@ -176,7 +163,7 @@ def measure(
     raw: dict[str, Any] = {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "rounds": options.rounds,
-        "machine": {**describe_machine(), "PyFlink": f"{PYFLINK}, Python {_MINOR}"},
+        "machine": {**describe_machine(), "PyFlink": PYFLINK},
         "rows": {name: int(case.rows * options.scale) for name, case in cases.items()},
         "samples": [],
     }

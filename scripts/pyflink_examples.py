@@ -33,7 +33,7 @@ def example_programs() -> Path:
     subprocess.CalledProcessError
         If the wheel cannot be downloaded.
     """
-    kept = ROOT / "build" / f"pyflink-{version()}"
+    kept = ROOT / "build" / f"pyflink-examples-{version()}"
     if not kept.exists():
         kept.parent.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as directory:

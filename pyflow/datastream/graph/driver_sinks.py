@@ -54,7 +54,7 @@ class PrintSink(DriverSink):
     """Writes elements to the program's standard output.
 
     In Flink each task prints on its own machine; here the driver prints, so that the elements are
-    seen where the program runs.
+    seen where the program runs. In real-time mode tasks print, into the logs of executors.
 
     Parameters
     ----------
@@ -76,19 +76,20 @@ class PrintSink(DriverSink):
 
     def take(self, value: bytes, subtask: int) -> None:
         """Take an element."""
-        print(self.lines()(value, subtask), file=sys.stdout)
+        print(self.line(value, subtask), file=sys.stdout)
 
-    def lines(self) -> Callable[[bytes, int], str]:
-        """Return what makes a line of an encoded element and the number of its subtask."""
-        return _Lines(self._identifier, self._shows_subtask())
+    @functools.cached_property
+    def line(self) -> Callable[[bytes, int], str]:
+        """What makes a line of an encoded element and the number of its subtask."""
+        return _Line(self._identifier, self._shows_subtask())
 
     def flush(self) -> None:
-        """Write what has changed, and forget the key."""
+        """Write what has been printed."""
         sys.stdout.flush()
 
 
 @dataclass(frozen=True)
-class _Lines:
+class _Line:
     identifier: str
     shows_subtask: bool
 

@@ -286,19 +286,17 @@ class _Running:
         with temporary_settings(session, settings):
             self._ran_in = session.conf.get(_EXECUTION_MODE, None) or "process"
             # Spark runs all that there is as one batch where a source has more at any time.
-            is_real_time = real_time is not None
-            query = self._lowered(manifest, not self.ends(), is_real_time)
+            query = self._lowered(manifest, not self.ends(), real_time is not None)
             if checkpoint is not None:
                 checkpoint.write(manifest)
                 location = checkpoint.of_spark
             else:
                 location = self._temporary = tempfile.mkdtemp(prefix="pyflow-checkpoint-")
             only = query.sinks[0][0] if len(query.sinks) == 1 else None
-            # Spark's own sinks are started without a trigger, and such a query does not end.
             writer = None
             if real_time is not None:
                 writer = real_time.writer(query)
-            elif only is not None and not self.ends():
+            elif only is not None:
                 assert only.sink is not None
                 writer = only.sink.writer(query.rows_of(only, query.frame), self._context)
             if writer is None:

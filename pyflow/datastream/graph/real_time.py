@@ -18,6 +18,7 @@ from pyflow.datastream.connectors.kafka_sink import TopicSink
 from pyflow.datastream.graph.driver_sinks import PrintSink
 from pyflow.datastream.graph.transformations import SinkOf, SourceOf, Stateful
 from pyflow.datastream.runtime.asynchronous import AsyncOperator
+from pyflow.session.options import value_of
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class RealTime:
     @staticmethod
     def is_wanted(context: Context) -> bool:
         """Return whether the program asks for it."""
-        return bool(context.configuration.get_boolean(KEY, False))
+        return bool(value_of(context.configuration, KEY))
 
     def settings(self) -> dict[str, str]:
         """Return the settings of the session that the query is started with."""
@@ -113,7 +114,7 @@ class RealTime:
         if isinstance(first, PrintSink):
             rows = query.values_of(query.frame)
             printers: dict[int, Any] = {query.targets[each.number]: each.sink for each in sinks}
-            lines = {target: each.lines() for target, each in printers.items()}
+            lines = {target: each.line for target, each in printers.items()}
             writer = rows.writeStream.foreach(_Printing(lines))
         else:
             assert isinstance(first, TopicSink)
@@ -139,9 +140,8 @@ class RealTime:
         )
 
     def _interval_ms(self) -> int:
-        given = self._context.configuration.get_string(_INTERVAL, None)
-        asked = duration(given) if given else 0
-        asked = asked or _DEFAULT_MS
+        given = value_of(self._context.configuration, _INTERVAL)
+        asked = (given.to_millis() if given else 0) or _DEFAULT_MS
         least = duration(self._context.session.conf.get(_MIN, None) or f"{_MIN_MS} ms")
         if asked < least:
             _logger.warning(

@@ -95,21 +95,13 @@ private[planning] class StatefulOperator(
       initialStateDataAttrs = initialState.output,
       initialStateDeserializer = RowItself,
       initialState = operator.initialState)
-    ProjectExec(columnsOf(made), transform)
+    ProjectExec(StatefulOperator.columnsOf(made, output), transform)
   }
 
   /** A batch has none, which PySpark's operator takes for -1 and that for the JVM refuses. */
   private def watermark: Option[Long] =
     if (isStreaming) eventTimeWatermarkForEviction
     else Some(StatefulOperator.NoWatermark)
-
-  private def columnsOf(made: Attribute): Seq[NamedExpression] =
-    output.zipWithIndex.map { case (attribute, i) =>
-      Alias(GetStructField(made, i), attribute.name)(
-        attribute.exprId,
-        attribute.qualifier,
-        Some(attribute.metadata))
-    }
 
   private def processor(
       keySchema: StructType,
@@ -144,6 +136,15 @@ private[planning] class StatefulOperator(
 
 private[planning] object StatefulOperator {
   private val NoWatermark = -1L
+
+  /** The fields of a struct as the columns of an operator. */
+  def columnsOf(struct: Attribute, columns: Seq[Attribute]): Seq[NamedExpression] =
+    columns.zipWithIndex.map { case (column, i) =>
+      Alias(GetStructField(struct, i), column.name)(
+        column.exprId,
+        column.qualifier,
+        Some(column.metadata))
+    }
 
   def unapply(plan: SparkPlan): Option[StatefulOperator] = plan match {
     case stateful: TransformWithStateInPySparkExec =>

@@ -2,11 +2,9 @@ package io.pyflow.execution.state
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, GetStructField, Literal, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Literal, SortOrder, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
-import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.execution.{DeserializeToObjectExec, MapPartitionsExec, ProjectExec, SparkPlan, UnaryExecNode}
-import org.apache.spark.sql.pyflow.RowItself
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.types.DataType
 
 /**
@@ -27,9 +25,9 @@ case class ControlRowsExec(child: SparkPlan) extends UnaryExecNode {
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val around = ControlRows(output)
+    val withControlRows = WithControlRows(output)
     child.execute().mapPartitions { rows =>
-      around(rows).asInstanceOf[Iterator[InternalRow]]
+      withControlRows(rows).asInstanceOf[Iterator[InternalRow]]
     }
   }
 
@@ -44,36 +42,18 @@ object ControlRowsExec {
 
   /** The first grouping column of operators that get such rows. */
   val Target = "pyflow_target"
-
-  /** The same by operators of Spark's own, which are all that it allows in real-time mode. */
-  def ofSpark(child: SparkPlan): SparkPlan = {
-    val row = AttributeReference("row", RowItself.dataType, nullable = false)()
-    val made =
-      AttributeReference("made", DataTypeUtils.fromAttributes(child.output), nullable = false)()
-    val columns = child.output.zipWithIndex.map { case (column, i) =>
-      Alias(GetStructField(made, i), column.name)(
-        column.exprId,
-        column.qualifier,
-        Some(column.metadata))
-    }
-    val rows = DeserializeToObjectExec(RowItself, row, child)
-    ProjectExec(columns, MapPartitionsExec(ControlRows(child.output), made, rows))
-  }
-
-  /** Whether a plan has such rows already. */
-  def isIn(plan: SparkPlan): Boolean = plan match {
-    case _: ControlRowsExec => true
-    case ProjectExec(_, MapPartitionsExec(_: ControlRows, _, _)) => true
-    case _ => false
-  }
 }
 
-/** @param columns whether each is the target, and its type */
-private[state] class ControlRows(columns: Seq[(Boolean, DataType)])
+/**
+ * Puts the rows of [[ControlRowsExec]] around those of a partition.
+ *
+ * @param columns whether each is the target, and its type
+ */
+class WithControlRows private (columns: Seq[(Boolean, DataType)])
   extends (Iterator[Any] => Iterator[Any])
   with Serializable {
 
-  def apply(rows: Iterator[Any]): Iterator[Any] =
+  override def apply(rows: Iterator[Any]): Iterator[Any] =
     row(ControlRowsExec.First) ++ rows ++ row(ControlRowsExec.Last)
 
   private def row(target: Int): Iterator[InternalRow] = {
@@ -84,7 +64,7 @@ private[state] class ControlRows(columns: Seq[(Boolean, DataType)])
   }
 }
 
-private[state] object ControlRows {
-  def apply(output: Seq[Attribute]): ControlRows =
-    new ControlRows(output.map(c => (c.name == ControlRowsExec.Target, c.dataType)))
+object WithControlRows {
+  def apply(output: Seq[Attribute]): WithControlRows =
+    new WithControlRows(output.map(c => (c.name == ControlRowsExec.Target, c.dataType)))
 }
