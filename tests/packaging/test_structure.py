@@ -1,8 +1,9 @@
-"""What the sources of the jar may import from each other."""
+"""What the sources of the jar may import from each other, and how test files are named."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
@@ -91,3 +92,9 @@ def test_classes_in_spark_s_packages_are_bound_to_its_version(code):
     in_main = [path for path in code if path.startswith("main/") and "org/apache/spark" in path]
 
     assert in_main == []
+
+
+def test_test_files_have_names_of_their_own(root):
+    """Of two with one name, pytest imports the first and cannot collect the second."""
+    names = Counter(file.name for file in (root / "tests").rglob("test_*.py"))
+    assert [name for name, files in names.items() if files > 1] == []
