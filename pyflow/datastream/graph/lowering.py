@@ -36,18 +36,17 @@ from pyflow.datastream.graph.transformations import (
 )
 from pyflow.datastream.runtime.chain import Link, Node, Route, SinkRoute
 from pyflow.datastream.runtime.chained import AssignTimestamps
-from pyflow.datastream.runtime.keyed_stage import (
+from pyflow.datastream.runtime.keyed_stage import BoundedStage, KeyedStage
+from pyflow.datastream.runtime.real_time_stage import RealTimeStage
+from pyflow.datastream.runtime.reserved_keys import reserved_keys
+from pyflow.datastream.runtime.source_stage import SourceSpec, SourceStage
+from pyflow.datastream.runtime.stage import (
     LAST,
     WATERMARK_SHIFT,
-    BoundedStage,
-    KeyedStage,
     Stage,
     StageSpec,
     TargetSpec,
 )
-from pyflow.datastream.runtime.real_time_stage import RealTimeStage
-from pyflow.datastream.runtime.reserved_keys import reserved_keys
-from pyflow.datastream.runtime.source_stage import SourceSpec, SourceStage
 from pyflow.session.builder import INSTALL_STATE, import_state_messages
 from pyflow.streaming.runtime.timers import TimerReports
 from pyflow.util.exceptions import TableException

@@ -10,8 +10,8 @@ from pyspark import cloudpickle
 
 if TYPE_CHECKING:
     from pyflow.datastream.runtime.chain import Node
-    from pyflow.datastream.runtime.keyed_stage import StageSpec
     from pyflow.datastream.runtime.source_stage import SourceSpec
+    from pyflow.datastream.runtime.stage import StageSpec
 
 __all__ = ["UnpicklableFunctionError", "dumps", "pickled"]
 

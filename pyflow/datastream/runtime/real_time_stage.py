@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from pyflow.datastream.runtime.keyed_stage import Stage, StageSpec
+from pyflow.datastream.runtime.stage import Stage, StageSpec
 from pyflow.datastream.runtime.storage import ABSENT
 from pyflow.datastream.runtime.timers import EVENT_TIME, PROCESSING_TIME, Timer
 

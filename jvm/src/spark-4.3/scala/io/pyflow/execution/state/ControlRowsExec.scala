@@ -36,7 +36,7 @@ case class ControlRowsExec(child: SparkPlan) extends UnaryExecNode {
 }
 
 object ControlRowsExec {
-  // Numbers of pyflow/datastream/runtime/keyed_stage.py.
+  // Numbers of pyflow/datastream/runtime/stage.py.
   private[state] val First = Int.MinValue
   private[state] val Last = Int.MaxValue
 
