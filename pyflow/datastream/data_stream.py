@@ -487,7 +487,7 @@ class DataStream:
 
     def get_side_output(self, output_tag: OutputTag) -> DataStream:
         """Return the side output of a tag of the operator that the stream comes from."""
-        transformation = self._transformation
+        transformation = self._transformation.side_outputs_of or self._transformation
         transformation.tag_types[output_tag.tag_id] = _known(output_tag.type_info)
         return DataStream(self._environment, Output(transformation, output_tag.tag_id))
 

@@ -374,7 +374,9 @@ class StreamExecutionEnvironment:
         stream = self._from(source_name, source, type_info or source.produced_type())
         if watermark_strategy == WatermarkStrategy.no_watermarks():
             return stream
-        return stream.assign_timestamps_and_watermarks(watermark_strategy)
+        stamped = stream.assign_timestamps_and_watermarks(watermark_strategy)
+        stamped._transformation.side_outputs_of = stream._transformation
+        return stamped
 
     def add_source(
         self,
@@ -457,10 +459,15 @@ class StreamExecutionEnvironment:
     def _collected(
         self, job_name: str | None, made: SinkOf, sink: CollectSink
     ) -> CloseableIterator:
-        """Run the program with one sink more, whose elements are returned."""
-        sinks = [*self._sinks, made]
-        self._sinks = []
-        job = Program(sinks, self._context()).run(job_name or _JOB)
+        """Run what leads to one sink, whose elements are returned; as in Flink, others are not."""
+        others, self._sinks = self._sinks, []
+        if others:
+            _logger.warning(
+                "execute_and_collect() runs its own stream alone, and the next program begins "
+                "without what is written to %s: call execute() before it.",
+                ", ".join(f"'{each.name}'" for each in others),
+            )
+        job = Program([made], self._context(), others).run(job_name or _JOB)
         job.on_end(sink.end)
 
         def close() -> None:

@@ -26,6 +26,12 @@ class Context:
         The settings, by Flink's names.
     is_streaming : bool
         Whether queries run in streaming mode.
+
+    Attributes
+    ----------
+    has_open_functions : bool
+        Whether unbounded data streams have become tables, whose functions stay open until a query
+        ends.
     """
 
     def __init__(
@@ -34,6 +40,7 @@ class Context:
         self.session = session
         self.configuration = configuration
         self.is_streaming = is_streaming
+        self.has_open_functions = False
 
     def time_zone_name(self) -> str:
         """Return the name of the session's time zone, as it is set now."""

@@ -249,7 +249,7 @@ def executed(insertions: list[Insertion], context: TableContext) -> TableResult:
 
     if unbounded:
         queries = start_insertions(unbounded, context)
-        job = job_of(queries, context.session, before=work)
+        job = job_of(queries, context, before=work)
     else:
         job = Job(context.session, work)
     names = [insertion.name for insertion in insertions]

@@ -9,7 +9,7 @@ import pytest
 
 from pyflow.common import JobStatus, Row, Types, WatermarkStrategy
 from pyflow.common.serialization import ByteArraySchema, SimpleStringSchema
-from pyflow.datastream import KeyedProcessFunction
+from pyflow.datastream import KeyedProcessFunction, OutputTag
 from pyflow.datastream.connectors.kafka import (
     FlinkKafkaConsumer,
     FlinkKafkaProducer,
@@ -24,6 +24,7 @@ from pyflow.datastream.formats.json import (
     JsonRowSerializationSchema,
 )
 from pyflow.datastream.state import ValueStateDescriptor
+from pyflow.util.exceptions import TableException
 
 pytest.importorskip("confluent_kafka", reason="there is no Kafka client for this Python")
 
@@ -281,6 +282,38 @@ def test_records_without_values_are_left_out_or_errors(make_env, topics):
     assert b"none" in elements_of(make_env(), whole.set_bounded(LATEST).build())
     with pytest.raises(Exception, match=r"partition \d, offset \d.*it has no value"):
         elements_of(make_env(), source_of(source).set_bounded(LATEST).build())
+
+
+@pytest.mark.parametrize("strategy", [NOTHING, WatermarkStrategy.for_monotonous_timestamps()])
+def test_records_that_cannot_be_read_go_to_a_side_output(env, topics, strategy):
+    source, target = topics
+    sent(source, '{"key":"a","n":1}', '{"n":"x"}', '{"key":"a","n":2}', key="k")
+    tag = OutputTag("failed")
+    builder = source_of(source, READ_PAIRS).set_failed_records_output(tag)
+    stream = env.from_source(builder.set_unbounded(LATEST).build(), strategy, "topic")
+    failed = stream.get_side_output(tag).map(
+        lambda each: f"{each.record.offset} {each.record.key} {each.error}", Types.STRING()
+    )
+    failed.sink_to(sink_of(target))
+    stream.map(lambda row: f"{row.n}", Types.STRING()).sink_to(sink_of(target))
+    env.execute()
+
+    assert values_in(target) == [
+        "1",
+        "1 b'k' ValueError: Failed to deserialize JSON '{\"n\":\"x\"}': 'x' is no integer",
+        "2",
+    ]
+
+
+def test_a_side_output_of_failed_records_must_be_read(env, topics):
+    source, _ = topics
+    builder = source_of(source).set_failed_records_output(OutputTag("failed"))
+    env.from_source(builder.set_bounded(LATEST).build(), NOTHING, "topic").print()
+
+    with pytest.raises(TableException, match=r"nothing reads the side output .failed. of"):
+        env.execute()
+    with pytest.raises(TypeError, match="expected an OutputTag, got 'failed'"):
+        source_of(source).set_failed_records_output("failed")
 
 
 def test_an_unbounded_program_fails_at_a_record_that_it_cannot_read(env, topics):

@@ -35,6 +35,7 @@ from pyflow.datastream.window import TumblingEventTimeWindows
 from sessions import wait_until
 
 BATCH = "streaming.sql.batchId"
+QUERY = "sql.streaming.queryId"
 
 
 class Operators:
@@ -49,10 +50,11 @@ class Operators:
 
 
 class Job:
-    """Runs tasks of a job, and has all operators that they have opened."""
+    """Runs tasks of a job's query, and has all operators that they have opened."""
 
     def __init__(self):
         self.name = str(uuid.uuid4())
+        self.query = str(uuid.uuid4())
         self.opened = []
 
     def open(self):
@@ -71,7 +73,9 @@ class Job:
         """A task's context, with which it ends, and the operators that it runs with."""
         context = TaskContext._getOrCreate()
         context._partitionId = subtask
-        context._localProperties = {} if batch is None else {BATCH: str(batch)}
+        context._localProperties = {}
+        if batch is not None:
+            context._localProperties = {BATCH: str(batch), QUERY: self.query}
         try:
             return context, life_cycle.taken(self.name, stage, self.open)
         finally:
@@ -83,7 +87,7 @@ def job():
     made = Job()
     yield made
     TaskContext._setTaskContext(None)
-    life_cycle.close_job(made.name)
+    life_cycle.close_query(made.query)
 
 
 def test_operators_are_kept_from_batch_to_batch(job):
@@ -104,7 +108,17 @@ def test_jobs_do_not_share_operators(job):
     first = job.task(0)
     assert other.task(1) is not first
     assert job.task(1) is first
-    life_cycle.close_job(other.name)
+    life_cycle.close_query(other.query)
+
+
+def test_two_queries_of_a_job_do_not_share_operators(job):
+    first = job.task(0)
+    query, job.query = job.query, str(uuid.uuid4())
+    second = job.task(1)
+    life_cycle.close_query(job.query)
+    job.query = query
+    assert job.task(1) is first is not second
+    assert (first.closings, second.closings) == (0, 1)
 
 
 def test_a_query_may_begin_with_any_batch(job):
@@ -145,10 +159,10 @@ def test_operators_of_bounded_input_are_closed_with_their_task(job):
     assert [each.closings for each in job.opened] == [1, 1]
 
 
-def test_the_end_of_a_job_closes_what_is_open_of_it_once(job):
+def test_the_end_of_a_query_closes_what_is_open_of_it_once(job):
     first, second = job.task(0, subtask=0), job.task(0, subtask=1)
-    life_cycle.close_job(job.name)
-    life_cycle.close_job(job.name)
+    life_cycle.close_query(job.query)
+    life_cycle.close_query(job.query)
     assert (first.closings, second.closings) == (1, 1)
     assert job.task(1) is not first
 
@@ -165,9 +179,9 @@ def test_operators_that_cannot_be_opened_are_not_kept(job):
     assert len(job.opened) == 1
 
 
-def test_a_task_that_outlives_its_job_closes_its_operators(job):
+def test_a_task_that_outlives_its_query_closes_its_operators(job):
     context, taken = job.begin(0)
-    life_cycle.close_job(job.name)
+    life_cycle.close_query(job.query)
     assert taken.closings == 0
     del context
     assert taken.closings == 1
@@ -189,12 +203,12 @@ def test_outdated_operators_that_cannot_be_closed_are_no_matter(job, capsys):
     assert "An operator failed in close()" in capsys.readouterr().err
 
 
-def test_the_end_of_a_job_closes_all_and_says_what_failed(job):
+def test_the_end_of_a_query_closes_all_and_says_what_failed(job):
     opened = [job.task(0, subtask=number) for number in range(3)]
     for each in opened[:2]:
         each.cannot_close = True
     with pytest.raises(ValueError, match="wrong"):
-        life_cycle.close_job(job.name)
+        life_cycle.close_query(job.query)
     assert [each.closings for each in opened] == [1, 1, 1]
 
 

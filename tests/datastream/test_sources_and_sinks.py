@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import logging
 import sqlite3
 import time
 
@@ -241,3 +242,25 @@ def test_no_source_comes_after_an_unbounded_one():
 
     with pytest.raises(ValueError, match="need to be bounded"):
         builder.add_source(NumberSequenceSource(1, 2))
+
+
+def test_collecting_runs_its_own_stream_alone(env, capfd, caplog):
+    numbers = env.from_collection([1, 2], Types.INT())
+    numbers.print("printed")
+    with numbers.map(lambda number: number * 10).execute_and_collect() as found:
+        assert list(found) == [10, 20]
+    assert "begins without what is written to 'Print to Std. Out'" in caplog.text
+    with pytest.raises(RuntimeError, match="No operators defined"):
+        env.execute()
+    assert "printed" not in capfd.readouterr().out
+
+
+def test_hints_without_effect_are_logged(env, caplog):
+    caplog.set_level(logging.INFO, "pyflow.datastream.graph.hints")
+    ds = env.from_collection([1]).map(str).name("one").start_new_chain().slot_sharing_group("a")
+    ds.map(str).name("two").disable_chaining().set_parallelism(1).execute_and_collect().close()
+    (record,) = [each for each in caplog.records if each.name == "pyflow.datastream.graph.hints"]
+    assert record.getMessage() == (
+        "Spark has no counterpart of: start_new_chain() and disable_chaining() ('one', 'two'); "
+        "slot_sharing_group() ('one'); set_parallelism() of operators without state ('two')."
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflow.common import Configuration, Row, RowKind, Types, WatermarkStrategy
-from pyflow.datastream import StreamExecutionEnvironment
+from pyflow.datastream import MapFunction, StreamExecutionEnvironment
 from pyflow.datastream.testing import TestStream
 from pyflow.table import ChangelogMode, DataTypes, Schema, StreamTableEnvironment
 from pyflow.table.expressions import col
@@ -61,6 +61,41 @@ def test_an_unbounded_stream_becomes_a_table(streams, tables):
             if len(found) == 3:
                 break
     assert found == ROWS
+
+
+class Told(MapFunction):
+    """Writes to a file when it is opened and closed."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def open(self, runtime_context):
+        self.say("open")
+
+    def close(self):
+        self.say("close")
+
+    def say(self, what):
+        with self.file.open("a") as file:
+            file.write(f"{what}\n")
+
+    def map(self, value):
+        return value
+
+
+def test_functions_of_an_unbounded_stream_are_closed_with_the_query_of_its_table(
+    streams, tables, tmp_path
+):
+    calls = tmp_path / "calls"
+    source = TestStream(Types.INT()).add_elements([1, 2]).add_elements([3])
+    ds = streams.from_source(source, WatermarkStrategy.no_watermarks(), "test")
+    ds = ds.map(Told(calls), Types.INT()).key_by(lambda value: value)
+    ds = ds.map(Told(calls), Types.INT())
+    with tables.from_data_stream(ds).execute().collect() as rows:
+        assert sorted(next(rows)[0] for _ in range(3)) == [1, 2, 3]
+        before = calls.read_text().split()
+    assert set(before) == {"open"}
+    assert calls.read_text().split() == before + ["close"] * len(before)
 
 
 def test_rows_of_a_table_become_a_stream(streams, tables):

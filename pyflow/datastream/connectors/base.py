@@ -62,6 +62,8 @@ class Source(ABC):
 
     #: After how many milliseconds an unbounded source is looked at again; None for at once.
     discovery_interval: int | None = None
+    #: The side outputs to which the decoder sends `SideElement`.
+    side_outputs: tuple[str, ...] = ()
     #: Whether Spark's real-time mode can wait for its records.
     supports_real_time: bool = False
 

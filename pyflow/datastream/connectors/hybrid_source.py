@@ -35,6 +35,7 @@ class HybridSource(Source):
     def __init__(self, sources: Sequence[Source]) -> None:
         self._sources = list(sources)
         self.ends = self._sources[-1].ends
+        self.side_outputs = tuple({tag for each in self._sources for tag in each.side_outputs})
 
     @staticmethod
     def builder(first_source: Source) -> HybridSourceBuilder:

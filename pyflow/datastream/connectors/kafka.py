@@ -24,7 +24,11 @@ from pyflow.datastream.connectors.kafka_offsets import (
     KafkaOffsetsInitializer,
     KafkaTopicPartition,
 )
-from pyflow.datastream.connectors.kafka_records import ConsumerRecord, KafkaTopicSelector
+from pyflow.datastream.connectors.kafka_records import (
+    ConsumerRecord,
+    FailedRecord,
+    KafkaTopicSelector,
+)
 from pyflow.datastream.connectors.kafka_sink import (
     KafkaRecordSerializationSchema,
     KafkaRecordSerializationSchemaBuilder,
@@ -35,6 +39,7 @@ from pyflow.datastream.connectors.kafka_source import KafkaSource, KafkaSourceBu
 
 __all__ = [
     "ConsumerRecord",
+    "FailedRecord",
     "FlinkKafkaConsumer",
     "FlinkKafkaProducer",
     "KafkaOffsetResetStrategy",

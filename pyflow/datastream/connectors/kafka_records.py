@@ -9,14 +9,17 @@ from typing import Any, NamedTuple, NoReturn
 
 from pyflow.common.serialization import DeserializationSchema, SerializationSchema
 from pyflow.datastream.runtime.errors import OperatorError
+from pyflow.datastream.runtime.source_stage import SideElement
 
 __all__ = [
     "ConsumerRecord",
+    "FailedRecord",
     "FunctionTopicSelector",
     "KafkaTopicSelector",
     "RecordDecoder",
     "RecordEncoder",
     "ValueDecoder",
+    "ValueOf",
 ]
 
 # Of a value that is in an error.
@@ -50,6 +53,20 @@ class ConsumerRecord(NamedTuple):
     key: bytes | None
     value: bytes | None
     headers: tuple[Header, ...]
+
+
+class FailedRecord(NamedTuple):
+    """A record that no element can be made of. PyFlow's own.
+
+    Attributes
+    ----------
+    record : ConsumerRecord
+    error : str
+        What the deserializer raised: type and message.
+    """
+
+    record: ConsumerRecord
+    error: str
 
 
 class KafkaTopicSelector(ABC):
@@ -101,9 +118,12 @@ class RecordDecoder:
     ----------
     function : callable
         Of a `ConsumerRecord`.
+    failed : str, optional
+        The side output for records that it fails at; without it, it fails the task.
     """
 
     function: Callable[[ConsumerRecord], Any]
+    failed: str | None = None
 
     def __call__(
         self,
@@ -124,9 +144,28 @@ class RecordDecoder:
         try:
             element = self.function(record)
         except Exception as error:
+            if self.failed is not None:
+                failed = FailedRecord(record, f"{type(error).__name__}: {error}")
+                return ((SideElement(self.failed, failed), timestamp),)
             name = getattr(self.function, "__qualname__", type(self.function).__name__)
             _raise_for(error, name, topic, partition, offset, value)
         return () if element is None else ((element, timestamp),)
+
+
+@dataclass(frozen=True)
+class ValueOf:
+    """Makes an element of a record's value, as a function of the record.
+
+    Parameters
+    ----------
+    schema : DeserializationSchema
+    """
+
+    schema: DeserializationSchema
+
+    def __call__(self, record: ConsumerRecord) -> Any:
+        """Return the element."""
+        return self.schema.deserialize(record.value)
 
 
 def _raise_for(

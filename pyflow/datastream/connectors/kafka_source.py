@@ -29,7 +29,13 @@ from pyflow.datastream.connectors.kafka_properties import (
     check_reachable,
     checked_properties,
 )
-from pyflow.datastream.connectors.kafka_records import ConsumerRecord, RecordDecoder, ValueDecoder
+from pyflow.datastream.connectors.kafka_records import (
+    ConsumerRecord,
+    RecordDecoder,
+    ValueDecoder,
+    ValueOf,
+)
+from pyflow.datastream.output_tag import OutputTag
 from pyflow.session.streams import as_stream
 from pyflow.util.exceptions import TableException
 
@@ -56,6 +62,7 @@ class Reading:
     schema: DeserializationSchema | None = None
     function: Callable[[ConsumerRecord], Any] | None = None
     type_info: TypeInformation | None = None
+    failed: OutputTag | None = None
 
     def subscription(self) -> dict[str, str]:
         """Return Spark's option that says what is read."""
@@ -68,6 +75,14 @@ class Reading:
     def produced_type(self) -> TypeInformation | None:
         """Return the type of the elements."""
         return self.type_info if self.schema is None else self.schema.get_produced_type()
+
+    def decoder(self) -> ValueDecoder | RecordDecoder:
+        """Return what makes elements of records."""
+        if self.failed is None and self.schema is not None:
+            return ValueDecoder(self.schema)
+        function = self.function if self.schema is None else ValueOf(self.schema)
+        assert function is not None
+        return RecordDecoder(function, None if self.failed is None else self.failed.tag_id)
 
 
 class _Bounds:
@@ -160,6 +175,12 @@ class TopicSource(Source):
         """Whether it is unbounded and ends."""
         return self._reading.stop is not None and not self._reading.is_bounded
 
+    @property
+    def side_outputs(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The side output of failed records, if there is one."""
+        failed = self._reading.failed
+        return () if failed is None else (failed.tag_id,)
+
     def boundedness(self) -> Boundedness:
         """Return whether the source ends, as `KafkaSourceBuilder.set_bounded` says."""
         is_bounded = self._reading.is_bounded
@@ -192,16 +213,11 @@ class TopicSource(Source):
             F.unix_millis("timestamp").alias("timestamp"),
             *map(F.col, ("topic", "partition", "offset")),
         ]
-        decoder: ValueDecoder | RecordDecoder
-        if reading.function is None:
-            assert reading.schema is not None
-            decoder = ValueDecoder(reading.schema)
-        else:
-            decoder = RecordDecoder(reading.function)
+        decoder = reading.decoder()
+        has_all = isinstance(decoder, RecordDecoder)
+        if has_all:
             columns += map(F.col, ("key", "timestampType", "headers"))
-        frame = load_records(
-            context.session, not reading.is_bounded, options, reading.function is not None
-        )
+        frame = load_records(context.session, not reading.is_bounded, options, has_all)
         frame = frame if reading.is_bounded else bounds.before_end(frame)
         frame = frame.select(*columns)
         if reading.is_bounded and is_streaming:
@@ -344,6 +360,21 @@ class KafkaSourceBuilder:
         if not callable(function):
             raise TypeError(f"expected a callable, got {function!r}")
         return self._with(schema=None, function=function, type_info=type_info)
+
+    def set_failed_records_output(self, output_tag: OutputTag) -> KafkaSourceBuilder:
+        """Send records that the deserializer fails at to a side output. PyFlow's own.
+
+        Without it, such a record fails the job. The side output is read by
+        ``env.from_source(...).get_side_output(output_tag)``; its elements are `FailedRecord`.
+
+        Parameters
+        ----------
+        output_tag : OutputTag
+            Of any objects.
+        """
+        if not isinstance(output_tag, OutputTag):
+            raise TypeError(f"expected an OutputTag, got {output_tag!r}")
+        return self._with(failed=output_tag)
 
     def set_client_id_prefix(self, prefix: str) -> KafkaSourceBuilder:
         """Set what names of clients begin with. Spark names them itself."""

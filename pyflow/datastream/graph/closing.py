@@ -1,4 +1,4 @@
-"""The end of a job: its functions are closed in each Python where they are open.
+"""The end of a query: its functions are closed in each Python where they are open.
 
 Tasks come to where there is room; a Python cannot be addressed. So tasks are run, as many at once
 as there are slots, until all executors have had one. In process mode they are run until no worker
@@ -12,17 +12,20 @@ import os
 import socket
 import time
 import traceback
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
 from pyflow.datastream.graph.temporary_settings import temporary_settings
 from pyflow.datastream.runtime.errors import OperatorError
-from pyflow.datastream.runtime.life_cycle import close_job
+from pyflow.datastream.runtime.life_cycle import close_query
 from pyflow.streaming.runtime.life_cycle import in_thread_mode
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from pyflow.session.context import Context
 
 __all__ = ["close_functions"]
 
@@ -35,24 +38,26 @@ _ROUNDS = 10
 _TASK_SECONDS = 0.02
 
 
-def close_functions(session: SparkSession, job: str, mode: str, tasks: int) -> None:
-    """Close what is open of a job on all executors.
+def close_functions(context: Context, queries: Sequence[str], mode: str) -> None:
+    """Close what is open of queries on all executors.
 
     Parameters
     ----------
-    session : SparkSession
-    job : str
+    context : Context
+    queries : sequence of str
+        Their identifiers.
     mode : str
-        The execution mode that the job has run in.
-    tasks : int
-        How many there are at once.
+        The execution mode that they have run in.
 
     Raises
     ------
     OperatorError
         If a function fails in ``close()``; the others are closed.
     """
-    rows = _closing(session, job, tasks)
+    session = context.session
+    # So many run at once.
+    tasks = max(context.parallelism(), session.sparkContext.defaultParallelism)
+    rows = _closing(session, queries, tasks)
     errors: list[str] = []
     for each in _MODES.get(mode, (mode,)):
         for simplified in ("true", "false"):
@@ -66,15 +71,16 @@ def close_functions(session: SparkSession, job: str, mode: str, tasks: int) -> N
         raise OperatorError(f"a function failed in close():\n{errors[0]}")
 
 
-def _closing(session: SparkSession, job: str, tasks: int) -> DataFrame:
+def _closing(session: SparkSession, queries: Sequence[str], tasks: int) -> DataFrame:
     """Return a row of each of some tasks, which close what is open where they run."""
 
     def closed(_: int) -> tuple[str, bool, str | None]:
         error = None
-        try:
-            close_job(job)
-        except Exception:
-            error = traceback.format_exc()
+        for query in queries:
+            try:
+                close_query(query)
+            except Exception:
+                error = traceback.format_exc()
         time.sleep(_TASK_SECONDS)
         return f"{socket.gethostname()} {os.getpid()}", in_thread_mode(), error
 

@@ -15,10 +15,12 @@ from pyflow.datastream.execution_mode import RuntimeExecutionMode
 from pyflow.datastream.graph.checkpoints import Checkpoint, Manifest
 from pyflow.datastream.graph.closing import close_functions
 from pyflow.datastream.graph.driver_sinks import DriverSink, ValuesSink
+from pyflow.datastream.graph.hints import log_hints
 from pyflow.datastream.graph.lowering import (
     Component,
     Lowered,
     Settings,
+    branching,
     components,
     levels_of,
     lowered,
@@ -50,6 +52,7 @@ _CHUNK = "spark.sql.execution.arrow.transformWithStateInPySpark.maxStateRecordsP
 _INTERPRETER = "spark.pyflow.interpreter"
 _EXECUTION_MODE = "spark.pyflow.execution-mode"
 _PYTHON_MODE = "python.execution-mode"
+_PYTHON_CHAINING = "python.operator-chaining.enabled"
 _TIMERS_AT_ONCE = 1000
 _DIRECTORIES = ("execution.checkpointing.dir", "state.checkpoints.dir")
 _SAVEPOINTS = ("execution.checkpointing.savepoint-dir", "state.savepoints.dir")
@@ -75,14 +78,21 @@ class Program:
         What the program writes to.
     context
         The session, and the settings.
+    others
+        Sinks of the environment that do not run, but are part of its graph.
     """
 
-    def __init__(self, sinks: Sequence[SinkOf], context: Context) -> None:
+    def __init__(
+        self, sinks: Sequence[SinkOf], context: Context, others: Sequence[SinkOf] = ()
+    ) -> None:
         self._context = context
         self._id = uuid.uuid4().hex
+        found = components(sinks)
+        log_hints(each for component in found for each in component.transformations)
+        branches = branching([*sinks, *others])
         self._components = [
-            _Running(each, context, f"{self._id}-{place}", place)
-            for place, each in enumerate(components(sinks))
+            _Running(each, context, f"{self._id}-{place}", place, branches)
+            for place, each in enumerate(found)
         ]
 
     def run(self, name: str) -> Job:
@@ -141,13 +151,22 @@ class Program:
 class _Running:
     """A component that runs."""
 
-    def __init__(self, component: Component, context: Context, job: str, place: int) -> None:
+    def __init__(
+        self,
+        component: Component,
+        context: Context,
+        job: str,
+        place: int,
+        branches: frozenset[int],
+    ) -> None:
         self._place = place
+        self._branches = branches
         self._component = component
         self._context = context
         self._job = job
-        #: In which the functions of a query run that has been started.
-        self._ran_in: str | None = None
+        self._query: StreamingQuery | None = None
+        #: The execution mode of its functions.
+        self._ran_in = ""
         self._temporary: str | None = None
         sources: list[SourceOf] = component.of(SourceOf)
         self.is_bounded = all(
@@ -207,6 +226,8 @@ class _Running:
             manifest,
             has_ticks,
             is_real_time,
+            configuration.get_boolean(_PYTHON_CHAINING, True),
+            self._branches,
         )
         return lowered(self._component, rows, settings, session)
 
@@ -227,6 +248,7 @@ class _Running:
             _refuse_connect(session)
             manifest.parallelism = int(session.conf.get(_PARTITIONS) or 1)
             session.conf.set(_PROVIDER, _ROCKSDB)
+        self._context.has_open_functions |= not self.is_bounded
         query = self._lowered(manifest)
         return query.rows_of(sink, query.frame)
 
@@ -309,7 +331,9 @@ class _Running:
                 writer = writer.trigger(availableNow=True)
             elif real_time is None and (interval := self._interval()) is not None:
                 writer = writer.trigger(processingTime=f"{interval} milliseconds")
-            return writer.option("checkpointLocation", location).queryName(name).start()
+            writer = writer.option("checkpointLocation", location).queryName(name)
+            self._query = writer.start()
+            return self._query
 
     def _real_time(self) -> RealTime | None:
         """Return how the query runs record by record, where the program asks for that."""
@@ -343,10 +367,8 @@ class _Running:
         """Have the functions of an unbounded component closed, where its query has been started."""
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
-        if self._ran_in is not None:
-            session = self._context.session
-            tasks = max(self._context.parallelism(), _default_parallelism(session))
-            close_functions(session, self._job, self._ran_in, tasks)
+        if self._query is not None:
+            close_functions(self._context, [str(self._query.id)], self._ran_in)
 
     def _checkpoint(self) -> Checkpoint | None:
         """Return where the query keeps its state, if the program says so."""
@@ -384,11 +406,6 @@ def _first(context: Context, keys: Sequence[str]) -> str | None:
     return next(filter(None, found), None)
 
 
-def _default_parallelism(session: SparkSession) -> int:
-    classic = hasattr(session, "_jsparkSession")
-    return int(session.sparkContext.defaultParallelism) if classic else 1
-
-
 def frame_of(outputs: tuple[Output, ...], sink: Sink, number: int, context: Context) -> DataFrame:
     """Return the rows of a sink of a stream, which are not written.
 
@@ -407,7 +424,8 @@ def frame_of(outputs: tuple[Output, ...], sink: Sink, number: int, context: Cont
     made = SinkOf(number, "Columns", None, input=Input(outputs), sink=sink)
     made.input_type = info
     (component,) = components([made])
-    return _Running(component, context, uuid.uuid4().hex, 0).frame(made)
+    running = _Running(component, context, uuid.uuid4().hex, 0, branching([made]))
+    return running.frame(made)
 
 
 def values_of(outputs: tuple[Output, ...], number: int, context: Context) -> DataFrame:

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from pyflow.datastream.graph.checkpoints import Manifest
     from pyflow.datastream.runtime.contexts import ContextFactory
 
-__all__ = ["Component", "Lowered", "Settings", "components", "levels_of", "lowered"]
+__all__ = ["Component", "Lowered", "Settings", "branching", "components", "levels_of", "lowered"]
 
 _TARGET, _KEY, _INPUT, _TIME, _VALUE, _PHASE, _SEQUENCE = (
     "pyflow_target",
@@ -115,6 +115,16 @@ def components(sinks: Sequence[SinkOf]) -> list[Component]:
     for each in order:
         found.setdefault(root(each.number), Component()).transformations.append(each)
     return list(found.values())
+
+
+def branching(sinks: Sequence[SinkOf]) -> frozenset[int]:
+    """Return the numbers of the transformations of which several take the elements."""
+    found: dict[int, int] = {}
+    for component in components(sinks):
+        for each in component.transformations:
+            for output in (output for entry in each.inputs() for output in entry.outputs):
+                found[output.of.number] = found.get(output.of.number, 0) + 1
+    return frozenset(number for number, consumers in found.items() if consumers > 1)
 
 
 def levels_of(component: Component) -> dict[int, int]:
@@ -209,6 +219,10 @@ class Settings:
         Whether batches are run for timers of the processing time.
     is_real_time
         Whether rows are processed as they come, while a batch goes on.
+    is_chained
+        Whether functions of Python are in one chain in PyFlink.
+    branching
+        The numbers of the transformations of which several take the elements.
     """
 
     job: str
@@ -219,6 +233,8 @@ class Settings:
     manifest: Manifest
     has_ticks: bool
     is_real_time: bool
+    is_chained: bool
+    branching: frozenset[int]
 
 
 class _Lowering:
@@ -309,7 +325,9 @@ class _Lowering:
             return False
         ((behind, _, entry),) = consumers
         return (
-            entry.outputs == (Output(each),)
+            self._settings.is_chained
+            and each.number not in self._settings.branching
+            and entry.outputs == (Output(each),)
             and (isinstance(behind, Chained) or _is_printed_as_it_is(behind))
             and each.hints.get("chaining") is not False
             and "chaining" not in behind.hints
@@ -355,6 +373,7 @@ class _Lowering:
     def _source(self, source: SourceOf, rows: SourceRows) -> DataFrame:
         nodes = self._nodes([source])
         self._refuse_several_watermarks(nodes)
+        self._refuse_unread_side_outputs(source)
         contexts = self._settings.contexts
         spec = SourceSpec(rows.decoder, self._node(source), nodes, len(self._sink_fields), contexts)
         function = SourceStage(pickled(spec), self._settings.job, source.number, _named(nodes))
@@ -394,6 +413,16 @@ class _Lowering:
                 f"{', '.join(sorted(found))}: Spark has one watermark. Assign it before the "
                 "stream branches."
             )
+
+    def _refuse_unread_side_outputs(self, source: SourceOf) -> None:
+        """A source has side outputs where the program says so: what goes there is not dropped."""
+        assert source.source is not None
+        for tag in source.source.side_outputs:
+            if Output(source, tag) not in self._consumers:
+                raise TableException(
+                    f"nothing reads the side output '{tag}' of the source '{source.name}': write "
+                    "the stream of get_side_output() to a sink."
+                )
 
     def _stage(self, frame: DataFrame, level: int) -> DataFrame:
         roots = [

@@ -50,6 +50,8 @@ class Transformation:
     hints: dict[str, Any] = field(default_factory=dict)
     #: By the side outputs that the program asks for.
     tag_types: dict[str, TypeInformation | None] = field(default_factory=dict)
+    #: Where the side outputs of its stream come from; None for itself.
+    side_outputs_of: Transformation | None = None
 
     def inputs(self) -> Sequence[Input]:
         """Return where its elements come from."""

@@ -1,10 +1,10 @@
-"""How long operators live: for a job and subtask, over the batches of a query.
+"""How long operators live: for a query and subtask, over its batches.
 
 Flink opens a function once for a subtask of a job; a task of Spark lasts a batch. So what has been
 opened stays in the Python that ran a subtask's batch, for its next one. It is closed, and opened
 anew, where that Python did not run the batch before to its end: another executor may have, or the
 batch was run again. A worker process ends with a task that fails, and everything that waits in it
-is closed before. What is open at the end of the job is closed then, and what a task gives back
+is closed before. What is open at the end of the query is closed then, and what a task gives back
 later, when it does.
 """
 
@@ -23,11 +23,12 @@ from pyflow.streaming.runtime.life_cycle import (
     fail_task,
 )
 
-__all__ = ["Opened", "close_all", "close_at_last", "close_job", "fail", "taken"]
+__all__ = ["Opened", "close_all", "close_at_last", "close_query", "fail", "taken"]
 
 _BATCH = "streaming.sql.batchId"
-# How many jobs are known to have ended, whose last tasks may end a little later.
-_REMEMBERED_JOBS = 1000
+_QUERY = "sql.streaming.queryId"
+# How many queries are known to have ended, whose last tasks may end a little later.
+_REMEMBERED_QUERIES = 1000
 
 
 class Opened(Protocol):
@@ -42,9 +43,9 @@ class Opened(Protocol):
 
 _O = TypeVar("_O", bound=Opened)
 
-# By job, stage and subtask: what waits for its next batch, and the batch before that.
-_waiting: dict[tuple[str, int, int], tuple[Opened, int]] = {}
-_ended: deque[str] = deque(maxlen=_REMEMBERED_JOBS)
+# By query, job, stage and subtask: what waits for its next batch, and the batch before that.
+_waiting: dict[tuple[str, str, int, int], tuple[Opened, int]] = {}
+_ended: deque[str] = deque(maxlen=_REMEMBERED_QUERIES)
 _lock = threading.Lock()
 
 
@@ -54,6 +55,7 @@ def taken(job: str, stage: int, opened: Callable[[], _O]) -> _O:
     Parameters
     ----------
     job : str
+        Of which a query may have several, by tables of streams.
     stage : int
     opened : callable
         Makes and opens them, where there are none from the batch before.
@@ -62,7 +64,8 @@ def taken(job: str, stage: int, opened: Callable[[], _O]) -> _O:
 
     task = TaskContext.get()
     assert task is not None
-    slot = (job, stage, task.partitionId())
+    query = str(task.getLocalProperty(_QUERY))
+    slot = (query, job, stage, task.partitionId())
     number = task.getLocalProperty(_BATCH)
     if number is None:
         found = _opened(opened)
@@ -79,7 +82,7 @@ def taken(job: str, stage: int, opened: Callable[[], _O]) -> _O:
     def give_back() -> None:
         outdated: Opened | None = operators
         with _lock:
-            if not operators.failed and job not in _ended:
+            if not operators.failed and query not in _ended:
                 # Of another attempt of the task, which ended before this one.
                 outdated, _ = _waiting.get(slot, (None, -1))
                 _waiting[slot] = (operators, batch)
@@ -112,11 +115,11 @@ def fail(operators: Opened) -> None:
     fail_task()
 
 
-def close_job(job: str) -> None:
-    """Close what is open of a job in this Python; the first error is raised."""
+def close_query(query: str) -> None:
+    """Close what is open of a query in this Python; the first error is raised."""
     with _lock:
-        _ended.append(job)
-        slots = [slot for slot in _waiting if slot[0] == job]
+        _ended.append(query)
+        slots = [slot for slot in _waiting if slot[0] == query]
         found = [_waiting.pop(slot)[0] for slot in slots]
     close_all(found)
 

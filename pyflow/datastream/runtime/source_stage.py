@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyflow.common.watermark_strategy import Watermark
 from pyflow.datastream.runtime.chain import Chain, Node, unpickled
 from pyflow.datastream.runtime.contexts import ContextFactory
 from pyflow.datastream.runtime.life_cycle import close_at_last, fail, taken
 
-__all__ = ["SourceSpec", "SourceStage"]
+__all__ = ["SideElement", "SourceSpec", "SourceStage"]
+
+
+class SideElement(NamedTuple):
+    """What a decoder makes for a side output of the source.
+
+    Attributes
+    ----------
+    tag : str
+    value : object
+        The element.
+    """
+
+    tag: str
+    value: Any
 
 
 @dataclass(frozen=True)
@@ -86,7 +100,7 @@ class _Running:
         self._decode = spec.decoder
         self._chain = Chain(spec.nodes, spec.width, contexts.runtime_context, contexts.subtask())
         try:
-            self._emit, _ = self._chain.outputs(spec.root)
+            self._emit, self._sides = self._chain.outputs(spec.root)
         except BaseException:
             close_at_last(self._chain)
             raise
@@ -99,6 +113,8 @@ class _Running:
             for value, timestamp in self._decode(*columns):
                 if type(value) is Watermark:
                     self._chain.emit_watermark(value.timestamp)
+                elif type(value) is SideElement:
+                    self._sides[value.tag](value.value, timestamp)
                 else:
                     emit(value, timestamp)
         except Exception as error:

@@ -25,6 +25,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 
 from pyflow.connectors.connector import Connector
+from pyflow.datastream.graph.closing import close_functions
+from pyflow.datastream.graph.temporary_settings import temporary_settings
 from pyflow.session.builder import PLUGIN
 from pyflow.session.options import value_of
 from pyflow.streaming.jobs.job import Job
@@ -50,6 +52,9 @@ _POLL_SECONDS = 0.2
 
 # Whether Spark runs batches that have no rows, for what the watermark has passed and for timers.
 _EMPTY_BATCHES = "spark.sql.streaming.noDataMicroBatches.enabled"
+
+_EXECUTION_MODE = "spark.pyflow.execution-mode"
+_INTERPRETER = "spark.pyflow.interpreter"
 
 # A source of the plugin's jar that has no rows.
 _TICKS = "io.pyflow.connectors.TickSource"
@@ -247,8 +252,10 @@ def _started(
         interval = interval or _CLOCK_MS
     if interval is not None:
         writer = writer.trigger(processingTime=f"{interval} milliseconds")
+    # Functions that are open stay in the interpreter of their subtask.
+    settings = {_INTERPRETER: "shared"} if context.has_open_functions else {}
     try:
-        with _empty_batches(context, empty_batches):
+        with _empty_batches(context, empty_batches), temporary_settings(context.session, settings):
             return writer.start()
     except AnalysisException as error:
         raise TableException(f"Spark cannot run {name!r} over unbounded tables: {error}") from error
@@ -381,7 +388,7 @@ def _write_all(
 
 def job_of(
     queries: Sequence[StreamingQuery],
-    session: SparkSession,
+    context: TableContext,
     before: Callable[[], None] = lambda: None,
     daemon: bool = False,
 ) -> Job:
@@ -405,8 +412,11 @@ def job_of(
             _await_first(queries)
         finally:
             stop()
+            if context.has_open_functions:
+                mode = context.session.conf.get(_EXECUTION_MODE, None) or "process"
+                close_functions(context, [str(query.id) for query in queries], mode)
 
-    return Job(session, work, stop=stop, daemon=daemon)
+    return Job(context.session, work, stop=stop, daemon=daemon)
 
 
 def _await_first(queries: Sequence[StreamingQuery]) -> None:
@@ -454,7 +464,7 @@ class CollectedRows(Iterator["Row"]):
         writer = _batches(frame, take, context)
         stream = _Stream("collect", frame, clocks, writer, _latency_ms(context))
         self._query = _started(stream, "collect", None, context)
-        self.job = job_of([self._query], context.session, daemon=True)
+        self.job = job_of([self._query], context, daemon=True)
 
     def _put(self, row: Row) -> bool:
         """Let a row wait until the program takes one; return whether the query goes on."""

@@ -14,7 +14,7 @@ from program_parts import (
     program,
     timed,
 )
-from pyflink.common import Row, RowKind, Types
+from pyflink.common import Configuration, Row, RowKind, Types
 from pyflink.common.watermark_strategy import WatermarkStrategy
 from pyflink.datastream import (
     BroadcastProcessFunction,
@@ -56,8 +56,7 @@ def mapped_without_a_type(env):
 @program(ordered=True)
 def chained_functions_get_what_was_returned(env):
     """No coder between them, whatever their types."""
-    stream = env.from_collection([1, 2]).map(lambda i: i / 10, Types.FLOAT())
-    return stream.map(lambda f: repr(f), Types.STRING())
+    return functions_of_one_chain(env)
 
 
 @program(ordered=True)
@@ -70,6 +69,25 @@ def chained_functions_get_values_of_another_type(env):
 def functions_apart_get_values_of_the_type(env):
     stream = env.from_collection([1, 2]).map(lambda i: i / 10, Types.FLOAT())
     return stream.map(lambda f: repr(f), Types.STRING()).start_new_chain()
+
+
+@program(ordered=True)
+def functions_get_what_was_returned_where_operators_are_not_chained(env):
+    env.disable_operator_chaining()
+    return functions_of_one_chain(env)
+
+
+@program(ordered=True)
+def functions_of_python_get_values_of_the_type_where_they_are_not_chained(env):
+    configuration = Configuration()
+    configuration.set_boolean("python.operator-chaining.enabled", False)
+    env.configure(configuration)
+    return functions_of_one_chain(env)
+
+
+def functions_of_one_chain(env):
+    stream = env.from_collection([1, 2]).map(lambda i: i / 10, Types.FLOAT())
+    return stream.map(lambda f: repr(f), Types.STRING())
 
 
 class Doubled(MapFunction):
