@@ -35,6 +35,22 @@ _OWN = re.compile(
     r"register\.consumer\.metrics"
 )
 
+# Options of Spark's source that are not of Kafka's consumers; properties have them as spark.NAME.
+_OF_SPARK = "spark."
+_OPTIONS = frozenset(
+    (
+        "failOnDataLoss",
+        "fetchOffset.numRetries",
+        "fetchOffset.retryIntervalMs",
+        "kafkaConsumer.pollTimeoutMs",
+        "maxOffsetsPerTrigger",
+        "maxRecordsPerPartition",
+        "maxTriggerDelay",
+        "minOffsetsPerTrigger",
+        "minPartitions",
+    )
+)
+
 
 def client_options(properties: Mapping[str, str], is_source: bool) -> dict[str, str]:
     """Return Spark's options of the clients.
@@ -42,11 +58,28 @@ def client_options(properties: Mapping[str, str], is_source: bool) -> dict[str, 
     Parameters
     ----------
     properties : mapping of str to str
-        Of Kafka's clients. Those that Spark sets itself are left out.
+        Of Kafka's clients. Those that Spark sets itself are left out. Options of Spark's source are
+        ``spark.maxOffsetsPerTrigger`` and the like.
     is_source : bool
         Whether the client is a consumer, which is in a group.
+
+    Raises
+    ------
+    ValueError
+        If there is no such option of Spark's source.
     """
-    options = {f"kafka.{key}": v for key, v in properties.items() if not _OWN.fullmatch(key)}
+    options = {}
+    for key, value in properties.items():
+        name = key.removeprefix(_OF_SPARK)
+        if name == key and not _OWN.fullmatch(key):
+            options[f"kafka.{key}"] = value
+        elif name != key:
+            if not is_source or name not in _OPTIONS:
+                raise ValueError(
+                    f"there is no property {key!r}: sources have "
+                    f"{', '.join(_OF_SPARK + each for each in sorted(_OPTIONS))}, sinks none"
+                )
+            options[name] = value
     if is_source and "group.id" in properties:
         options["groupIdPrefix"] = properties["group.id"]
     return options

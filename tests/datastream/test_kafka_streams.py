@@ -6,6 +6,7 @@ import json
 import time
 
 import pytest
+from pyspark import TaskContext
 
 from pyflow.common import JobStatus, Row, Types, WatermarkStrategy
 from pyflow.common.serialization import ByteArraySchema, SimpleStringSchema
@@ -65,6 +66,13 @@ def sent(topic, *values, key=None):
 
 def values_in(topic):
     return sorted(record.value for record in topic.records())
+
+
+class BatchOf(KeyedProcessFunction):
+    """The number of the micro-batch that an element is in."""
+
+    def process_element(self, value, ctx):
+        yield TaskContext.get().getLocalProperty("streaming.sql.batchId")
 
 
 def elements_of(env, source):
@@ -236,6 +244,21 @@ def test_reading_begins_with_the_records_to_come(make_env, topics):
         cancelled(job)
 
     assert set(values_in(target)) == {"after"}
+
+
+def test_a_batch_takes_as_many_records_as_the_source_says(env, topics):
+    source, target = topics
+    sent(source, *"abcdefg", key="k")
+    builder = source_of(source).set_unbounded(LATEST)
+    builder.set_property("spark.maxOffsetsPerTrigger", "3")
+    stream = env.from_source(builder.build(), NOTHING, "topic")
+    stream.key_by(lambda value: 0).process(BatchOf()).sink_to(sink_of(target))
+    env.execute()
+
+    assert values_in(target) == ["0", "0", "0", "1", "1", "1", "2"]
+    builder.set_property("spark.maxOffsets", "3")
+    with pytest.raises(ValueError, match=r"no property 'spark.maxOffsets'.*spark.maxOffsetsPer"):
+        elements_of(env, builder.build())
 
 
 def test_topics_are_read_by_a_pattern_of_their_names(make_env, topics):

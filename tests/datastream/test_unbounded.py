@@ -34,6 +34,11 @@ START = -(1 << 63)
 END = (1 << 63) - 1
 
 
+@pytest.fixture(params=["thread", pytest.param("process", marks=pytest.mark.complete)])
+def mode(request):
+    return request.param
+
+
 def collected(stream):
     with stream.execute_and_collect() as elements:
         return list(elements)

@@ -34,6 +34,7 @@ from pyflow.session.context import Context
 from pyflow.session.local_rows import local_rows
 from pyflow.session.package import provide
 from pyflow.streaming.jobs.job import Job
+from pyflow.streaming.plan.state_store import state_store_settings
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
 __all__ = ["Program", "frame_of", "values_of"]
 
 _PARTITIONS = "spark.sql.shuffle.partitions"
-_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 _CHUNK = "spark.sql.execution.arrow.transformWithStateInPySpark.maxStateRecordsPerBatch"
 _INTERPRETER = "spark.pyflow.interpreter"
@@ -247,7 +246,8 @@ class _Running:
         if not self.is_bounded and manifest.operators:
             _refuse_connect(session)
             manifest.parallelism = int(session.conf.get(_PARTITIONS) or 1)
-            session.conf.set(_PROVIDER, _ROCKSDB)
+            for key, value in state_store_settings(session).items():
+                session.conf.set(key, value)
         self._context.has_open_functions |= not self.is_bounded
         query = self._lowered(manifest)
         return query.rows_of(sink, query.frame)
@@ -296,7 +296,7 @@ class _Running:
         settings = {
             **self._chosen_mode(),
             _PARTITIONS: str(manifest.parallelism),
-            _PROVIDER: _ROCKSDB,
+            **state_store_settings(session),
             # Functions that are open stay in the interpreter of their subtask.
             _INTERPRETER: "shared",
             # Timers are read until the first that is not due.
