@@ -1,10 +1,11 @@
 """Jobs that run in PyFlow and in PyFlink, in both execution modes of each, by turns.
 
 There are two slots. PyFlink has the environment of ``make record``, and its connector for Kafka
-comes through Gradle. A module of cases is a program that runs them in a package: ``python MODULE
-PACKAGE`` answers each line of its standard input, a JSON object with ``case``, ``mode`` (``thread``
-or ``process``), ``rows``, ``broker`` (the address of a Kafka broker) and ``jars`` (of its
-connector), with one that has ``seconds`` from the submission of the job to its end.
+comes through Gradle. A module of cases is a program that runs them in a package: ``python -m
+benchmarks.MODULE PACKAGE`` answers each line of its standard input, a JSON object with ``case``,
+``mode`` (``thread`` or ``process``), ``rows``, ``broker`` (the address of a Kafka broker) and
+``jars`` (of its connector), with one that has ``seconds`` from the submission of the job to its
+end.
 """
 
 from __future__ import annotations
@@ -36,8 +37,10 @@ from scripts.pyflink_examples import version
 
 __all__ = [
     "PYFLINK",
+    "SLOW_SECONDS",
     "SYSTEMS",
     "Case",
+    "Package",
     "advantage",
     "body",
     "draw",
@@ -49,6 +52,8 @@ __all__ = [
 
 PYFLINK = version()
 _WARM_UP = 0.05
+# A system that takes longer for a case is measured once.
+SLOW_SECONDS = 30
 
 #: Package and mode, and how they are called.
 SYSTEMS = {
@@ -76,14 +81,14 @@ class Case(Protocol):
         """How many, in a whole run."""
 
 
-class _Package:
+class Package:
     """A process that runs jobs in one of the packages.
 
     Parameters
     ----------
     name : str
     cases : str
-        The file of the module of cases.
+        The module of cases.
     python : Path
     jars : list of Path
         Of the connector for Kafka.
@@ -96,7 +101,7 @@ class _Package:
         self._log = REPOSITORY / "build" / f"{name}-jobs.log"
         with self._log.open("w") as log:
             self._child = subprocess.Popen(
-                [python, REPOSITORY / "benchmarks" / cases, name],
+                [python, "-m", f"benchmarks.{cases}", name],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -155,7 +160,7 @@ def measure(
     options : argparse.Namespace
         With ``rounds`` and ``scale``.
     module : str
-        The file of the cases.
+        That of the cases.
     cases : mapping of str to Case
     prepare : callable, optional
         Is called with the address of the broker, a case and its rows before they are run.
@@ -172,8 +177,8 @@ def measure(
         spark_jars = [Path(jar) for jar in connector_jars()]
         flink_jars = flink_connector()
         packages = {
-            "pyflow": _Package("pyflow", module, Path(sys.executable), spark_jars, address),
-            "pyflink": _Package("pyflink", module, pyflink_python(), flink_jars, address),
+            "pyflow": Package("pyflow", module, Path(sys.executable), spark_jars, address),
+            "pyflink": Package("pyflink", module, pyflink_python(), flink_jars, address),
         }
         for case in cases.values():
             rows = raw["rows"][case.name]
@@ -188,16 +193,21 @@ def measure(
 
 
 def _samples(
-    packages: dict[str, _Package], case: str, warm_up: int, rows: int, rounds: int
+    packages: dict[str, Package], case: str, warm_up: int, rows: int, rounds: int
 ) -> Iterator[dict[str, Any]]:
     """Run a case in all systems, by turns."""
     for package, mode in SYSTEMS:
         packages[package].seconds(case, mode, warm_up)
+    slow = set()
     for number in range(rounds):
         order = list(SYSTEMS) if number % 2 else list(reversed(SYSTEMS))
         for package, mode in order:
+            if (package, mode) in slow:
+                continue
             took = packages[package].seconds(case, mode, rows)
             print(f"{case} {package} {mode} {took:.1f} s", file=sys.stderr, flush=True)
+            if took > SLOW_SECONDS:
+                slow.add((package, mode))
             yield {"case": case, "package": package, "mode": mode, "seconds": took}
 
 

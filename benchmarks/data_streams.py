@@ -1,7 +1,8 @@
 """The DataStream API beside PyFlink's: ``python -m benchmarks.data_streams``.
 
-The same jobs in PyFlow and in PyFlink: how long bounded ones take, and when the result of a record
-of Kafka is in Kafka. Writes data-streams.json, data-streams.md, data-streams.png.
+The same jobs in PyFlow and in PyFlink, and some in PySpark alone: how long they take, when the
+first element is there, and when the result of a record of Kafka is in Kafka. Writes
+data-streams.json, data-streams.md and data-streams.png.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -22,20 +24,36 @@ from typing import Any
 import numpy as np
 
 from benchmarks import beside_pyflink
-from benchmarks.beside_pyflink import advantage, flink_connector, pyflink_python, seconds
+from benchmarks.beside_pyflink import (
+    Package,
+    advantage,
+    flink_connector,
+    pyflink_python,
+    seconds,
+)
 from benchmarks.latency import quantiles
 from benchmarks.page import REPOSITORY, Page
 from benchmarks.report import table
-from benchmarks.stream_cases import CASES
+from benchmarks.stream_cases import BATCHES, CASES
 from benchmarks.topics import Topic
 from scripts.kafka_broker import Broker, connector_jars
+
+_MODES = ("thread", "process")
+_PACKAGES = ("pyflow", "pyspark")
 
 RATE = 1_000
 WARM_UP_SECONDS = 30
 LATENCY_SECONDS = 12
 _PATIENCE_SECONDS = 120
 # Of which state and windows are measured.
-_KEYED = ("words", "counter", "sliding", "sessions", "connected")
+_KEYED = ("words", "counter", "topics", "sliding", "sessions", "connected")
+# Which there are in PySpark alone, too.
+_PLAIN = ("typed-maps", "counter", "topics")
+_STARTS = {
+    "PyFlow, thread mode": ("stream_cases", "thread"),
+    "PyFlow, process mode": ("stream_cases", "process"),
+    "PySpark": ("stream_plain", "process"),
+}
 # All tasks of real-time mode run at once, and its shuffle holds rows back for 50 ms by default.
 _SPARK = (
     "--master local[3] --conf spark.shuffle.streaming.networkBufferMaxWaitTimeMs=1 pyspark-shell"
@@ -65,9 +83,68 @@ WAYS = (
 
 
 def _measure(options: argparse.Namespace) -> dict[str, Any]:
-    raw = beside_pyflink.measure(options, "stream_cases.py", CASES)
+    raw = beside_pyflink.measure(options, "stream_cases", CASES, _prepare)
+    raw["plain"] = list(_plain(raw["rows"], options.rounds))
+    raw["starts"] = list(_starts(options.rounds))
     raw["latencies"] = list(_latencies(options.rounds))
     return raw
+
+
+def _prepare(broker: str, case: Any, rows: int) -> None:
+    """Write the numbers that a case reads."""
+    if case.name == "topics":
+        topic = Topic(broker, f"topics-{rows}", partitions=2)
+        topic.send(map(str, range(1, rows + 1)))
+        topic.flush()
+
+
+def _plain(rows: dict[str, int], rounds: int) -> Iterator[dict[str, Any]]:
+    """Yield the seconds of cases in PyFlow and in PySpark alone, by turns."""
+    with tempfile.TemporaryDirectory(prefix="plain-") as folder, Broker(Path(folder)) as broker:
+        jars = list(map(Path, connector_jars()))
+        python = Path(sys.executable)
+        packages = {
+            name: Package(name, module, python, jars, broker.address)
+            for name, module in (("pyflow", "stream_cases"), ("pyspark", "stream_plain"))
+        }
+        for case in _PLAIN:
+            for count in (rows[case] // 20, rows[case]):
+                _prepare(broker.address, CASES[case], count)
+            for name, mode in product(packages, _MODES):
+                packages[name].seconds(case, mode, rows[case] // 20)
+            for number in range(rounds):
+                order = list(product(packages, _MODES))
+                for name, mode in order if number % 2 else order[::-1]:
+                    took = packages[name].seconds(case, mode, rows[case])
+                    print(f"{case} {name} {mode} {took:.2f} s", file=sys.stderr, flush=True)
+                    yield {"case": case, "package": name, "mode": mode, "seconds": took}
+        for each in packages.values():
+            each.close()
+
+
+def _starts(rounds: int) -> Iterator[dict[str, Any]]:
+    """Yield the seconds from the start of a program to its first element, by turns."""
+    for number in range(rounds):
+        for way in list(_STARTS) if number % 2 else list(_STARTS)[::-1]:
+            module, mode = _STARTS[way]
+            conf = f"--conf spark.pyflow.execution-mode={mode} pyspark-shell"
+            start = time.monotonic()
+            done = subprocess.run(
+                [sys.executable, "-m", f"benchmarks.{module}", "start"],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                check=True,
+                env={
+                    **os.environ,
+                    "PYSPARK_SUBMIT_ARGS": conf,
+                    "PYSPARK_PYTHON": sys.executable,
+                },
+                cwd=REPOSITORY,
+            )
+            moment = json.loads(done.stdout[done.stdout.index("{") :])["first row"]
+            print(f"{way}: {moment - start:.1f} s", file=sys.stderr, flush=True)
+            yield {"way": way, "seconds": moment - start}
 
 
 def _latencies(rounds: int) -> Iterator[dict[str, Any]]:
@@ -160,13 +237,23 @@ def _millis(raw: dict[str, Any], way: str, name: str) -> float:
     return median(each[name] for each in raw["latencies"] if each["way"] == way)
 
 
+def _plain_seconds(raw: dict[str, Any], case: str, package: str, mode: str) -> float:
+    return median(
+        each["seconds"]
+        for each in raw["plain"]
+        if (each["case"], each["package"], each["mode"]) == (case, package, mode)
+    )
+
+
 def _body(raw: dict[str, Any]) -> Iterator[str]:
     yield (
         "The same jobs of the DataStream API, unchanged but for the name of the package, over "
         "bounded numbers, in streaming mode with a parallelism of 2. "
         "Seconds from `execute()` to its end, the median of rounds by turns "
-        f"({raw['rounds']}); each job has run before over a twentieth of the elements. In PyFlow "
-        "these jobs are batches of Spark."
+        f"({raw['rounds']}), or of one where a system takes longer than "
+        f"{beside_pyflink.SLOW_SECONDS} s; each job has run before over a twentieth of the "
+        "elements. In PyFlow these jobs are batches of Spark, but for that from Kafka to Kafka, "
+        f"which is {BATCHES} micro-batches."
     )
     yield ""
     yield from beside_pyflink.body(raw, CASES, "data-streams")
@@ -181,6 +268,36 @@ def _body(raw: dict[str, Any]) -> Iterator[str]:
     if missing:
         yield ""
         yield f"Not measured in this run: {'; '.join(missing)}."
+    yield ""
+    yield "## Beside PySpark alone"
+    yield ""
+    yield (
+        "The same jobs as functions and processors of PySpark, in the same execution mode; of the "
+        "medians of rounds by turns."
+    )
+    yield ""
+    yield from table(
+        ("job", "mode", "PyFlow", "PySpark", "PyFlow ÷ PySpark"),
+        (
+            [CASES[case].title, mode, f"{ours:.2f} s", f"{plain:.2f} s", f"{ours / plain:.2f}"]
+            for case, mode in product(_PLAIN, _MODES)
+            for ours, plain in [[_plain_seconds(raw, case, each, mode) for each in _PACKAGES]]
+        ),
+    )
+    yield ""
+    yield (
+        "Seconds from the start of a program to the first element of a keyed process over two "
+        "elements of a collection; PySpark is without PyFlow's plugin."
+    )
+    yield ""
+    starts = {
+        way: median(each["seconds"] for each in raw["starts"] if each["way"] == way)
+        for way in _STARTS
+    }
+    yield from table(
+        ("program", "seconds", "÷ PySpark"),
+        ([way, f"{took:.1f} s", f"{took / starts['PySpark']:.2f}"] for way, took in starts.items()),
+    )
     yield ""
     yield "## Latency"
     yield ""

@@ -1,7 +1,8 @@
 """Jobs of the DataStream API that run in PyFlow and in PyFlink alike.
 
 ``python stream_cases.py PACKAGE`` runs those it is asked for, as ``beside_pyflink`` says. The
-package is ``pyflow`` or ``pyflink``.
+package is ``pyflow`` or ``pyflink``. ``python stream_cases.py start`` runs a small keyed job in
+PyFlow, and prints when its first element was there.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from importlib import import_module
 from typing import Any
 
 KEYS = 100_000
+#: How many micro-batches PyFlow and PySpark make of a topic.
+BATCHES = 4
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ CASES = {
         StreamCase("counter", f"keyed state, {KEYS:,} keys", 200_000),
         StreamCase("sliding", "sliding windows with an aggregate, 1,000 keys", 100_000),
         StreamCase("sessions", "session windows, 1,000 keys", 100_000),
+        StreamCase("topics", f"keyed state from Kafka to Kafka, {KEYS:,} keys", 200_000),
         StreamCase("connected", "connected streams with state, 10,000 keys", 100_000),
     )
 }
@@ -64,6 +68,8 @@ class Jobs:
         self._state = import_module(f"{package}.datastream.state")
         self._windows = import_module(f"{package}.datastream.window")
         self._sources = import_module(f"{package}.datastream.connectors.number_seq")
+        self._kafka = import_module(f"{package}.datastream.connectors.kafka")
+        self._strings = import_module(f"{package}.common.serialization").SimpleStringSchema()
 
     def seconds(self, request: dict[str, Any]) -> float:
         """Run a case."""
@@ -78,10 +84,13 @@ class Jobs:
             configuration.set_string(key, value)
         env = self._api.StreamExecutionEnvironment.get_execution_environment(configuration)
         env.set_parallelism(2)
-        build = getattr(self, "_" + request["case"].replace("-", "_"))
-        results = build(env, request["rows"])
-        # Nothing is printed: what is measured is not the sink.
-        results.filter(lambda _: False).print()
+        if request["case"] == "topics":
+            self._topics(env, request)
+        else:
+            build = getattr(self, "_" + request["case"].replace("-", "_"))
+            results = build(env, request["rows"])
+            # Nothing is printed: what is measured is not the sink.
+            results.filter(lambda _: False).print()
         start = time.perf_counter()
         env.execute(request["case"])
         return time.perf_counter() - start
@@ -146,6 +155,30 @@ class Jobs:
         return counted.reduce(lambda one, other: (one[0], one[1] + other[1]))
 
     def _counter(self, env: Any, rows: int) -> Any:
+        types = self._common.Types
+        stream = self._numbers(env, rows).key_by(lambda value: value % KEYS, types.LONG())
+        return stream.process(self._count(), types.TUPLE([types.LONG(), types.LONG()]))
+
+    def _topics(self, env: Any, request: dict[str, Any]) -> None:
+        kafka, types, rows = self._kafka, self._common.Types, request["rows"]
+        source = kafka.KafkaSource.builder().set_bootstrap_servers(request["broker"])
+        source = source.set_topics(f"topics-{rows}").set_group_id("topics")
+        source = source.set_starting_offsets(kafka.KafkaOffsetsInitializer.earliest())
+        source = source.set_unbounded(kafka.KafkaOffsetsInitializer.latest())
+        source = source.set_property("spark.maxOffsetsPerTrigger", str(rows // BATCHES))
+        source = source.set_value_only_deserializer(self._strings).build()
+        records = kafka.KafkaRecordSerializationSchema.builder().set_topic("counts")
+        records = records.set_value_serialization_schema(self._strings).build()
+        sink = kafka.KafkaSink.builder().set_bootstrap_servers(request["broker"])
+        sink = sink.set_record_serializer(records).build()
+        watermarks = self._common.WatermarkStrategy.no_watermarks()
+        stream = env.from_source(source, watermarks, "topic")
+        counted = stream.key_by(lambda value: int(value) % KEYS, types.LONG()).process(
+            self._count()
+        )
+        counted.map(lambda pair: f"{pair[0]} {pair[1]}", types.STRING()).sink_to(sink)
+
+    def _count(self) -> Any:
         functions, state, types = self._functions, self._state, self._common.Types
 
         class Counter(functions.KeyedProcessFunction):  # type: ignore[misc, name-defined]
@@ -158,8 +191,7 @@ class Jobs:
                 self.count.update(count)
                 yield ctx.get_current_key(), count
 
-        stream = self._numbers(env, rows).key_by(lambda value: value % KEYS, types.LONG())
-        return stream.process(Counter(), types.TUPLE([types.LONG(), types.LONG()]))
+        return Counter()
 
     def _windowed(self, env: Any, rows: int, window: Any) -> Any:
         functions, types = self._functions, self._common.Types
@@ -215,8 +247,24 @@ class Jobs:
         return one.connect(other).process(Latest(), types.TUPLE([long, long]))
 
 
+def first_element() -> float:
+    """Return when the first element of a small job of PyFlow was there."""
+    from pyflow.common import Types
+    from pyflow.datastream import StreamExecutionEnvironment
+
+    env = StreamExecutionEnvironment.get_execution_environment().set_parallelism(2)
+    stream = env.from_collection([1, 2], Types.LONG())
+    counted = stream.key_by(lambda value: value, Types.LONG()).process(Jobs("pyflow")._count())
+    with counted.execute_and_collect() as elements:
+        next(iter(elements))
+        return time.monotonic()
+
+
 def main() -> None:
-    """Answer requests until standard input ends."""
+    """Answer requests until standard input ends, or say when the first element was there."""
+    if sys.argv[1] == "start":
+        print(json.dumps({"first row": first_element()}))
+        return
     jobs = Jobs(sys.argv[1])
     for line in sys.stdin:
         print(json.dumps({"seconds": jobs.seconds(json.loads(line))}), flush=True)
