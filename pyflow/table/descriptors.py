@@ -9,6 +9,7 @@ from typing import Any
 
 from pyflow.table.table_schema import TableSchema
 from pyflow.types.logical_types import DataType
+from pyflow.types.values import stored_type
 from pyflow.util.exceptions import TableException
 from pyflow.util.unsupported import unsupported
 
@@ -116,7 +117,8 @@ class Schema(Descriptor):
 
     def field(self, field_name: str, field_type: DataType | str) -> Schema:
         """Append a column of this name and type."""
-        self._columns.append({"name": field_name, "data-type": str(field_type)})
+        declared = field_type if isinstance(field_type, str) else str(stored_type(field_type))
+        self._columns.append({"name": field_name, "data-type": declared})
         return self
 
     def fields(self, fields: dict[str, DataType | str]) -> Schema:

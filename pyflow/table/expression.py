@@ -18,6 +18,7 @@ from pyflow.table.functions.builtins import built_in
 from pyflow.types.data_types import DataTypes
 from pyflow.types.inference import infer
 from pyflow.types.logical_types import DataType
+from pyflow.types.values import stored_type
 from pyflow.util.unsupported import unsupported
 
 __all__ = [
@@ -442,11 +443,11 @@ class Expression(Generic[T]):
         data_type : DataType
             The type. Whole numbers that are too great for it wrap around, DECIMALs become null.
         """
-        return Expression(nodes.Cast(self._node, data_type, False))
+        return Expression(nodes.Cast(self._node, stored_type(data_type), False))
 
     def try_cast(self, data_type: DataType) -> Expression[Any]:
         """Return the value as one of another type, as `cast`; null where it is none of it."""
-        return Expression(nodes.Cast(self._node, data_type, True))
+        return Expression(nodes.Cast(self._node, stored_type(data_type), True))
 
     @property
     def asc(self) -> Expression[Any]:
@@ -807,7 +808,7 @@ class Expression(Generic[T]):
             "JSON_VALUE",
             self,
             path,
-            nodes.Symbol(returning_type),
+            nodes.Symbol(stored_type(returning_type)),
             nodes.Symbol(on_empty),
             default_on_empty,
             nodes.Symbol(on_error),

@@ -15,6 +15,7 @@ from pyflow.table.expression import (
     node_of,
 )
 from pyflow.types.logical_types import DataType
+from pyflow.types.values import stored_type
 from pyflow.util.exceptions import TableException
 from pyflow.util.unsupported import unsupported
 
@@ -101,12 +102,12 @@ def lit(v: Any, data_type: DataType | None = None) -> Expression[Any]:
     """
     if data_type is None:
         return Expression(node_of(v))
-    return Expression(nodes.Literal(v, data_type))
+    return Expression(nodes.Literal(v, stored_type(data_type)))
 
 
 def null_of(data_type: DataType) -> Expression[Any]:
     """Return the null of a type."""
-    return Expression(nodes.Literal(None, data_type.nullable()))
+    return Expression(nodes.Literal(None, stored_type(data_type).nullable()))
 
 
 def range_(start: str | int, end: str | int) -> Expression[Any]:

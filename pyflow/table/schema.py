@@ -9,6 +9,7 @@ from typing import Any
 
 from pyflow.types.logical_types import DataType, RowType
 from pyflow.types.syntax import parse
+from pyflow.types.values import stored_type
 from pyflow.util.exceptions import TableException
 from pyflow.util.identifiers import literal, primary_key_text, quoted
 
@@ -321,12 +322,12 @@ class Schema:
 
 
 def _type(declared: DataType | str) -> DataType:
-    return parse(declared) if isinstance(declared, str) else declared
+    return parse(declared) if isinstance(declared, str) else stored_type(declared)
 
 
 def _declared(declared: DataType | str) -> str:
     # Flink shows what is still text in brackets.
-    return f"[{declared}]" if isinstance(declared, str) else str(declared)
+    return f"[{declared}]" if isinstance(declared, str) else str(_type(declared))
 
 
 def _summary(expression: Any) -> str:

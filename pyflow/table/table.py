@@ -442,7 +442,7 @@ class Table:
         pandas.DataFrame
             In streaming mode the rows that are left when all changes have been applied.
         """
-        from pyflow.table.relations.sources import to_pandas
+        from pyflow.table.relations.data_frames import to_pandas
 
         return to_pandas(settled(self._rows), self._context)
 

@@ -20,7 +20,7 @@ from pyflow.table.environment_settings import EnvironmentSettings
 from pyflow.table.functions.java import JavaFunction
 from pyflow.table.functions.names import built_in_names
 from pyflow.table.module import MODULES, ModuleEntry
-from pyflow.table.relations import sources
+from pyflow.table.relations import data_frames, sources
 from pyflow.table.relations.data_streams import relation_of_changes, source_of
 from pyflow.table.relations.tables import relation_of, relation_of_entry
 from pyflow.table.statement_set import StatementSet
@@ -329,7 +329,7 @@ class TableEnvironment:
         splits_num : int
             Into how many partitions the rows are split.
         """
-        return Table(sources.of_pandas(pdf, schema, splits_num, self._context), self._context)
+        return Table(data_frames.of_pandas(pdf, schema, splits_num, self._context), self._context)
 
     def from_spark(self, frame: DataFrame) -> Table:
         """Return a table of a data frame of Spark.

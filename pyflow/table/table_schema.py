@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyflow.types.logical_types import DataType, RowField, RowType
+from pyflow.types.values import stored_type
 from pyflow.util.exceptions import TableException
 
 __all__ = ["TableSchema"]
@@ -32,7 +33,7 @@ class TableSchema:
         data_types: Sequence[DataType] | None = None,
     ) -> None:
         self._names = list(field_names or ())
-        self._types = list(data_types or ())
+        self._types = list(map(stored_type, data_types or ()))
         if len(self._names) != len(self._types):
             raise TableException(f"{len(self._names)} columns have {len(self._types)} types")
         twice = sorted({name for name in self._names if self._names.count(name) > 1})

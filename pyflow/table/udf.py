@@ -454,11 +454,13 @@ def _checked_list(what: str, types: Any, rows: bool = True) -> Any:
 
 
 def _parsed(data_type: DataType | str) -> DataType:
-    if not isinstance(data_type, str):
-        return data_type
-    from pyflow.types.syntax import parse
+    if isinstance(data_type, str):
+        from pyflow.types.syntax import parse
 
-    return parse(data_type)
+        return parse(data_type)
+    from pyflow.types.values import stored_type
+
+    return stored_type(data_type)
 
 
 def _row_type(types: Any) -> RowType:

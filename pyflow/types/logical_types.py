@@ -774,7 +774,7 @@ class RowType(DataType):
         return self
 
     def _with(self, **attributes: Any) -> RowType:
-        return super()._with(fields=list(self.fields), **attributes)
+        return super()._with(**{"fields": list(self.fields), **attributes})
 
     def __iter__(self) -> Iterator[RowField]:
         return iter(self.fields)

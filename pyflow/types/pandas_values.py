@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-__all__ = ["array_of", "array_of_values", "series_of"]
+__all__ = ["array_of", "array_of_values", "in_zone", "series_of", "with_times"]
 
 #: Units of timestamps by their precision; there are no finer ones in Spark.
 _UNITS = ("s", "ms", "ms", "ms")
@@ -46,7 +46,11 @@ def series_of(array: pa.Array, shape: Shape) -> pd.Series | pd.DataFrame:
 def _series(array: pa.Array, shape: Shape) -> pd.Series:
     wanted = _with_units(array.type, shape)
     converted = array if array.type == wanted else array.cast(wanted)
-    series = converted.to_pandas(date_as_object=True)
+    return in_zone(converted.to_pandas(date_as_object=True), shape)
+
+
+def in_zone(series: pd.Series, shape: Shape) -> pd.Series:
+    """A series with its instants, which pyarrow makes times of UTC, in the session's time zone."""
     if shape[0] == "LTZ":
         return series.dt.tz_convert(shape[2])
     if not has_instants(shape):
@@ -192,7 +196,7 @@ def _array(series: pd.Series, shape: Shape, subject: str) -> pa.Array:
     if kind == "LTZ":
         series = _instants(series, shape, subject)
     elif _has_times(shape) and not _is_of_time(shape):
-        values = [_with_times(value, shape, subject) for value in series]
+        values = [with_times(value, shape, subject) for value in series]
         series = type(series)(values, dtype=object)
     # Types of pandas that have nulls of their own tell them themselves.
     mask = None if hasattr(series.array, "__arrow_array__") else series.isnull()
@@ -245,10 +249,10 @@ def _instants(series: pd.Series, shape: Shape, subject: str) -> pd.Series:
         zoned = series.dt.tz_localize(shape[2], ambiguous=earlier, nonexistent="NaT")
         if not (zoned.isna() & series.notna()).any():
             return zoned
-    return pd.Series([_with_times(value, shape, subject) for value in series], dtype=object)
+    return pd.Series([with_times(value, shape, subject) for value in series], dtype=object)
 
 
-def _with_times(value: Any, shape: Shape, subject: str) -> Any:
+def with_times(value: Any, shape: Shape, subject: str) -> Any:
     """A value with the times in it as their types have them.
 
     Maps become lists of pairs, rows dicts: what Arrow takes for them.
@@ -265,11 +269,11 @@ def _with_times(value: Any, shape: Shape, subject: str) -> Any:
         names, shapes = about
         fields = [value[name] for name in names] if isinstance(value, Mapping) else value
         return {
-            name: _with_times(field, each, subject)
+            name: with_times(field, each, subject)
             for name, field, each in zip(names, fields, shapes)
         }
     if kind == "MAP":
         key, of_key = about
         pairs = value.items() if isinstance(value, Mapping) else value
-        return [(_with_times(k, key, subject), _with_times(v, of_key, subject)) for k, v in pairs]
-    return [_with_times(each, about[0], subject) for each in value]
+        return [(with_times(k, key, subject), with_times(v, of_key, subject)) for k, v in pairs]
+    return [with_times(each, about[0], subject) for each in value]

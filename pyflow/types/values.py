@@ -69,19 +69,16 @@ def stored_type(data_type: DataType) -> DataType:
     """Return the type as which values are kept: what classes of a program's own are kept as."""
     if isinstance(data_type, UserDefinedType):
         stored = stored_type(data_type.sql_type())
-    elif isinstance(data_type, RowType):
-        stored = RowType(
-            [RowField(f.name, stored_type(f.data_type), f.description) for f in data_type]
-        )
-    elif isinstance(data_type, ArrayType):
-        stored = ArrayType(stored_type(data_type.element_type))
-    elif isinstance(data_type, MapType):
-        stored = MapType(stored_type(data_type.key_type), stored_type(data_type.value_type))
-    elif isinstance(data_type, MultisetType):
-        stored = MultisetType(stored_type(data_type.element_type))
-    else:
-        return data_type
-    return stored if data_type._nullable else stored.not_null()
+        return stored if data_type._nullable else stored.not_null()
+    if isinstance(data_type, RowType):
+        fields = [RowField(f.name, stored_type(f.data_type), f.description) for f in data_type]
+        return data_type._with(fields=fields)
+    inside = {
+        name: stored_type(value)
+        for name, value in vars(data_type).items()
+        if isinstance(value, DataType)
+    }
+    return data_type._with(**inside) if inside else data_type
 
 
 def to_spark_value(value: Any, data_type: DataType) -> Any:

@@ -1,4 +1,4 @@
-"""Tables of what a program holds: Python values, expressions, data frames of pandas."""
+"""Tables of what a program holds: Python values, expressions, data frames of Spark."""
 
 from __future__ import annotations
 
@@ -15,24 +15,17 @@ from pyflow.table.relations.projection import node_of, scope_of
 from pyflow.types.inference import infer_rows, verifier
 from pyflow.types.logical_types import (
     DataType,
-    LocalZonedTimestampType,
     RowField,
     RowType,
-    TimestampType,
-    TimeType,
 )
 from pyflow.types.spark_types import (
     SPARK_PRECISION,
-    create_arrow_schema,
-    from_arrow_type,
     from_spark,
-    to_arrow_type,
     to_spark,
 )
 from pyflow.types.values import stored_type, to_spark_value
 
 if TYPE_CHECKING:
-    import pandas
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
@@ -72,7 +65,7 @@ def of_elements(
             check(row)
     values = [to_spark_value(row, row_type) for row in rows]
     row_type = cast("RowType", stored_type(row_type))
-    return _of_frame(_local_frame(context.session, values, row_type), row_type)
+    return of_frame(_local_frame(context.session, values, row_type), row_type)
 
 
 def _local_frame(session: SparkSession, rows: list[Any], row_type: RowType) -> DataFrame:
@@ -128,7 +121,8 @@ def _struct(row_type: RowType) -> StructType:
     return cast("StructType", to_spark(row_type))
 
 
-def _of_frame(frame: Any, row_type: RowType) -> Relation:
+def of_frame(frame: Any, row_type: RowType) -> Relation:
+    """Return the relation of a frame that has the fields of a row type."""
     names = row_type.field_names()
     check_unique(names)
     return Relation(frame, tuple(zip(names, row_type.field_types())))
@@ -161,66 +155,7 @@ def _of_expressions(
         frame = one if frame is None else frame.union(one)
     assert frame is not None
     columns = [column("row").getField(name).alias(name) for name in row_type.field_names()]
-    return _of_frame(frame.select(*columns), row_type)
-
-
-def of_pandas(
-    pdf: pandas.DataFrame,
-    schema: Any,
-    splits: int,
-    context: TableContext,
-) -> Relation:
-    """Return the relation of a data frame of pandas, without its index."""
-    import pandas as pd
-    import pyarrow as pa
-
-    if not isinstance(pdf, pd.DataFrame):
-        raise TypeError(f"Unsupported type, expected pandas.DataFrame, got {type(pdf)}")
-    row_type = _type_of_pandas(pdf, schema)
-    zone = context.time_zone_name()
-    arrow_schema = create_arrow_schema(row_type.field_names(), row_type.field_types())
-    arrays = []
-    fields = []
-    for place, (name, data_type) in enumerate(zip(row_type.field_names(), row_type.field_types())):
-        series = pdf.iloc[:, place]
-        wanted = arrow_schema.field(place).type
-        if isinstance(data_type, LocalZonedTimestampType):
-            # A time without a zone is the wall clock of the table's time zone.
-            if series.dt.tz is None:
-                series = series.dt.tz_localize(zone)
-            wanted = pa.timestamp("us", "UTC")
-        elif isinstance(data_type, TimeType):
-            # PySpark reads no other times.
-            wanted = pa.time64("us")
-        array = pa.Array.from_pandas(series, mask=series.isnull(), type=wanted)
-        arrays.append(array)
-        fields.append(pa.field(name, wanted))
-    table = pa.Table.from_arrays(arrays, schema=pa.schema(fields))
-    frame = context.session.createDataFrame(table)
-    if splits > 1:
-        frame = frame.repartition(splits)
-    target = _struct(row_type)
-    columns = [column(field.name).cast(field.dataType).alias(field.name) for field in target]
-    return _of_frame(frame.select(*columns), row_type)
-
-
-def _type_of_pandas(pdf: pandas.DataFrame, schema: Any) -> RowType:
-    import pyarrow as pa
-
-    arrow_schema = pa.Schema.from_pandas(pdf, preserve_index=False)
-    if isinstance(schema, RowType):
-        return schema
-    types = [from_arrow_type(part.type, part.nullable) for part in arrow_schema]
-    if schema is None:
-        return RowType([RowField(n, t) for n, t in zip(arrow_schema.names, types)])
-    if isinstance(schema, (list, tuple)) and isinstance(schema[0], str):
-        return RowType([RowField(n, t) for n, t in zip(schema, types)])
-    if isinstance(schema, (list, tuple)) and isinstance(schema[0], DataType):
-        return RowType([RowField(n, t) for n, t in zip(arrow_schema.names, schema)])
-    raise TypeError(
-        "Unsupported schema type, it could only be of RowType, a "
-        f"list of str or a list of DataType, got {schema}"
-    )
+    return of_frame(frame.select(*columns), row_type)
 
 
 def of_spark(frame: DataFrame) -> Relation:
@@ -232,22 +167,3 @@ def of_spark(frame: DataFrame) -> Relation:
         if WATERMARK in part.metadata
     }
     return Relation(frame, fields, time_attributes=times)
-
-
-def to_pandas(relation: Relation, context: TableContext) -> pandas.DataFrame:
-    """Return the rows of a relation as a data frame of pandas."""
-    import pandas as pd
-
-    relation.refuse_unbounded("to_pandas()")
-    table = relation.rows().toArrow()
-    if table.num_rows == 0:
-        return pd.DataFrame.from_records([], columns=relation.names)
-    pdf = table.to_pandas(date_as_object=True)
-    for name, data_type in relation.fields:
-        if isinstance(data_type, TimestampType):
-            pdf[name] = pdf[name].astype(to_arrow_type(data_type).to_pandas_dtype())
-        if isinstance(data_type, LocalZonedTimestampType):
-            series = pdf[name]
-            aware = series if series.dt.tz is not None else series.dt.tz_localize("UTC")
-            pdf[name] = aware.dt.tz_convert(context.time_zone_name())
-    return pdf

@@ -8,6 +8,7 @@ no job has to run.
 from __future__ import annotations
 
 import pyarrow as pa
+import pytz
 import recordings
 from function_values import (
     ARGUMENTS,
@@ -37,7 +38,9 @@ PLAIN = {
     "BooleanType": coders.BooleanCoder,
     "FloatType": coders.FloatCoder,
     "DoubleType": coders.DoubleCoder,
+    "BinaryType": coders.BinaryCoder,
     "VarBinaryType": coders.BinaryCoder,
+    "CharType": coders.CharCoder,
     "VarCharType": coders.CharCoder,
     "DateType": coders.DateCoder,
     "TimeType": coders.TimeCoder,
@@ -53,6 +56,8 @@ def coder_of(declared):
         return coders.DecimalCoder(declared.precision, declared.scale)
     if kind == "TimestampType":
         return coders.TimestampCoder(declared.precision)
+    if kind == "LocalZonedTimestampType":
+        return coders.LocalZonedTimestampCoder(declared.precision, pytz.utc)
     if kind == "ArrayType":
         return coders.GenericArrayCoder(coder_of(declared.element_type))
     if kind == "MapType":
