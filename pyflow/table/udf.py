@@ -384,6 +384,11 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
         """The type of the accumulator, None for pandas functions."""
         return None if self._accumulator_type is None else _parsed(self._accumulator_type)
 
+    @property
+    def retracts(self) -> bool:
+        """Whether the function can retract rows."""
+        return type(self.function).retract is not ImperativeAggregateFunction.retract
+
     def aggregate(
         self,
         arguments: Sequence[Column],

@@ -13,7 +13,7 @@ from pyflow.types.pandas_values import array_of, array_of_values, series_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["load_pandas_aggregate", "load_pandas_scalar"]
+__all__ = ["aggregation", "load_pandas_aggregate", "load_pandas_scalar"]
 
 
 def load_pandas_scalar(
@@ -91,7 +91,7 @@ def load_pandas_aggregate(
     settings : TaskSettings
     """
     opened = OpenFunction(function, name, settings)
-    aggregate = _aggregation(function)
+    aggregate = aggregation(function)
     subject = f"the result of pandas function {name}"
 
     def evaluate(*groups: pa.Array) -> pa.Array:
@@ -104,7 +104,8 @@ def load_pandas_aggregate(
     return opened.watch(evaluate)
 
 
-def _aggregation(function: Any) -> Callable[..., Any]:
+def aggregation(function: Any) -> Callable[..., Any]:
+    """What is called for the series of a group."""
     if not hasattr(function, "create_accumulator"):
         return evaluation(function)
 

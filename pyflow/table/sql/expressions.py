@@ -39,6 +39,7 @@ from pyflow.table.expression import (
     TimePointUnit,
 )
 from pyflow.table.functions.builtins import built_in
+from pyflow.table.relations.filtered_functions import FilteredFunction
 from pyflow.table.relations.projection import scope_of
 from pyflow.table.sql import builtin_functions, tree
 from pyflow.table.sql.names import Rows
@@ -429,16 +430,21 @@ class Translator:
 
     def _filter(self, expression: exp.Filter) -> Node:
         call = expression.this
-        if not isinstance(call, exp.Anonymous) or call.name.upper() not in _WITHOUT_NULLS:
+        if not isinstance(call, exp.Anonymous):
             self.refuse(expression, "FILTER is not supported for this function")
         aggregate = self.node(call)
         inner = aggregate.child if isinstance(aggregate, Distinct) else aggregate
-        assert isinstance(inner, Call)
         condition = self.node(expression.expression.this)
-        nothing = Literal(None, DataTypes.NULL())
-        first, *rest = inner.arguments or (_literal(1),)
-        kept = self._call("ifThenElse", condition, first, nothing)
-        filtered = Call(inner.function, (kept, *rest))
+        filtered: Node
+        if isinstance(inner, FunctionCall) and inner.function.kind == "aggregate":
+            filtered = FunctionCall(FilteredFunction(inner.function), (condition, *inner.arguments))
+        elif isinstance(inner, Call) and call.name.upper() in _WITHOUT_NULLS:
+            nothing = Literal(None, DataTypes.NULL())
+            first, *rest = inner.arguments or (_literal(1),)
+            kept = self._call("ifThenElse", condition, first, nothing)
+            filtered = Call(inner.function, (kept, *rest))
+        else:
+            self.refuse(expression, "FILTER is not supported for this function")
         return Distinct(filtered) if isinstance(aggregate, Distinct) else filtered
 
     def _withingroup(self, expression: exp.WithinGroup) -> Node:

@@ -28,7 +28,6 @@ from pyflow.table.runtime.streams import aggregates as built_in
 from pyflow.table.runtime.streams.frames import PandasAggregate
 from pyflow.table.runtime.streams.functions import DeclaredViews, PythonAggregate
 from pyflow.table.runtime.streams.groups import GroupAggregate, TableAggregate
-from pyflow.table.udf import ImperativeAggregateFunction
 from pyflow.types.data_types import DataTypes
 from pyflow.types.logical_types import (
     ArrayType,
@@ -260,7 +259,7 @@ def of_program(
             f"Pandas UDAFs are not supported in streaming mode currently: {wrapper.name}. Use it "
             "in a window, or write it with func_type='general'."
         )
-    if changes and type(wrapper.function).retract is ImperativeAggregateFunction.retract:
+    if changes and not wrapper.retracts:
         raise TableException(
             f"aggregate function {wrapper.name} has no method retract(), which retracts a row: "
             "its input changes"

@@ -33,7 +33,6 @@ from pyflow.table.relations.windows import micros_of
 from pyflow.table.runtime.streams import aggregates as built_in
 from pyflow.table.runtime.streams.frames import Lag, Recomputed
 from pyflow.table.runtime.streams.over import Frame, OverRows
-from pyflow.table.udf import ImperativeAggregateFunction
 from pyflow.types.data_types import DataTypes
 from pyflow.types.spark_types import to_spark
 from pyflow.util.exceptions import TableException
@@ -181,7 +180,7 @@ def _planned(node: Node, scope: Scope, bounded: bool) -> PlannedAggregate:
                 "would have to be kept"
             )
         return pandas_aggregate(wrapper, arguments, distinct, scope.context)
-    retracts = type(wrapper.function).retract is not ImperativeAggregateFunction.retract
+    retracts = wrapper.retracts
     planned = of_program(wrapper, arguments, distinct, bounded and retracts, scope.context)
     if bounded and not retracts:
         return replace(planned, function=Recomputed(planned.function))
