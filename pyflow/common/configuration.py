@@ -46,12 +46,12 @@ class Configuration:
 
     @staticmethod
     def parse_list_value(value: str) -> list[Any]:
-        """Return the elements of a setting of several: ``a;b``, or a list of plain values in YAML.
+        """Return the elements of a setting of several: ``a;b``, or a list in YAML.
 
         Raises
         ------
         ValueError
-            If it begins as a list of YAML and is none, or is one of lists or maps.
+            If it is no YAML.
         """
         if not value:
             return []
