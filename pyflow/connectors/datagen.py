@@ -162,7 +162,7 @@ class DataGen(Connector):
             if not isinstance(
                 data_type, (*_INTEGERS, FloatType, DoubleType, DecimalType, VarCharType)
             ):
-                raise self.wrong(f"fields.{path}.kind", "sequence", f"random for {data_type}")
+                raise self.wrong(f"fields.{path}.kind", "sequence", f"random for {data_type.sql}")
             return F.col(_ID) + F.lit(start)
         value = self._random(path, data_type)
         rate = self._option(path, "null-rate")
@@ -223,7 +223,7 @@ class DataGen(Connector):
         if length is None:
             return otherwise if own is None or own > 1 << 20 else int(own)
         if length < 0 or (own is not None and length > own):
-            raise self.wrong(f"fields.{path}.length", length, f"what fits into {data_type}")
+            raise self.wrong(f"fields.{path}.length", length, f"what fits into {data_type.sql}")
         return int(length)
 
     def _random_text(self, path: str, data_type: DataType) -> Column:
@@ -232,7 +232,7 @@ class DataGen(Connector):
         if not self._option(path, "var-len"):
             return text
         if not isinstance(data_type, VarCharType):
-            raise self.wrong(f"fields.{path}.var-len", "true", f"false for {data_type}")
+            raise self.wrong(f"fields.{path}.var-len", "true", f"false for {data_type.sql}")
         taken = F.floor(self._share() * F.lit(length)).cast("int") + 1
         return text.substr(F.lit(1), taken)
 
@@ -291,7 +291,7 @@ class DataGen(Connector):
             return F.map_from_entries(F.array(*entries))
         raise TableException(
             f"Table {self.table.identifier}: the connector 'datagen' has no values of type "
-            f"{data_type} for column {path.split('.')[0]!r}."
+            f"{data_type.sql} for column {path.split('.')[0]!r}."
         )
 
     def _hex(self, length: int) -> Column:

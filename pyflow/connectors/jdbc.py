@@ -164,8 +164,8 @@ class Jdbc(Connector):
         for name, data_type in table.columns:
             if isinstance(data_type, NOT_IN_DATABASES):
                 raise TableException(
-                    f"Table {table.identifier}: column {name!r} has the type {data_type}, which "
-                    "databases do not have."
+                    f"Table {table.identifier}: column {name!r} has the type {data_type.sql}, "
+                    "which databases do not have."
                 )
         self._check_partitions()
         check_lookup(self)

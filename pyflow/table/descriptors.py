@@ -117,7 +117,7 @@ class Schema(Descriptor):
 
     def field(self, field_name: str, field_type: DataType | str) -> Schema:
         """Append a column of this name and type."""
-        declared = field_type if isinstance(field_type, str) else str(stored_type(field_type))
+        declared = field_type if isinstance(field_type, str) else stored_type(field_type).sql
         self._columns.append({"name": field_name, "data-type": declared})
         return self
 

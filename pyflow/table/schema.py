@@ -204,7 +204,9 @@ class Schema:
                 If it is no type of rows.
             """
             if not isinstance(data_type, RowType):
-                raise TableException(f"columns are made of the fields of a ROW, not of {data_type}")
+                raise TableException(
+                    f"columns are made of the fields of a ROW, not of {data_type.sql}"
+                )
             return self.from_fields(data_type.field_names(), data_type.field_types())
 
         def from_fields(
@@ -327,7 +329,7 @@ def _type(declared: DataType | str) -> DataType:
 
 def _declared(declared: DataType | str) -> str:
     # Flink shows what is still text in brackets.
-    return f"[{declared}]" if isinstance(declared, str) else str(_type(declared))
+    return f"[{declared}]" if isinstance(declared, str) else _type(declared).sql
 
 
 def _summary(expression: Any) -> str:

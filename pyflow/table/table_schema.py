@@ -81,7 +81,7 @@ class TableSchema:
 
     def __repr__(self) -> str:
         columns = zip(self._names, self._types)
-        return "root\n" + "".join(f" |-- {name}: {type_}\n" for name, type_ in columns)
+        return "root\n" + "".join(f" |-- {name}: {type_.sql}\n" for name, type_ in columns)
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -192,7 +192,7 @@ class UserDefinedFunctionWrapper:
         if self._input_types is not None and len(self._input_types) != count:
             from pyflow.util.exceptions import TableException
 
-            declared = ", ".join(map(str, self._input_types))
+            declared = ", ".join(each.sql for each in self.input_types or ())
             raise TableException(
                 f"function {self.name} takes {len(self._input_types)} arguments ({declared}), but "
                 f"is called with {count}"
@@ -369,7 +369,7 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
             if isinstance(self._result_type, MapType):
                 raise TypeError(
                     "Invalid returnType: Pandas UDAF doesn't support DataType type "
-                    f"{self._result_type} currently"
+                    f"{self._result_type.sql} currently"
                 )
 
     @property

@@ -203,7 +203,8 @@ def _merged(left: Any, right: Any, where: str = "") -> Any:
     if isinstance(right, types.NullType):
         return left
     if type(left) is not type(right):
-        raise TypeError(f"{where or 'the rows'} cannot be both {left} and {right}")
+        other = None if right is None else right.sql
+        raise TypeError(f"{where or 'the rows'} cannot be both {left.sql} and {other}")
     if isinstance(left, RowType):
         inside = f" in {where}" if where else ""
         others = {field.name: field.data_type for field in right}
@@ -279,7 +280,7 @@ def verifier(data_type: DataType, name: str | None = None) -> Verifier:
         if value is not None:
             check(value)
         elif not data_type._nullable:
-            raise ValueError(f"{name or 'value'} is None, but its type is {data_type}")
+            raise ValueError(f"{name or 'value'} is None, but its type is {data_type.sql}")
 
     return verify
 
@@ -293,12 +294,12 @@ def _check_of(data_type: DataType, name: str) -> Verifier:
         return lambda value: None
     accepted = _ACCEPTED.get(type(data_type))
     if accepted is None:
-        raise TypeError(f"{name} cannot be of type {data_type}")
+        raise TypeError(f"{name} cannot be of type {data_type.sql}")
     inside = _content_check(data_type, name)
 
     def check(value: Any) -> None:
         if type(value) not in accepted:
-            raise TypeError(f"{name} is {value!r} of {type(value)}, which is no {data_type}")
+            raise TypeError(f"{name} is {value!r} of {type(value)}, which is no {data_type.sql}")
         inside(value)
 
     return check
@@ -345,7 +346,7 @@ def _condition(
 ) -> Verifier:
     def check(value: Any) -> None:
         if not holds(value):
-            raise ValueError(f"{name} is {value!r}, which {otherwise} {data_type}")
+            raise ValueError(f"{name} is {value!r}, which {otherwise} {data_type.sql}")
 
     return check
 
@@ -360,10 +361,12 @@ def _row_check(row_type: RowType, name: str) -> Verifier:
             _, values = row_values(value, names)
         except ValueError:
             raise TypeError(
-                f"{name} is {value!r} of {type(value)}, which is no {row_type}"
+                f"{name} is {value!r} of {type(value)}, which is no {row_type.sql}"
             ) from None
         if len(values) != len(fields):
-            raise ValueError(f"{name} has {len(values)} values, but {row_type} has {len(fields)}")
+            raise ValueError(
+                f"{name} has {len(values)} values, but {row_type.sql} has {len(fields)}"
+            )
         for field, inner in zip(fields, values):
             field(inner)
 

@@ -1,7 +1,8 @@
 """The types of the Table API. `pyflow.table.types` has all of them, and what is done with them.
 
 A type is a value: equal to another by what it says, and never changed once it is used (only
-`RowType.add`, which builds one, changes it). ``str`` gives Flink's form, ``BIGINT NOT NULL``.
+`RowType.add`, which builds one, changes it). ``str`` gives its kind, ``BIGINT``, as in PyFlink, and
+`DataType.sql` all of it, ``BIGINT NOT NULL``.
 """
 
 from __future__ import annotations
@@ -41,6 +42,11 @@ class DataType:
         return f"{type(self).__name__}({', '.join(arguments)})"
 
     def __str__(self) -> str:
+        return self.type_name()
+
+    @property
+    def sql(self) -> str:
+        """Flink's form of the type, as statements and texts of types have it."""
         return self._syntax() if self._nullable else f"{self._syntax()} NOT NULL"
 
     def _parameters(self) -> tuple[Any, ...]:
@@ -52,7 +58,7 @@ class DataType:
         return self.type_name()
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return hash(self.sql)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, self.__class__) and self.__dict__ == other.__dict__
@@ -562,7 +568,7 @@ class _CollectionType(DataType):
         return (repr(self.element_type),)
 
     def _syntax(self) -> str:
-        return f"{self.type_name()}<{self.element_type}>"
+        return f"{self.type_name()}<{self.element_type.sql}>"
 
     def need_conversion(self) -> bool:
         """Return whether the elements are converted."""
@@ -601,7 +607,7 @@ class MapType(DataType):
         return repr(self.key_type), repr(self.value_type)
 
     def _syntax(self) -> str:
-        return f"MAP<{self.key_type}, {self.value_type}>"
+        return f"MAP<{self.key_type.sql}, {self.value_type.sql}>"
 
     def need_conversion(self) -> bool:
         """Return whether keys or values are converted."""
@@ -650,7 +656,7 @@ class ListViewType(_ViewType):
         return f"ListViewType({self._element_type!r})"
 
     def _syntax(self) -> str:
-        return f"LIST_VIEW<{self._element_type}>"
+        return f"LIST_VIEW<{self._element_type.sql}>"
 
 
 class MapViewType(_ViewType):
@@ -665,7 +671,7 @@ class MapViewType(_ViewType):
         return f"MapViewType({self._key_type!r}, {self._value_type!r})"
 
     def _syntax(self) -> str:
-        return f"MAP_VIEW<{self._key_type}, {self._value_type}>"
+        return f"MAP_VIEW<{self._key_type.sql}, {self._value_type.sql}>"
 
 
 class RowField:
@@ -706,7 +712,7 @@ class RowField:
         name = self.name.replace("`", "``")
         description = self.description.replace("'", "''")
         comment = "" if self.description == "..." else f" '{description}'"
-        return f"`{name}` {self.data_type}{comment}"
+        return f"`{name}` {self.data_type.sql}{comment}"
 
     def need_conversion(self) -> bool:
         """Return whether the values are converted."""
@@ -787,7 +793,7 @@ class RowType(DataType):
             for field in self.fields:
                 if field.name == key:
                     return field
-            raise KeyError(f"there is no field {key!r} in {self}")
+            raise KeyError(f"there is no field {key!r} in {self.sql}")
         if isinstance(key, slice):
             return RowType(self.fields[key])
         if isinstance(key, int):

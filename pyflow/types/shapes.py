@@ -91,8 +91,8 @@ def shape_of(data_type: DataType, time_zone: str) -> Shape:
     if isinstance(data_type, BitmapType):
         cure = "Take what bitmap_to_array makes of them, and bitmap_build of what it returns."
     raise TableException(
-        f"a Python function can neither take nor return values of type {data_type}: PySpark has "
-        f"none. {cure}"
+        f"a Python function can neither take nor return values of type {data_type.sql}: PySpark "
+        f"has none. {cure}"
     )
 
 

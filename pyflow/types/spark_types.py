@@ -99,7 +99,7 @@ def _atomic_to_spark(data_type: DataType) -> spark.DataType:
     }
     found = plain.get(type(data_type))
     if found is None:
-        raise TypeError(f"Spark has no type for {data_type}")
+        raise TypeError(f"Spark has no type for {data_type.sql}")
     return found()
 
 
@@ -259,7 +259,7 @@ def to_arrow_type(data_type: DataType) -> pyarrow.DataType:
     }
     found = plain.get(type(data_type))
     if found is None:
-        raise ValueError(f"Arrow has no type for {data_type}")
+        raise ValueError(f"Arrow has no type for {data_type.sql}")
     return found()
 
 

@@ -105,7 +105,7 @@ def to_spark_value(value: Any, data_type: DataType) -> Any:
     if isinstance(data_type, DecimalType) and isinstance(value, decimal.Decimal):
         rounded = rounded_decimal(value, data_type)
         if rounded is None:
-            raise ValueError(f"{value} does not fit into {data_type}")
+            raise ValueError(f"{value} does not fit into {data_type.sql}")
         return rounded
     if isinstance(value, Instant):
         after = datetime.timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)

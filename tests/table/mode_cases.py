@@ -107,7 +107,7 @@ def outcome(run, t_env):
         made = run(t_env)
         if isinstance(made, list):
             return {"rows": made}
-        types = [str(data_type) for data_type in made.get_schema().get_field_data_types()]
+        types = [data_type.sql for data_type in made.get_schema().get_field_data_types()]
         with made.execute().collect() as rows:
             found = [[str(row.get_row_kind()), *map(shown, row)] for row in rows]
     except Exception as error:

@@ -393,7 +393,7 @@ def test_restart_strategies_are_described():
 def test_types_of_streams_are_types_of_tables(type_info, expected):
     data_type = type_info.data_type()
 
-    assert str(data_type) == expected
+    assert data_type.sql == expected
     assert to_spark(from_spark(to_spark(data_type))) == to_spark(data_type)
 
 

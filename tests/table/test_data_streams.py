@@ -36,7 +36,8 @@ def rows(table):
 
 def columns(table):
     schema = table.get_resolved_schema()
-    return list(zip(schema.get_column_names(), map(str, schema.get_column_data_types())))
+    types = [each.sql for each in schema.get_column_data_types()]
+    return list(zip(schema.get_column_names(), types))
 
 
 def builder():

@@ -68,7 +68,7 @@ def planned(batch):
             schema = table.select(eval(text, NAMES)).get_resolved_schema()
         except TableException as error:
             return str(error)
-        return str(schema.get_column_data_types()[0].nullable())
+        return schema.get_column_data_types()[0].nullable().sql
 
     return batch, type_of
 

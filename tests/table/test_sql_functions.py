@@ -238,7 +238,7 @@ def test_what_is_added_to_a_time_shows(batch):
         FROM (VALUES (5, DATE '2020-1-31', TIMESTAMP '2020-01-31')) AS v (id, d, t)"""
     types = batch.sql_query(query).get_resolved_schema().get_column_data_types()
 
-    assert [str(each.nullable()) for each in types[:3]] == ["TIMESTAMP(6)", "TIMESTAMP(3)", "DATE"]
+    assert [each.nullable().sql for each in types[:3]] == ["TIMESTAMP(6)", "TIMESTAMP(3)", "DATE"]
     day = dt.date(2020, 2, 1)
     assert _rows(batch, query) == [
         [

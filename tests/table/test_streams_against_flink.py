@@ -38,7 +38,7 @@ class Streams:
         return getattr(self._t_env, name)
 
     def from_elements(self, rows, row_type):
-        columns = "; ".join(f"{each.name} {each.data_type}" for each in row_type.fields)
+        columns = "; ".join(f"{each.name} {each.data_type.sql}" for each in row_type.fields)
         source = Source(self._spark, self._folder, columns)
         half = len(rows) // 2
         source.add(rows[:half])

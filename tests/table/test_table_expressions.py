@@ -59,8 +59,8 @@ def test_values(session: SparkSession, name: str, pytestconfig: pytest.Config) -
         chosen = cases[start : start + AT_ONCE]
         resolved = [scope.resolve(results.build(name, case["case"])._node) for case in chosen]
         for case, each, actual in zip(chosen, resolved, results.run(scope, name, resolved)):
-            if not _same_type(str(each.data_type), case["type"]):
-                different.append(f"{case['case']}: {each.data_type}, not {case['type']}")
+            if not _same_type(each.data_type.sql, case["type"]):
+                different.append(f"{case['case']}: {each.data_type.sql}, not {case['type']}")
             tolerance = 1e-6 if "FLOAT" in case["type"] else 1e-12
             if not results.alike(case["values"], actual, tolerance):
                 different.append(f"{case['case']}: {actual}, not {case['values']}")
@@ -72,7 +72,7 @@ def test_types_of_results(session: SparkSession, name: str, pytestconfig: pytest
     scope = results.table(session, name)
     different = []
     for case in _chosen(name, "type", pytestconfig):
-        found = str(scope.resolve(results.build(name, case["case"])._node).data_type)
+        found = scope.resolve(results.build(name, case["case"])._node).data_type.sql
         is_same = _same_type if expression_cases.is_grouped(name) else str.__eq__
         if not is_same(found, case["type"]):
             different.append(f"{case['case']}: {found}, not {case['type']}")
@@ -96,7 +96,7 @@ def test_types_names_and_texts(session: SparkSession, name: str) -> None:
             continue
         built = results.build(name, case["case"])
         actual = (
-            str(scope.resolve(built._node).data_type),
+            scope.resolve(built._node).data_type.sql,
             str(built),
             scope.name_of(built._node, 0) if name != "groups" else case["name"],
         )

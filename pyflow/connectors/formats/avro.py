@@ -124,8 +124,8 @@ class Avro(Format):
         local = isinstance(data_type, TimestampType)
         if data_type.precision > 6 or (self._legacy and (data_type.precision > 3 or not local)):
             raise TableException(
-                f"Table {self.table.identifier}: column {path!r} has the type {data_type}. Avro "
-                "has TIMESTAMP of precision 3 at most, or, with the option "
+                f"Table {self.table.identifier}: column {path!r} has the type {data_type.sql}. "
+                "Avro has TIMESTAMP of precision 3 at most, or, with the option "
                 "'avro.timestamp_mapping.legacy' = 'false', TIMESTAMP and TIMESTAMP_LTZ of "
                 "precision 6 at most."
             )

@@ -129,8 +129,8 @@ class Format(ABC):
     def refused(self, name: str, data_type: DataType) -> TableException:
         """Return the error of a column whose type the format does not have."""
         return TableException(
-            f"Table {self.table.identifier}: column {name!r} has the type {data_type}, which the "
-            f"format {self.identifier!r} does not have here."
+            f"Table {self.table.identifier}: column {name!r} has the type {data_type.sql}, which "
+            f"the format {self.identifier!r} does not have here."
         )
 
 

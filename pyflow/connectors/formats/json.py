@@ -123,7 +123,7 @@ class JsonText:
             key, of_value = entry(data_type)
             if not isinstance(key, TEXTS):
                 raise TableException(
-                    f"Table {self.table.identifier}: column {name!r} has the type {data_type}; "
+                    f"Table {self.table.identifier}: column {name!r} has the type {data_type.sql}; "
                     "JSON has texts alone as keys."
                 )
             return SparkMap(StringType(), self.shape(of_value, name))

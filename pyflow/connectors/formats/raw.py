@@ -84,7 +84,7 @@ class Raw(Format):
         above = unsigned >= F.lit(str(1 << 8 * size - 1)).cast("decimal(20,0)")
         surplus = F.when(above, F.lit(str(1 << 8 * size)).cast("decimal(20,0)")).otherwise(0)
         number = unsigned != 0 if isinstance(data_type, BooleanType) else unsigned - surplus
-        error = self.wrong(F.hex(value), f"expected the {size} bytes of a {data_type}, not")
+        error = self.wrong(F.hex(value), f"expected the {size} bytes of a {data_type.sql}, not")
         return F.when(F.length(value) != size, error).otherwise(number).cast(to_spark(data_type))
 
     def _turned(self, digits: Column) -> Column:

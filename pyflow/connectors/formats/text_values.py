@@ -95,8 +95,8 @@ class TextValues:
         """Raise an error for a type that has no texts, and is none of rows, arrays or maps."""
         if not isinstance(data_type, _READ):
             raise TableException(
-                f"Table {self.table}: column {name!r} has the type {data_type}, which the format "
-                f"{self.format!r} does not have here."
+                f"Table {self.table}: column {name!r} has the type {data_type.sql}, which the "
+                f"format {self.format!r} does not have here."
             )
 
     def read(self, text: Column, data_type: DataType, name: str) -> Column:
@@ -136,7 +136,7 @@ class TextValues:
         if self.lenient:
             return made
         message = (
-            f"Table {self.table}: column {name!r} of type {data_type} cannot be read from "
+            f"Table {self.table}: column {name!r} of type {data_type.sql} cannot be read from "
             f"{self.format}, since its value is not of that type: "
         )
         error = F.raise_error(F.concat(F.lit(message), F.substring(text, 1, 500)))

@@ -55,7 +55,7 @@ class JdbcSink(Sink):
         for field in row_type.fields:
             if isinstance(field.data_type, NOT_IN_DATABASES):
                 raise TableException(
-                    f"field {field.name!r} of type_info has the type {field.data_type}, which "
+                    f"field {field.name!r} of type_info has the type {field.data_type.sql}, which "
                     "databases do not have"
                 )
         marks = sum(1 for token in _TOKENS.finditer(sql) if token[1])

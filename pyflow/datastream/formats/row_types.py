@@ -66,7 +66,7 @@ def type_info_of(data_type: types.DataType) -> TypeInformation:
         return Types.PRIMITIVE_ARRAY(Types.BYTE())
     made = _PLAIN.get(type(data_type))
     if made is None:
-        raise TypeError(f"the DataStream API has no type for {data_type}")
+        raise TypeError(f"the DataStream API has no type for {data_type.sql}")
     return made()
 
 

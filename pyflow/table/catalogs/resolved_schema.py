@@ -111,7 +111,7 @@ class Column(ABC):
         """Return the column in a line."""
         extras = self.explain_extras()
         comment = [] if self._comment is None else [f"COMMENT {literal(self._comment)}"]
-        parts = [quoted(self._name), str(self._data_type), *([] if extras is None else [extras])]
+        parts = [quoted(self._name), self._data_type.sql, *([] if extras is None else [extras])]
         return " ".join([*parts, *comment])
 
     def __str__(self) -> str:
@@ -255,7 +255,7 @@ class WatermarkSpec:
         expression = self._watermark_expression
         data_type = expression.get_output_data_type()
         return (
-            f"WATERMARK FOR {quoted(self._rowtime_attribute)}: {data_type}"
+            f"WATERMARK FOR {quoted(self._rowtime_attribute)}: {data_type.sql}"
             f" AS {expression.as_summary_string()}"
         )
 

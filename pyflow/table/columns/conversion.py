@@ -72,7 +72,7 @@ def convert(column: Column, source: DataType, target: DataType, tolerant: bool =
     converted = _conversion(column, source, target, tolerant)
     if converted is None:
         raise TableException(
-            f"Unsupported cast from '{source.nullable()}' to '{target.nullable()}'."
+            f"Unsupported cast from '{source.nullable().sql}' to '{target.nullable().sql}'."
         )
     return converted
 
@@ -229,7 +229,7 @@ def _parsed(column: Column, target: DataType, tolerant: bool) -> Column | None:
     value = _try_parse(column if whole else F.trim(column), target)
     if value is None or tolerant:
         return value
-    message = F.concat(F.lit("cannot cast '"), column, F.lit(f"' to {target.nullable()}"))
+    message = F.concat(F.lit("cannot cast '"), column, F.lit(f"' to {target.nullable().sql}"))
     return F.coalesce(value, F.when(column.isNotNull(), F.raise_error(message)))
 
 

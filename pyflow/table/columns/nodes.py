@@ -80,7 +80,9 @@ class Symbol(Node):
     value: Any
 
     def __str__(self) -> str:
-        return self.value.name if isinstance(self.value, Enum) else str(self.value)
+        if isinstance(self.value, Enum):
+            return self.value.name
+        return str(getattr(self.value, "sql", self.value))
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ class Cast(Node):
     try_cast: bool
 
     def __str__(self) -> str:
-        return f"{'TRY_CAST' if self.try_cast else 'cast'}({self.child}, {self.data_type})"
+        return f"{'TRY_CAST' if self.try_cast else 'cast'}({self.child}, {self.data_type.sql})"
 
 
 @dataclass(frozen=True)

@@ -239,7 +239,7 @@ class Scope:
         if isinstance(node, nodes.Alias):
             return node.names[0]
         if isinstance(node, nodes.Cast) and isinstance(node.child, nodes.Field):
-            return None if node.try_cast else f"{node.child.name}-{node.data_type}"
+            return None if node.try_cast else f"{node.child.name}-{node.data_type.sql}"
         if isinstance(node, nodes.Call) and node.function.name == "get":
             inner = self._own_name(node.arguments[0])
             field_name = node.arguments[1]
@@ -313,8 +313,8 @@ def _as_declared(
     for position, (given, target) in enumerate(zip(arguments, declared)):
         if not takes(target, given.data_type):
             raise TableException(
-                f"argument {position + 1} of function {wrapper.name} is {given.data_type}, but the "
-                f"function is declared for {target}; cast it"
+                f"argument {position + 1} of function {wrapper.name} is {given.data_type.sql}, but "
+                f"the function is declared for {target.sql}; cast it"
             )
         columns.append(convert(given.column, given.data_type, target))
     return columns, list(declared)

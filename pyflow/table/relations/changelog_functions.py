@@ -170,7 +170,7 @@ def from_changelog(relation: Relation, operations: Operations, context: TableCon
         )
     if not isinstance(types[name], STRINGS):
         raise TableException(
-            f"The op column '{name}' must be of STRING type, but was '{types[name]}'."
+            f"The op column '{name}' must be of STRING type, but was '{types[name].sql}'."
         )
     codes = operations.of_codes()
     found = F.coalesce(column(name), F.lit("NULL"))

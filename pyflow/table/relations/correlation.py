@@ -78,7 +78,7 @@ def domain_of(around: Relation, names: Sequence[str]) -> Domain:
         if isinstance(types[name], (MapType, MultisetType)):
             raise TableException(
                 f"a query that names the column {name} of the query around it, of type "
-                f"{types[name]}, is not supported"
+                f"{types[name].sql}, is not supported"
             )
         columns[name] = unused(f"$around {name}", [*around.names, *columns.values()])
     values = (column(name).alias(own) for name, own in columns.items())

@@ -206,8 +206,8 @@ def _with_schema(relation: Relation, schema: Schema, context: TableContext) -> R
             )
         if not fits(own[entry.name], entry.data_type):
             raise TableException(
-                f"Column '{entry.name}' is declared as {entry.data_type}, but the data stream has "
-                f"{own[entry.name]}."
+                f"Column '{entry.name}' is declared as {entry.data_type.sql}, but the data stream "
+                f"has {own[entry.name].sql}."
             )
     types = {entry.name: entry.data_type for entry in declared}
     fields = tuple((name, types.get(name, type_)) for name, type_ in relation.fields)

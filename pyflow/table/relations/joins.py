@@ -62,7 +62,7 @@ def join(
         if not isinstance(resolved.data_type, BooleanType):
             raise TableException(
                 "Filter operator requires a boolean expression as input, "
-                f"but the join condition is of type {resolved.data_type}"
+                f"but the join condition is of type {resolved.data_type.sql}"
             )
         free = every_condition or _is_true(predicate)
         if not free and not has_equality(predicate, left, right):
@@ -316,8 +316,8 @@ def _common_types(left: Relation, right: Relation, operation: str) -> list[DataT
         found = None if in_sql([one, other]) is None else common([one, other])
         if found is None:
             raise TableException(
-                f"Incompatible types for {operation} operation: `{name}` is {one} and "
-                f"`{other_name}` is {other}. Cast one of them."
+                f"Incompatible types for {operation} operation: `{name}` is {one.sql} and "
+                f"`{other_name}` is {other.sql}. Cast one of them."
             )
         types.append(found)
     return types

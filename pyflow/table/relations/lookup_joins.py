@@ -177,7 +177,7 @@ def _test(
         if not isinstance(found.data_type, BooleanType):
             raise TableException(
                 "Filter operator requires a boolean expression as input, "
-                f"but the join condition is of type {found.data_type}"
+                f"but the join condition is of type {found.data_type.sql}"
             )
         return found.column
 

@@ -130,7 +130,7 @@ def check_condition(relation: Relation, predicate: Node, context: TableContext) 
     if not isinstance(data_type, BooleanType):
         raise TableException(
             "Filter operator requires a boolean expression as input, "
-            f"but the expression is of type {data_type}"
+            f"but the expression is of type {data_type.sql}"
         )
 
 

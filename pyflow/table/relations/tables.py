@@ -326,9 +326,10 @@ def _watermark(
     for spec in schema.watermarks:
         data_type = types.get(spec.column_name)
         if not isinstance(data_type, (TimestampType, LocalZonedTimestampType)):
+            its_type = "nothing" if data_type is None else data_type.sql
             raise TableException(
                 f"Table {identifier}: the watermark is for {spec.column_name!r}, which must be a "
-                f"column of type TIMESTAMP or TIMESTAMP_LTZ, not {data_type}."
+                f"column of type TIMESTAMP or TIMESTAMP_LTZ, not {its_type}."
             )
         text = str(spec.expression)
         found = _WATERMARK.fullmatch(text)
@@ -525,7 +526,7 @@ def _not_null(value: Column, name: str, identifier: str) -> Column:
 
 
 def _text(fields: Sequence[tuple[str, DataType]]) -> str:
-    return ", ".join(f"{name}: {data_type}" for name, data_type in fields)
+    return ", ".join(f"{name}: {data_type.sql}" for name, data_type in fields)
 
 
 _NUMBERS: tuple[type[DataType], ...] = (

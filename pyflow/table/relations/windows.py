@@ -289,7 +289,7 @@ def _time_field(relation: Relation, window: GroupWindow, context: TableContext) 
     if not isinstance(data_type, (TimestampType, LocalZonedTimestampType, BigIntType)):
         raise TableException(
             "A group window expects a time attribute for grouping in a batch environment: "
-            f"{node.name!r} is of type {data_type}."
+            f"{node.name!r} is of type {data_type.sql}."
         )
     return node.name
 

@@ -171,7 +171,7 @@ OF_SQL = {
 def _type_of_case(arguments: Arguments) -> DataType:
     for data_type in arguments.types[:-1:2]:
         if not isinstance(data_type, (BooleanType, NullType)):
-            raise arguments.fail(f"a condition is {data_type}, not BOOLEAN")
+            raise arguments.fail(f"a condition is {data_type.sql}, not BOOLEAN")
     places = _values_of_case(arguments)
     types = _merged(arguments, places).types
     return require_common(arguments, [types[place] for place in places])
@@ -315,7 +315,7 @@ def _as_interval(arguments: Arguments) -> Column:
     source, target = arguments.types[0], arguments.symbol(1)
     if not isinstance(source, IntegralType):
         return arguments.as_type(0, target)
-    unit = _UNITS.get(str(target.not_null()).removesuffix(" NOT NULL").partition("(")[0])
+    unit = _UNITS.get(target.not_null().sql.removesuffix(" NOT NULL").partition("(")[0])
     if unit is None:
         raise arguments.fail("a number is cast to an interval of one unit, as INTERVAL DAY")
     return convert(arguments[0].cast("bigint") * unit, DataTypes.BIGINT(), target)

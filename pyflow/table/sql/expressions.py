@@ -213,7 +213,7 @@ class Translator:
         row = self.node(expression.this)
         data_type = scope_of(self.rows.relation, self.context).resolve(row).data_type
         if not isinstance(data_type, RowType):
-            self.refuse(expression, f"'.*' takes a row, but this is {data_type}")
+            self.refuse(expression, f"'.*' takes a row, but this is {data_type.sql}")
         names = [each.name for each in data_type.fields]
         return [(name, self._call("get", row, _literal(name))) for name in names]
 
@@ -563,7 +563,7 @@ class Translator:
         if isinstance(returning, tree.TypeName):
             data_type = self.type_of(returning)
             if data_type.nullable() != DataTypes.STRING():
-                self.refuse(returning, f"JSON_QUERY returns STRING here, not {data_type}")
+                self.refuse(returning, f"JSON_QUERY returns STRING here, not {data_type.sql}")
         return self._call(
             "JSON_QUERY",
             self.node(value),

@@ -217,7 +217,7 @@ class Listings(CatalogStatements):
         commented = any(comment is not None for comment in comments.values())
         rows = []
         for name, data_type in declared_fields(schema, self._context):
-            row = [name, str(data_type.nullable()), data_type._nullable, keys.get(name)]
+            row = [name, data_type.nullable().sql, data_type._nullable, keys.get(name)]
             row += [extras.get(name), watermarks.get(name)]
             rows.append([*row, comments[name]] if commented else row)
         kinds = [_STRING, _STRING, DataTypes.BOOLEAN()]

@@ -444,7 +444,7 @@ class OverWindows:
                 self._text,
                 window.call,
                 f"RANGE with a distance of {places} places behind the point is not supported for "
-                f"{data_type}",
+                f"{data_type.sql}",
             )
         return resolved.column.cast(to_spark(exact)) * F.lit(Decimal(10**places))
 

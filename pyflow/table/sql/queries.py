@@ -127,7 +127,9 @@ class _Query(Query):
             merged = common_in_sql([one, other])
             if merged is None:
                 self.refuse(
-                    query, f"Type mismatch in column {column_name!r} of {shown}: {one} and {other}"
+                    query,
+                    f"Type mismatch in column {column_name!r} of {shown}: {one.sql} and "
+                    f"{other.sql}",
                 )
             wanted.append(merged)
         every = not query.args.get("distinct")

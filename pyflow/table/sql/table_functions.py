@@ -233,7 +233,7 @@ def _time_column(query: Query, rows: Rows, descriptor: exp.Expr, name: str) -> s
         query.refuse(
             identifier,
             f"The window function {name} requires the timecol is a time attribute type, but is "
-            f"{data_type}" + ("; declare a watermark for it" if attribute is None else ""),
+            f"{data_type.sql}" + ("; declare a watermark for it" if attribute is None else ""),
         )
     return found[0]
 
@@ -368,7 +368,7 @@ def unnest(query: Query, left: Rows, table: exp.Unnest, outer: bool) -> Rows:
     data_type = resolved.data_type
     visible, types, kind = _elements(data_type)
     if visible is None:
-        query.refuse(written, f"UNNEST takes an ARRAY, MAP or MULTISET, not {data_type}")
+        query.refuse(written, f"UNNEST takes an ARRAY, MAP or MULTISET, not {data_type.sql}")
     value, place = unused("$element", relation.names), unused("$place", relation.names)
     explode = F.posexplode_outer if outer else F.posexplode
     collection = resolved.column

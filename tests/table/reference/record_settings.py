@@ -82,7 +82,7 @@ def record(only: list[str]) -> None:
 
     def type_answer(expression):
         data_type = eval(expression, known)
-        return {"text": java_text(data_type), "repr": repr(data_type)}
+        return {"text": java_text(data_type), "repr": repr(data_type), "str": str(data_type)}
 
     answers = {
         "types": {case: type_answer(case) for case in cases.TYPES},

@@ -212,7 +212,7 @@ class Arguments:
     def fail(self, reason: str, error: type[TableException] = TableException) -> TableException:
         """Return the error that the function cannot be called so."""
         given = ", ".join(
-            str(node) if isinstance(node, Symbol) else str(data_type)
+            str(node) if isinstance(node, Symbol) else data_type.sql
             for node, data_type in zip(self.nodes, self.types)
         )
         return error(f"{self.function.name}({given}): {reason}")
@@ -267,7 +267,7 @@ def _of_family(
             target = _CONVERTED.get(family)
             return column if target is None else convert(column, data_type, target)
     raise arguments.fail(
-        f"argument {position + 1} is {data_type}, but it takes {_form(arguments.function)}"
+        f"argument {position + 1} is {data_type.sql}, but it takes {_form(arguments.function)}"
     )
 
 

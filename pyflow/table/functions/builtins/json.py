@@ -91,7 +91,9 @@ _RETURNING = (STRING, BOOLEAN, DataTypes.INT(), DataTypes.DOUBLE())
 def _value_type(a: Arguments) -> DataType:
     returning: DataType = a.symbol(2, STRING)
     if not isinstance(returning, (*STRINGS, BooleanType, IntType, DoubleType)):
-        raise a.fail(f"it returns {', '.join(map(str, _RETURNING))}, not {returning}")
+        raise a.fail(
+            f"it returns {', '.join(each.sql for each in _RETURNING)}, not {returning.sql}"
+        )
     return returning
 
 
@@ -180,7 +182,7 @@ def _json_of(column: Column, data_type: DataType) -> Column:
         return _map(column, data_type)
     if data_type == DataTypes.NULL():
         return F.lit(None).cast("string")
-    raise TableException(f"a value of type {data_type} cannot be written as JSON")
+    raise TableException(f"a value of type {data_type.sql} cannot be written as JSON")
 
 
 def _number(column: Column, data_type: DataType) -> Column:
@@ -215,7 +217,7 @@ def _map(column: Column, data_type: MapType | MultisetType) -> Column:
     else:
         key_type, value_type = data_type.key_type, data_type.value_type
     if not isinstance(key_type, STRINGS):
-        raise TableException(f"JSON has no keys of type {key_type}; cast them to STRING")
+        raise TableException(f"JSON has no keys of type {key_type.sql}; cast them to STRING")
     texts = F.transform(
         F.map_entries(column),
         lambda entry: F.concat(

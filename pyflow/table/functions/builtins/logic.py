@@ -213,7 +213,7 @@ for _names, _choose, _which in (
 def _type_of(a: Arguments) -> Column:
     if len(a) > 1 and not isinstance(a.nodes[1], Literal):
         raise a.fail("whether the type is one that a program can read must be a literal")
-    return F.lit(str(a.types[0]))
+    return F.lit(a.types[0].sql)
 
 
 define(

@@ -116,7 +116,7 @@ def _extracted(a: Arguments) -> Column:
         return F.call_function("div", millis_of(local, local_type), F.lit(1000))
     if unit in _SMALL_PARTS and not (is_date or is_time):
         return micros_of_second(a[1]) * _SMALL_PARTS[unit]
-    raise a.fail(f"a {data_type} has no {unit}")
+    raise a.fail(f"a {data_type.sql} has no {unit}")
 
 
 # How many months or milliseconds a part has, and how many of it are the next greater one.
@@ -137,7 +137,7 @@ _PARTS_OF_MILLIS = {
 
 
 def _part_of_interval(a: Arguments, unit: str) -> Column:
-    if a.types[1] == DataTypes.INTERVAL(DataTypes.MONTH()) or "MONTH" in str(a.types[1]):
+    if a.types[1] == DataTypes.INTERVAL(DataTypes.MONTH()) or "MONTH" in a.types[1].sql:
         count = convert(a[1], a.types[1], INT)
         parts = _PARTS_OF_MONTHS
     else:
@@ -219,7 +219,7 @@ def _difference(a: Arguments) -> Column:
     if unit in _MILLIS:
         return F.call_function("div", between, F.lit(_MILLIS[unit])).cast("int")
     if unit not in _MONTHS or isinstance(data_type, TimeType):
-        raise a.fail(f"the difference of values of {data_type} is not counted in {unit}")
+        raise a.fail(f"the difference of values of {data_type.sql} is not counted in {unit}")
     months = _months(first, second, data_type)
     return F.call_function("div", months, F.lit(_MONTHS[unit])).cast("int")
 
