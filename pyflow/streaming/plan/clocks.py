@@ -40,6 +40,11 @@ class Clocks:
     closes_windows: bool
     joins_all_pairs: bool
 
+    @property
+    def emits_later(self) -> bool:
+        """Return whether some make rows when a clock or the watermark passes what they wait for."""
+        return self.closes_windows or self.has_event_time
+
 
 def clocks_of(frame: DataFrame) -> Clocks:
     """Return what times the operators of a query have, in a session that is not of Connect."""

@@ -59,8 +59,8 @@ _INTERPRETER = "spark.pyflow.interpreter"
 # A source of the plugin's jar that has no rows.
 _TICKS = "io.pyflow.connectors.TickSource"
 
-# Between two such batches of a query for which Spark runs them one after the other: it has timers
-# of a clock beside operators of event time, or makes rows by them without that source.
+# Between two such batches of a query with timers of a clock that lacks this source: Spark runs them
+# one after the other.
 _CLOCK_MS = 1000
 
 
@@ -198,14 +198,13 @@ def _has_writer(connector: Connector) -> bool:
 
 
 def _ticking(frame: DataFrame, clocks: Clocks) -> DataFrame:
-    """Return the rows of a query that runs a batch when a timer is due, and after a restart.
+    """Return the rows of a query that runs a batch when one is due, and after a restart.
 
     Such a batch may have no rows. It gives what a clock or the watermark has passed; without it
     Spark waits for rows.
     """
     session = frame.sparkSession
-    waits = clocks.closes_windows or clocks.has_event_time
-    if not waits or not _has_ticks(session):
+    if not clocks.emits_later or not _has_ticks(session):
         return frame
     return frame.union(session.readStream.format(_TICKS).schema(frame.schema).load())
 
@@ -271,12 +270,12 @@ def _needs_empty_batches(clocks: Clocks, session: SparkSession) -> bool:
     """Return whether Spark has to run batches without rows.
 
     With timers of a clock it runs them one after the other. Where a source of ours has them run
-    when timers are due, or where they only sweep state, they are not needed: state is swept with
+    when they are due, or where timers only sweep state, they are not needed: state is swept with
     the next batch.
     """
-    if clocks.has_event_time or not clocks.has_processing_time:
+    if not clocks.has_processing_time:
         return True
-    return clocks.closes_windows and not _has_ticks(session)
+    return clocks.emits_later and not _has_ticks(session)
 
 
 @contextmanager
@@ -459,7 +458,7 @@ class CollectedRows(Iterator["Row"]):
 
         frame = _united([relation])
         clocks = _clocks(frame)
-        if clocks.closes_windows:
+        if clocks.has_processing_time:
             frame = _ticking(frame, clocks)
         writer = _batches(frame, take, context)
         stream = _Stream("collect", frame, clocks, writer, _latency_ms(context))

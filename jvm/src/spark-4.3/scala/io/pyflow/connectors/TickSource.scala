@@ -1,6 +1,7 @@
 package io.pyflow.connectors
 
 import java.util
+import java.util.OptionalLong
 import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.hadoop.fs.Path
@@ -10,16 +11,20 @@ import org.apache.spark.sql.connector.expressions.Transform
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReaderFactory, Scan, ScanBuilder}
 import org.apache.spark.sql.connector.read.streaming.{MicroBatchStream, Offset, PartitionOffset, ReadLimit, SupportsAdmissionControl, SupportsRealTimeMode}
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
+import org.apache.spark.sql.pyflow.Watermarks
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 /**
- * A streaming source without rows, which has its query run a batch when a timer is due.
+ * A streaming source without rows, which has its query run a batch when a timer is due, and when the
+ * watermark has moved.
  *
- * Spark runs batches when rows have come, and one after the other where an operator has timers of the
- * processing time. With this source a query needs none of the latter: tasks of each batch report the
- * earliest timer that the batch has not reached ([[TickSource.report]]), and the source has a new
- * offset when it is due.
+ * Spark runs batches when rows have come, and ones without rows for what the watermark has passed; but
+ * these follow each other without an end where an operator has timers of the processing time. With
+ * this source a query needs no batches without rows (`spark.sql.streaming.noDataMicroBatches.enabled`):
+ * tasks of each batch report the earliest timer that the batch has not reached
+ * ([[TickSource.report]]), and the source has a new offset when it is due, or when the batch to come
+ * has a later watermark than the one before.
  *
  * In real-time mode batches follow each other anyway; the source is there so that a query can go on
  * from the same checkpoint with and without the mode.
@@ -101,6 +106,9 @@ object TickSource {
     private var batch = -1L
     private var due = if (goesOn) 0L else Never
 
+    // The watermark of the last batch.
+    private var watermark = 0L
+
     query.foreach(running.put(_, this))
 
     def report(ofBatch: Long, time: Long): Unit = synchronized {
@@ -116,9 +124,12 @@ object TickSource {
 
     override def deserializeOffset(json: String): Offset = Tick(json.toLong)
 
-    /** None before the first timer is due, unless the query goes on. */
+    /** None before the first timer is due or the watermark moves, unless the query goes on. */
     override def latestOffset(start: Offset, limit: ReadLimit): Offset = synchronized {
-      if (due <= System.currentTimeMillis) {
+      val next = query.fold(OptionalLong.empty)(Watermarks.next(SparkSession.active, _))
+      val isLater = next.orElse(watermark) > watermark
+      watermark = next.orElse(watermark)
+      if (isLater || due <= System.currentTimeMillis) {
         reached = Some(Tick(start.asInstanceOf[Tick].number + 1))
         // The batch that follows tells which timer is the next.
         due = Never
