@@ -25,6 +25,7 @@ from pyflow.datastream.graph.transformations import Output, SinkOf, SourceOf
 from pyflow.datastream.slot_sharing_group import SlotSharingGroup
 from pyflow.datastream.time_characteristic import TimeCharacteristic
 from pyflow.session.context import Context
+from pyflow.session.given import given_settings
 from pyflow.util.unsupported import unsupported
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ _CHANGELOG = "state.changelog.enabled"
 _SAVEPOINTS = "execution.checkpointing.savepoint-dir"
 _JARS = "pipeline.jars"
 _CLASSPATHS = "pipeline.classpaths"
+_PYTHON_FILES = ("python.files", "python.archives")
 
 # Settings of data streams, which sessions of tables refuse.
 _OF_STREAMS = ("execution.savepoint.", "execution.state-recovery.")
@@ -76,8 +78,11 @@ class StreamExecutionEnvironment:
     def get_execution_environment(
         configuration: Configuration | None = None,
     ) -> StreamExecutionEnvironment:
-        """Return a new environment with these settings."""
-        return StreamExecutionEnvironment(Configuration(configuration))
+        """Return a new environment with these settings, over those that the program is given.
+
+        ``pyflow run`` gives it settings, and ``spark-defaults.conf``.
+        """
+        return StreamExecutionEnvironment(given_settings(configuration))
 
     def _next_number(self) -> int:
         self._numbers += 1
@@ -86,12 +91,16 @@ class StreamExecutionEnvironment:
     def _context(self) -> Context:
         """Return the session with the settings; it is started when it is first needed."""
         if self._context_of_session is None:
+            from pyflow.session.options import value_of
+            from pyflow.session.session_configuration import add_files
             from pyflow.session.start import active_session
 
             settings = self._configuration.to_dict()
             of_session = {k: v for k, v in settings.items() if not k.startswith(_OF_STREAMS)}
             session = active_session(Configuration.from_dict(of_session))
             self._context_of_session = Context(session, self._configuration, True)
+            for key in _PYTHON_FILES:
+                add_files(session, key, value_of(self._configuration, key) or [])
             for prepare in self._before_session:
                 prepare(self._context_of_session)
         return self._context_of_session

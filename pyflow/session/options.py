@@ -7,24 +7,18 @@ Keys that begin with ``spark.`` are Spark's own.
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pyflow.common.configuration import Configuration, map_of, text_of
+from pyflow.common.configuration import Configuration, map_of
 from pyflow.common.time import Duration
-from pyflow.session.dependencies import add_archive, add_file
 from pyflow.util.exceptions import TableException
 from pyflow.util.yaml_lists import list_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 Parser = Callable[[str], Any]
 
@@ -640,6 +634,17 @@ def value_of(configuration: Configuration, key: str) -> Any:
     if text is None:
         default = find(key).default
         return None if default is None else find(key).parse(default)
+    return value_of_text(key, text)
+
+
+def value_of_text(key: str, text: str) -> Any:
+    """Return the value that a setting has by a text.
+
+    Raises
+    ------
+    TableException
+        As `check` does.
+    """
     return check(key, text).parse(text)
 
 
@@ -655,7 +660,22 @@ def start_settings(configuration: Configuration) -> dict[str, str]:
     for key, value in configuration.to_dict().items():
         setting = check(key, value)
         if setting.effect is Effect.START:
-            settings.update(_of_spark(setting, value))
+            settings.update(of_spark(setting, value))
+    return settings
+
+
+def session_settings(configuration: Configuration, prefix: str) -> dict[str, str]:
+    """Return what the settings of a configuration whose names begin so are for a session of Spark.
+
+    Raises
+    ------
+    TableException
+        If there is one that is unknown, refused, or has a wrong value.
+    """
+    settings: dict[str, str] = {}
+    for key, value in configuration.to_dict().items():
+        if key.startswith(prefix) and (setting := check(key, value)).effect is Effect.SESSION:
+            settings.update(of_spark(setting, value))
     return settings
 
 
@@ -664,93 +684,7 @@ def start_jars(configuration: Configuration) -> list[str]:
     return _listing(configuration.to_dict().get("pipeline.jars", ""))
 
 
-def _of_spark(setting: Setting, text: str) -> dict[str, str]:
+def of_spark(setting: Setting, text: str) -> dict[str, str]:
+    """Return the settings of Spark that a setting of this value becomes."""
     value = setting.convert(setting.parse(text))
     return {} if value is None else dict.fromkeys(setting.spark, value)
-
-
-class SessionConfiguration(Configuration):
-    """Settings that a session follows: each is checked and given to it when it is set.
-
-    Parameters
-    ----------
-    session : pyspark.sql.SparkSession
-        The session.
-    configuration : Configuration
-        Settings to begin with.
-
-    Raises
-    ------
-    TableException
-        Here, and whenever something is set: if there is no such setting, it cannot have the
-        value, it is not supported, or it comes too late, for a session that was started otherwise.
-    """
-
-    def __init__(self, session: SparkSession, configuration: Configuration) -> None:
-        super().__init__()
-        self._session = session
-        self._given = Configuration(configuration)
-        #: What the session's own settings were before.
-        self._before: dict[str, str | None] = {}
-        self.add_all(configuration)
-
-    def reset(self, key: str) -> None:
-        """Give a setting the value that it had at the start, or none.
-
-        Raises
-        ------
-        TableException
-            If there is no such setting, or it has added files, which stay.
-        """
-        setting = find(key)
-        if not self.contains_key(key):
-            return
-        if self._given.contains_key(key):
-            self._put(key, self._given._values[key])
-            return
-        if setting.effect is Effect.FILES:
-            raise TableException(f"the setting {key!r} has added files to the session, which stay")
-        for name in _of_spark(setting, text_of(self._values[key])):
-            before = self._before.get(name)
-            if before is None:
-                self._session.conf.unset(name)
-            else:
-                self._session.conf.set(name, before)
-        self.remove_config(key)
-
-    def _put(self, key: str, value: Any) -> None:
-        text = text_of(value)
-        setting = check(key, text)
-        if setting.effect is Effect.FILES:
-            self._add_files(key, setting.parse(text))
-        for name, spark_value in _of_spark(setting, text).items():
-            if setting.effect is Effect.SESSION:
-                self._before.setdefault(name, self._session.conf.get(name, None))
-                self._session.conf.set(name, spark_value)
-            elif not _was_started_with(self._session, name, spark_value):
-                raise TableException(
-                    f"the setting {key!r} comes too late: the session was started without"
-                    f" {name}={spark_value}; give it to the builder of the session"
-                )
-        super()._put(key, value)
-
-    def _add_files(self, key: str, files: list[str]) -> None:
-        paths = [path.removeprefix("file://") for path in files]
-        if key == "python.archives":
-            for path in paths:
-                archive, _, target = path.partition("#")
-                add_archive(self._session, archive, target or None)
-        elif key == "python.files":
-            # The first of several has precedence, the last added as well.
-            for path in reversed(paths):
-                add_file(self._session, path)
-        elif paths:
-            self._session.addArtifacts(*paths)
-
-
-def _was_started_with(session: SparkSession, key: str, value: str) -> bool:
-    current = session.conf.get(key, None)
-    if key != "spark.pyspark.python":
-        return current == value
-    executable = current or os.environ.get("PYSPARK_PYTHON", "python3")
-    return shutil.which(executable) == shutil.which(value)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from pyflow.common.configuration import Configuration
 from pyflow.common.time import Duration
-from pyflow.session.options import SessionConfiguration, check
+from pyflow.session.options import check
+from pyflow.session.session_configuration import SessionConfiguration
 from pyflow.table.sql_dialect import SqlDialect
 
 if TYPE_CHECKING:

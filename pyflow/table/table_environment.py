@@ -11,6 +11,7 @@ from pyflow.common.types import RowKind
 from pyflow.common.watermark_strategy import WatermarkStrategy
 from pyflow.datastream.data_stream import DataStream
 from pyflow.datastream.stream_execution_environment import StreamExecutionEnvironment
+from pyflow.session.given import given_settings
 from pyflow.session.start import active_session
 from pyflow.table import sql
 from pyflow.table.catalogs.catalog import Catalog
@@ -656,12 +657,11 @@ class StreamTableEnvironment(TableEnvironment):
                 "No argument found, the param 'stream_execution_environment' "
                 "or 'environment_settings' is required."
             )
-        builder = EnvironmentSettings.new_instance()
-        if given is not None:
-            builder.with_configuration(given._configuration)
+        of_streams = None if given is None else given._configuration
+        of_tables = None
         if environment_settings is not None:
-            builder.with_configuration(environment_settings.get_configuration())
-        settings = builder.build()
+            of_tables = environment_settings.get_configuration()
+        settings = EnvironmentSettings(given_settings(of_streams, of_tables))
         made = StreamTableEnvironment(active_session(settings.get_configuration()), settings)
         made._streams = given or StreamExecutionEnvironment(settings.get_configuration())
         return made
@@ -779,11 +779,12 @@ def _registered(function: Any) -> Any:
 
 
 def _settings(given: Any) -> EnvironmentSettings:
-    if isinstance(given, Configuration):
-        return EnvironmentSettings.new_instance().with_configuration(given).build()
-    if not isinstance(given, EnvironmentSettings):
+    """Return settings with those that the program is given from outside below them."""
+    if isinstance(given, EnvironmentSettings):
+        given = given.get_configuration()
+    if not isinstance(given, Configuration):
         raise TypeError("argument should be EnvironmentSettings or Configuration")
-    return given
+    return EnvironmentSettings(given_settings(given))
 
 
 def _prepare(session: SparkSession, streaming: bool) -> None:

@@ -32,6 +32,7 @@ from pyflow.datastream.runtime.contexts import ContextFactory
 from pyflow.datastream.runtime.life_cycle import close_all
 from pyflow.session.context import Context
 from pyflow.session.local_rows import local_rows
+from pyflow.session.options import session_settings
 from pyflow.session.package import provide
 from pyflow.streaming.jobs.job import Job
 from pyflow.streaming.plan.state_store import state_store_settings
@@ -50,7 +51,6 @@ _FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 _CHUNK = "spark.sql.execution.arrow.transformWithStateInPySpark.maxStateRecordsPerBatch"
 _INTERPRETER = "spark.pyflow.interpreter"
 _EXECUTION_MODE = "spark.pyflow.execution-mode"
-_PYTHON_MODE = "python.execution-mode"
 _PYTHON_CHAINING = "python.operator-chaining.enabled"
 _TIMERS_AT_ONCE = 1000
 _DIRECTORIES = ("execution.checkpointing.dir", "state.checkpoints.dir")
@@ -254,14 +254,13 @@ class _Running:
 
     def run(self) -> None:
         """Run a bounded component to its end."""
-        with temporary_settings(self._context.session, self._chosen_mode()):
+        with temporary_settings(self._context.session, self._of_functions()):
             query = self._lowered()
             self._write(query, query.frame, None)
 
-    def _chosen_mode(self) -> dict[str, str]:
-        """Return the setting of the execution mode, where the program says one."""
-        mode = self._context.configuration.get_string(_PYTHON_MODE, None)
-        return {} if mode is None else {_EXECUTION_MODE: mode}
+    def _of_functions(self) -> dict[str, str]:
+        """Return Spark's settings of how functions run, as far as the program says something."""
+        return session_settings(self._context.configuration, "python.")
 
     def _write(self, query: Lowered, frame: DataFrame, batch: int | None) -> None:
         here = {
@@ -294,7 +293,7 @@ class _Running:
         if checkpoint is not None:
             manifest = self._goes_on(checkpoint, manifest)
         settings = {
-            **self._chosen_mode(),
+            **self._of_functions(),
             _PARTITIONS: str(manifest.parallelism),
             **state_store_settings(session),
             # Functions that are open stay in the interpreter of their subtask.
@@ -340,7 +339,7 @@ class _Running:
         if self.ends() or not RealTime.is_wanted(self._context):
             return None
         real_time = RealTime(self._component, self._context)
-        mode = self._chosen_mode().get(_EXECUTION_MODE)
+        mode = self._of_functions().get(_EXECUTION_MODE)
         real_time.check(mode or self._context.session.conf.get(_EXECUTION_MODE, None) or "process")
         return real_time
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from pyflow.session.options import SessionConfiguration
+from pyflow.session.session_configuration import SessionConfiguration
 from pyflow.table import types
 from pyflow.table.catalogs.objects import CatalogBaseTable
 from pyflow.table.changes.relation import Relation
