@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 
 import pyflow
-from pyflow.cli import archive, conf, doctor
+from pyflow.cli import archive, conf, doctor, run
+from pyflow.cli.parsers import Parser
 from pyflow.session import builder as session
 
 
@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         Command line without the program's name; that of the process if left out.
     """
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="pyflow", description="PySpark's Python functions inside the executor JVM."
     )
     parser.add_argument("--version", action="version", version=f"pyflow {pyflow.__version__}")
@@ -27,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     archive.add_to(commands)
     conf.add_to(commands)
     doctor.add_to(commands)
+    run.add_to(commands)
     chosen = parser.parse_args(arguments)
     try:
         return int(chosen.run(chosen))

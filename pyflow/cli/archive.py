@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from pyflow.cli.parsers import Parser
+
 _MODE = "spark.pyflow.execution-mode"
 
 
-def add_to(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_to(commands: _SubParsersAction[Parser]) -> None:
     """Add the subcommand to the command line."""
     parser = commands.add_parser(
         "archive",

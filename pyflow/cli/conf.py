@@ -10,8 +10,10 @@ from pyflow.session import builder as session
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
+    from pyflow.cli.parsers import Parser
 
-def add_to(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
+
+def add_to(commands: _SubParsersAction[Parser]) -> None:
     """Add the subcommand to the command line."""
     parser = commands.add_parser(
         "conf",

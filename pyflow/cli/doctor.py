@@ -25,6 +25,8 @@ from pyflow.session import builder as session
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
+    from pyflow.cli.parsers import Parser
+
 SPARK_MINOR = "4.3"
 OLDEST_JAVA = 17
 PYTHONS = "CPython 3.10 to 3.14"
@@ -60,7 +62,7 @@ class Finding:
         return "FAULT" if self.concerns_all else "WARNING"
 
 
-def add_to(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_to(commands: _SubParsersAction[Parser]) -> None:
     """Add the subcommand to the command line."""
     parser = commands.add_parser(
         "doctor",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyflow
+from pyflow.session.operation import serve
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -92,6 +93,11 @@ def spark_defaults() -> dict[str, str]:
     return _properties(Path(directory) / "spark-defaults.conf")
 
 
+def defaults_of(properties_file: str | None) -> dict[str, str]:
+    """Return the settings of a file of properties, or of ``spark-defaults.conf`` without one."""
+    return spark_defaults() if properties_file is None else _properties(Path(properties_file))
+
+
 def _properties(path: Path) -> dict[str, str]:
     """Return the settings of a file, empty when there is no such file."""
     if not path.is_file():
@@ -114,8 +120,7 @@ def present_settings(builder: SparkSession.Builder) -> dict[str, str]:
     if _is_submitted():
         return {**_submitted_settings(), **builder._options}
     options = _submit_options()
-    file = options.pop("--properties-file", None)
-    outside = spark_defaults() if file is None else _properties(Path(file))
+    outside = defaults_of(options.pop("--properties-file", None))
     return {**outside, **options, **builder._options}
 
 
@@ -331,7 +336,7 @@ def _put_into(builder: SparkSession.Builder) -> None:
     else:
         _extend_submit_options(values)
         options = values["spark.driver.extraJavaOptions"]
-        values["spark.driver.extraJavaOptions"] = _with_class_archive(options)
+        values["spark.driver.extraJavaOptions"] = with_class_archive(options)
     for key, value in values.items():
         builder.config(key, value)
 
@@ -353,7 +358,9 @@ def _starting(
                 # PySpark looks for the Python of a program that Python starts nowhere else.
                 python = present.get("spark.pyspark.python", sys.executable)
                 os.environ.setdefault("PYSPARK_PYTHON", python)
-        return start()
+        session = start()
+        serve(session)
+        return session
 
     return completed
 
@@ -388,7 +395,7 @@ def _with_stack_size(options: str) -> str:
     return f"{options} -Xss{STACK_SIZE}".strip()
 
 
-def _with_class_archive(options: str) -> str:
+def with_class_archive(options: str) -> str:
     """Return JVM options that map Spark's classes from an archive, if there is one.
 
     A JVM that it was not written for, with another Java or other jars, loads them as ever; it

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pyflow.session.builder import configure, present_settings, with_items
+from pyflow.session.operation import serve
 from pyflow.session.options import start_jars, start_settings
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ def active_session(configuration: Configuration) -> SparkSession:
     from pyspark.sql import SparkSession
 
     with suppress(PySparkRuntimeError):
-        return SparkSession.active()
+        active = SparkSession.active()
+        serve(active)
+        return active
     builder = SparkSession.builder
     present = present_settings(builder)
     jars = start_jars(configuration)

@@ -1,0 +1,222 @@
+"""``pyflow run``: starts a program with spark-submit, by the flags of ``flink run``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pyflow.cli.parsers import Parser
+from pyflow.cli.submission import command
+from pyflow.cli.submission.command import Program
+from pyflow.cli.submission.errors import SubmissionError
+from pyflow.cli.submission.registry import Registry
+from pyflow.cli.submission.spark_options import SparkOptions
+from pyflow.cli.submission.supervision import run_attached, run_detached
+from pyflow.cli.submission.targets import Target
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+_DESCRIPTION = """\
+Starts a Python program with spark-submit and PyFlow's plugin, on this machine or a cluster.
+Settings hold in this order: the program's own, flags and -D, spark-defaults.conf (there with the
+prefix spark.pyflow.conf.), environment variables. Functions run in thread mode, unless a setting
+says otherwise.
+"""
+_EPILOG = """\
+Flags stand before the program's arguments, options of spark-submit behind `--`:
+
+  pyflow run -t local[4] -pyfs lib -py app.py --input /data -- --driver-memory 4g
+  pyflow run -t spark://host:7077 -pym jobs.clicks -pyfs jobs.zip -D python.execution-mode=process
+  pyflow run -d -s /savepoints/savepoint-5f2a -py app.py
+"""
+
+# Flags that set a setting of Flink's, with what they say.
+_VALUES = (
+    ("-pyfs", "--pyFiles", "python.files", "LIST", "files, packages and directories for import"),
+    ("-pyarch", "--pyArchives", "python.archives", "LIST", "archives to unpack, with #name or not"),
+    ("-pyreq", "--pyRequirements", "python.requirements", "FILE[#DIR]", "packages to install"),
+    ("-pyexec", "--pyExecutable", "python.executable", "PATH", "the Python of functions"),
+    (
+        "-pyclientexec",
+        "--pyClientExecutable",
+        "python.client.executable",
+        "PATH",
+        "the Python of the program; without it that of PYFLOW_CLIENT_EXECUTABLE, "
+        "PYFLINK_CLIENT_EXECUTABLE or PYSPARK_DRIVER_PYTHON, or of this command",
+    ),
+    ("-pypath", "--pyPythonPath", "python.pythonpath", "PATHS", "PYTHONPATH on executors"),
+    ("-p", "--parallelism", "parallelism.default", "N", "tasks after a shuffle"),
+    (
+        "-s",
+        "--fromSavepoint",
+        "execution.savepoint.path",
+        "PATH",
+        "the savepoint that a data stream program goes on from",
+    ),
+)
+_LISTS = (
+    ("-j", "--jarfile", "pipeline.jars", "JAR", "a jar for driver and executors; repeatable"),
+    (
+        "-C",
+        "--classpath",
+        "pipeline.classpaths",
+        "URL",
+        "a jar or directory that is there on all machines, or a jar elsewhere; repeatable",
+    ),
+)
+# Flags of `flink run` that mean nothing here.
+_ELSEWHERE = {
+    ("-a", "--arguments"): "the program's arguments stand at the end, without a flag",
+    ("-c", "--class"): "programs are Python's: use -py or -pym",
+    ("-cm", "--claimMode"): "a savepoint is copied and stays as it is",
+    ("-e", "--executor"): "use -t",
+    ("-m", "--jobmanager"): "use -t spark://HOST:PORT",
+    ("-rm", "--restoreMode"): "a savepoint is copied and stays as it is",
+    ("-sae", "--shutdownOnAttachedExit"): "a program ends with Ctrl-C and SIGTERM of this command",
+    ("-z", "--zookeeperNamespace"): "set spark.deploy.zookeeper.dir in the master's configuration",
+}
+
+
+class _Elsewhere(argparse.Action):
+    """A flag that is refused with what to use."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, _space: Any, _values: Any, option: Any = None
+    ) -> NoReturn:
+        reason = next(reason for names, reason in _ELSEWHERE.items() if option in names)
+        parser.error(f"{option} of Flink is not supported: {reason}")
+
+
+def add_to(commands: _SubParsersAction[Parser]) -> None:
+    """Add the subcommand to the command line."""
+    parser = commands.add_parser(
+        "run",
+        help="start a Python program with spark-submit",
+        usage="pyflow run FLAGS [ARGUMENTS] [-- SPARK-SUBMIT OPTIONS]",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.runs_program = True
+    add = parser.add_argument
+    add("-py", "--python", metavar="FILE", help="the program")
+    add("-pym", "--pyModule", metavar="MODULE", help="the program as a module; needs -pyfs")
+    for short, long, key, metavar, text in _VALUES:
+        add(short, long, dest=key, metavar=metavar, help=f"{text} ({key})")
+    for short, long, key, metavar, text in _LISTS:
+        add(short, long, dest=key, action="append", metavar=metavar, help=f"{text} ({key})")
+    add(
+        "-n",
+        "--allowNonRestoredState",
+        action="store_true",
+        help="skip state of the savepoint that no operator of the program has",
+    )
+    add(
+        "-t",
+        "--target",
+        help="local[N], local-cluster[N,CORES,MB], spark://HOST:PORT, yarn, yarn-application or "
+        "k8s://URL; without it spark.master of spark-defaults.conf, or this machine",
+    )
+    add(
+        "-pyenv",
+        "--pyEnvironment",
+        choices=("process", "docker"),
+        help="what executors run in: processes of their machines, or an image (-pydocker)",
+    )
+    add("-pydocker", "--pyDockerImage", metavar="IMAGE", help="the image of -pyenv docker")
+    add(
+        "-D",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a setting by Flink's name or Spark's (spark.*); repeatable",
+    )
+    add(
+        "-d",
+        "--detached",
+        action="store_true",
+        help="return when the program is started; `pyflow logs` has what it prints",
+    )
+    add("--dry-run", action="store_true", help="print the command of spark-submit, and end")
+    for names in _ELSEWHERE:
+        add(*names, action=_Elsewhere, help=argparse.SUPPRESS)
+    parser.set_defaults(run=run, parser=parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the program; the exit code is the program's, and 2 where it cannot be started."""
+    registry = Registry.of_user()
+    try:
+        program = program_of(arguments)
+        composed = command.compose(program, registry.staged)
+    except SubmissionError as error:
+        print(f"pyflow run: {error}", file=sys.stderr)
+        return 2
+    if arguments.dry_run:
+        print(composed)
+        return 0
+    job = registry.create(program.name, composed.words, str(composed.target.master or "local[*]"))
+    # What an attached program prints is the program's alone.
+    told = sys.stdout if arguments.detached else sys.stderr
+    print(f"Job has been submitted with JobID {job.id}", file=told, flush=True)
+    start = run_detached if arguments.detached else run_attached
+    return start(job, composed.environment())
+
+
+def program_of(arguments: argparse.Namespace) -> Program:
+    """Return what is to be run.
+
+    Raises
+    ------
+    SubmissionError
+        If the flags do not fit together.
+    """
+    file, module = arguments.python, arguments.pyModule
+    if file is None and module is None:
+        raise SubmissionError("there is no program: give it with -py FILE or -pym MODULE")
+    if file is not None and module is not None:
+        raise SubmissionError("-py and -pym exclude each other")
+    flags = _settings(arguments)
+    own, of_spark = _split(arguments.settings)
+    if module is not None and not flags.get("python.files", own.get("python.files")):
+        raise SubmissionError("-pym needs -pyfs, which has the module")
+    if (arguments.pyEnvironment == "docker") != (arguments.pyDockerImage is not None):
+        raise SubmissionError("-pyenv docker and -pydocker IMAGE go together")
+    spark = SparkOptions.of(arguments.spark)
+    spark.settings = {**of_spark, **spark.settings}
+    return Program(
+        file,
+        module,
+        arguments.arguments,
+        {**own, **flags},
+        spark,
+        None if arguments.target is None else Target.named(arguments.target),
+        arguments.pyDockerImage,
+    )
+
+
+def _settings(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return the settings that flags are."""
+    given = vars(arguments)
+    found = {key: given[key] for _, _, key, _, _ in _VALUES if given[key] is not None}
+    found.update({key: ";".join(given[key]) for _, _, key, _, _ in _LISTS if given[key]})
+    if arguments.allowNonRestoredState:
+        found["execution.savepoint.ignore-unclaimed-state"] = "true"
+    return found
+
+
+def _split(settings: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return settings by Flink's names, and those of Spark."""
+    own: dict[str, str] = {}
+    of_spark: dict[str, str] = {}
+    for text in settings:
+        key, has_value, value = text.partition("=")
+        if not key or not has_value:
+            raise SubmissionError(f"-D takes KEY=VALUE, not {text!r}")
+        (of_spark if key.startswith("spark.") else own)[key] = value
+    return own, of_spark

@@ -1,0 +1,278 @@
+"""The command line of spark-submit that starts a program.
+
+What the user gives by PyFlink's flags and keys becomes settings by Flink's names first. Of these
+some become options of spark-submit, and the rest reaches the program's environment
+(`given_settings`).
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pyflow.cli.submission import module_program
+from pyflow.cli.submission.errors import SubmissionError
+from pyflow.cli.submission.files import existing, interpreter, local_path, module_files
+from pyflow.cli.submission.spark_options import SparkOptions, as_options
+from pyflow.cli.submission.targets import Target
+from pyflow.session import builder as session
+from pyflow.session.given import PREFIX
+from pyflow.session.options import Effect, check, find, of_spark, value_of_text
+from pyflow.util.exceptions import TableException
+
+_CLIENT = "python.client.executable"
+_EXECUTABLE = "python.executable"
+_MODE = "spark.pyflow.execution-mode"
+_DRIVER_PYTHON = "spark.pyspark.driver.python"
+_EXECUTOR_PYTHON = "spark.pyspark.python"
+_CLIENT_VARIABLES = ("PYFLOW_CLIENT_EXECUTABLE", "PYFLINK_CLIENT_EXECUTABLE")
+# Settings that become options of spark-submit, and do not reach the program.
+_OF_SUBMIT = (
+    _CLIENT,
+    "pipeline.classpaths",
+    "pipeline.jars",
+    "python.archives",
+    "python.files",
+    "python.requirements",
+)
+# Settings of data streams, which tables refuse.
+_OF_STREAMS = ("execution.savepoint.", "execution.state-recovery.")
+
+
+@dataclass
+class Program:
+    """What is to be run.
+
+    Parameters
+    ----------
+    file, module : str, optional
+        The script, or the module; one of them.
+    arguments : list of str
+        Those of the program.
+    settings : dict
+        Settings by Flink's names, of ``-D`` and of flags.
+    spark : SparkOptions
+        Settings of Spark of ``-D``, and options of spark-submit.
+    target : Target, optional
+    image : str, optional
+        Of Docker, for the executors.
+    """
+
+    file: str | None = None
+    module: str | None = None
+    arguments: list[str] = field(default_factory=list)
+    settings: dict[str, str] = field(default_factory=dict)
+    spark: SparkOptions = field(default_factory=SparkOptions)
+    target: Target | None = None
+    image: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What the program is called."""
+        return self.module or Path(str(self.file)).name
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command line of spark-submit.
+
+    Parameters
+    ----------
+    words : list of str
+    home : str
+        The Spark that is meant.
+    target : Target
+    """
+
+    words: list[str]
+    home: str
+    target: Target
+
+    def __str__(self) -> str:
+        return f"SPARK_HOME={shlex.quote(self.home)} {shlex.join(self.words)}"
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables that it is run with."""
+        return {**os.environ, "SPARK_HOME": self.home}
+
+
+def compose(program: Program, staged: Path) -> Command:
+    """Return the command that runs a program.
+
+    Parameters
+    ----------
+    program : Program
+    staged : Path
+        Where files are packed that spark-submit does not take as they are.
+
+    Raises
+    ------
+    SubmissionError
+        If the program, a file of it, a setting or the target is not as it has to be.
+    """
+    home = session.spark_home()
+    if home is None:
+        raise SubmissionError("there is no Spark: set SPARK_HOME, or pip install pyspark")
+    defaults = session.defaults_of(program.spark.properties_file)
+    given = {k.removeprefix(PREFIX): v for k, v in defaults.items() if k.startswith(PREFIX) and v}
+    settings = {**given, **program.settings}
+    _check(settings)
+    target = _target(program, defaults)
+    spark = {**_of_target(target), **_of_settings(settings)}
+    if program.image is not None:
+        spark.update(target.with_image(program.image))
+    spark.update(program.spark.settings)
+    if program.module is not None:
+        spark.setdefault("spark.app.name", program.module)
+    present = {**defaults, **spark}
+    spark.update(_pythons(settings, target, present))
+    spark.update(_files(settings, target, present, staged))
+    spark.update(_of_plugin({**present, **spark}, target))
+    spark.update(_for_program(settings, given, target))
+    options = as_options(spark)
+    submit = str(home / "bin" / "spark-submit")
+    return Command([submit, *options, *program.spark.others, *_main(program)], str(home), target)
+
+
+def _check(settings: Mapping[str, str]) -> None:
+    for key, value in settings.items():
+        if key == "python.requirements" or key.startswith(_OF_STREAMS):
+            continue
+        try:
+            check(key, value)
+        except TableException as error:
+            raise SubmissionError(f"-D {key}: {error}") from None
+
+
+def _target(program: Program, defaults: Mapping[str, str]) -> Target:
+    spark = program.spark.settings
+    named = program.target or Target(None)
+    master = spark.get("spark.master") or named.master or defaults.get("spark.master")
+    mode = spark.get("spark.submit.deployMode") or named.deploy_mode
+    return Target(master, mode or defaults.get("spark.submit.deployMode"))
+
+
+def _of_target(target: Target) -> dict[str, str]:
+    chosen = {"spark.master": target.master, "spark.submit.deployMode": target.deploy_mode}
+    return {key: value for key, value in chosen.items() if value is not None}
+
+
+def _of_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of Spark that those of Flink become, for all sessions of the program."""
+    found = {}
+    for key, value in settings.items():
+        setting = find(key)
+        if setting.effect in (Effect.SESSION, Effect.START):
+            found.update(of_spark(setting, value))
+    return found
+
+
+def _pythons(
+    settings: Mapping[str, str], target: Target, present: Mapping[str, str]
+) -> dict[str, str]:
+    """Return which Python runs the program, and which one functions.
+
+    That of the command, unless others are named; on YARN and Kubernetes the executors' own.
+    """
+    of_program = (
+        settings.get(_CLIENT)
+        or present.get(_DRIVER_PYTHON)
+        or next(filter(None, map(os.environ.get, _CLIENT_VARIABLES)), None)
+        or os.environ.get("PYSPARK_DRIVER_PYTHON")
+    )
+    of_functions = present.get(_EXECUTOR_PYTHON) or os.environ.get("PYSPARK_PYTHON")
+    found = {}
+    if target.is_driven_here:
+        found[_DRIVER_PYTHON] = interpreter(of_program or sys.executable, "-pyclientexec")
+    elif of_program is not None:
+        found[_DRIVER_PYTHON] = of_program
+    if of_functions is None and not str(target.master).startswith(("yarn", "k8s://")):
+        of_functions = found.get(_DRIVER_PYTHON)
+    if of_functions is not None:
+        if target.is_local:
+            interpreter(of_functions, "-pyexec")
+        found[_EXECUTOR_PYTHON] = of_functions
+    return found
+
+
+def _files(
+    settings: Mapping[str, str], target: Target, present: Mapping[str, str], staged: Path
+) -> dict[str, str]:
+    """Return the settings of Spark by which files reach driver and executors."""
+    if settings.get("python.requirements"):
+        raise SubmissionError(
+            "-pyreq: packages are not installed on executors. Install them into an environment, "
+            "pack it with venv-pack or conda-pack, and give it: "
+            "-pyarch env.tar.gz#env -pyexec env/bin/python"
+        )
+    files = module_files(_listed(settings, "python.files"), "-pyfs", staged)
+    archives = [_archive(each) for each in _listed(settings, "python.archives")]
+    jars = [existing(each, "-j") for each in _listed(settings, "pipeline.jars")]
+    found = {}
+    folders = []
+    for each in _listed(settings, "pipeline.classpaths"):
+        if "://" not in each and not each.startswith("file:"):
+            raise SubmissionError(f"-C: {each!r} is no address, such as file:///path/of.jar")
+        path = local_path(each)
+        if path is None:
+            jars.append(each)
+        else:
+            folders.append(str(path))
+    if folders:
+        for key in ("spark.driver.extraClassPath", "spark.executor.extraClassPath"):
+            found[key] = ":".join(filter(None, [present.get(key), *folders]))
+    if target.is_local:
+        # A local master has no directories of executors: the program's environment unpacks them.
+        archives = []
+    lists = {"spark.submit.pyFiles": files, "spark.archives": archives, "spark.jars": jars}
+    for key, items in lists.items():
+        if items:
+            found[key] = session.with_items(present.get(key, ""), *items)
+    return found
+
+
+def _archive(text: str) -> str:
+    address, mark, name = text.partition("#")
+    return f"{existing(address, '-pyarch')}{mark}{name}"
+
+
+def _listed(settings: Mapping[str, str], key: str) -> list[str]:
+    listed: list[str] = value_of_text(key, settings[key]) if settings.get(key) else []
+    return listed
+
+
+def _of_plugin(present: Mapping[str, str], target: Target) -> dict[str, str]:
+    found = session.settings(present)
+    if target.is_driven_here:
+        key = "spark.driver.extraJavaOptions"
+        found[key] = session.with_class_archive(found[key])
+    return {**found, _MODE: present.get(_MODE, "thread")}
+
+
+def _for_program(
+    settings: Mapping[str, str], given: Mapping[str, str], target: Target
+) -> dict[str, str]:
+    """Return what reaches the program's environments; an empty value undoes that of a file."""
+    kept = {k: "" if _is_of_submit(k, target) else v for k, v in settings.items()}
+    if target.is_local and settings.get("python.archives"):
+        archives = _listed(settings, "python.archives")
+        kept["python.archives"] = ",".join(map(_archive, archives))
+    return {f"{PREFIX}{k}": v for k, v in kept.items() if v or given.get(k)}
+
+
+def _is_of_submit(key: str, target: Target) -> bool:
+    return key in _OF_SUBMIT and not (key == "python.archives" and target.is_local)
+
+
+def _main(program: Program) -> Sequence[str]:
+    """Return the words that name the program, with its arguments."""
+    if program.module is not None:
+        return [str(module_program.__file__), program.module, *program.arguments]
+    file = existing(str(program.file), "-py")
+    if not file.endswith(".py"):
+        raise SubmissionError(f"-py: {program.file!r} is no Python file; a module is given by -pym")
+    return [file, *program.arguments]

@@ -1,0 +1,189 @@
+"""What is noted on disk of the programs that ``pyflow run`` has started.
+
+Each has a directory with a file of what is known of it, its log, and the socket by which it is
+asked. A file is replaced as a whole. Nothing depends on a process that would have to run all the
+time: a program whose file says that it runs is one that has ended if its process is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from pyflow.cli.submission.errors import SubmissionError
+from pyflow.cli.submission.processes import Process
+
+_FILE = "job.json"
+_LOG = "log"
+# How many programs that have ended are remembered.
+_KEPT = 100
+_INTERRUPTED = (130, 143, 129)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A program that was started.
+
+    Parameters
+    ----------
+    directory : Path
+        Where it is noted; its name is the program's id.
+    name : str
+    words : list of str
+        The command of spark-submit.
+    target : str
+    submitted : float
+        When that was, in seconds since 1970.
+    supervisor : Process, optional
+        Which waits for the program's end.
+    process : Process, optional
+        That of spark-submit.
+    ended : float, optional
+    exit_code : int, optional
+    is_cancelled : bool
+        Whether it was asked to end.
+    """
+
+    directory: Path
+    name: str
+    words: list[str]
+    target: str
+    submitted: float
+    supervisor: Process | None = None
+    process: Process | None = None
+    ended: float | None = None
+    exit_code: int | None = None
+    is_cancelled: bool = False
+
+    @property
+    def id(self) -> str:
+        """By which it is asked for."""
+        return self.directory.name
+
+    @property
+    def log(self) -> Path:
+        """What it prints."""
+        return self.directory / _LOG
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        alive = [each for each in (self.process, self.supervisor) if each is not None]
+        return self.ended is None and any(each.is_alive() for each in alive)
+
+    @property
+    def state(self) -> str:
+        """How far it is, by Flink's names."""
+        if self.is_running:
+            return "CREATED" if self.process is None else "RUNNING"
+        if self.is_cancelled or self.exit_code in _INTERRUPTED:
+            return "CANCELED"
+        return "FINISHED" if self.exit_code == 0 else "FAILED"
+
+    def noted(self, **changes: object) -> Job:
+        """Return it with changes, as the file has it then."""
+        changed = replace(self.read(), **changes)  # type: ignore[arg-type]
+        changed.write()
+        return changed
+
+    def write(self) -> None:
+        """Write the file."""
+        content = asdict(self)
+        del content["directory"]
+        unfinished = self.directory / f"{_FILE}.{os.getpid()}"
+        unfinished.write_text(json.dumps(content, indent=2))
+        unfinished.replace(self.directory / _FILE)
+
+    def read(self) -> Job:
+        """Return it as the file has it now."""
+        return Job.of(self.directory)
+
+    @classmethod
+    def of(cls, directory: Path) -> Job:
+        """Return what a directory has.
+
+        Raises
+        ------
+        SubmissionError
+            If it is another user's, or has no such file.
+        """
+        file = directory / _FILE
+        try:
+            if file.stat().st_uid != os.getuid():
+                raise SubmissionError(f"{file} belongs to another user")
+            content = json.loads(file.read_text())
+            for key in ("supervisor", "process"):
+                content[key] = content[key] and Process(**content[key])
+            return cls(directory, **content)
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise SubmissionError(f"{file} cannot be read: {error}") from error
+
+
+class Registry:
+    """The programs that a user has started on this machine.
+
+    Parameters
+    ----------
+    directory : Path
+        Which the user alone can read.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._jobs = directory / "jobs"
+        #: Where files are that were packed for spark-submit.
+        self.staged = directory / "files"
+
+    @classmethod
+    def of_user(cls) -> Registry:
+        """Return the registry of the user: ``$XDG_STATE_HOME/pyflow``."""
+        home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+        return cls(Path(home) / "pyflow")
+
+    def create(self, name: str, words: Sequence[str], target: str) -> Job:
+        """Note a program that is about to be started, and forget the oldest that have ended."""
+        self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if self._directory.stat().st_uid != os.getuid():
+            raise SubmissionError(f"{self._directory} belongs to another user")
+        self._forget()
+        directory = self._jobs / uuid.uuid4().hex
+        directory.mkdir(parents=True, mode=0o700)
+        supervisor = Process.of(os.getpid())
+        job = Job(directory, name, list(words), target, time.time(), supervisor)
+        job.log.touch(0o600)
+        job.write()
+        return job
+
+    def jobs(self) -> list[Job]:
+        """Return the programs, the oldest first; what cannot be read is left out."""
+        return sorted(self._readable(), key=lambda job: job.submitted)
+
+    def unreadable(self) -> list[str]:
+        """Return what is wrong with directories that are no program's."""
+        wrong = []
+        for directory in self._directories():
+            try:
+                Job.of(directory)
+            except SubmissionError as error:
+                wrong.append(str(error))
+        return wrong
+
+    def _readable(self) -> Iterator[Job]:
+        for directory in self._directories():
+            with contextlib.suppress(SubmissionError):
+                yield Job.of(directory)
+
+    def _directories(self) -> list[Path]:
+        return sorted(self._jobs.iterdir()) if self._jobs.is_dir() else []
+
+    def _forget(self) -> None:
+        over = [job for job in self.jobs() if not job.is_running][:-_KEPT]
+        for job in over:
+            shutil.rmtree(job.directory, ignore_errors=True)

@@ -1,0 +1,163 @@
+"""The process of a program, from its start to its end.
+
+spark-submit runs in a session of its own, so that Ctrl-C reaches this command alone, which asks the
+program to end: Spark's JVM, which would end at once, is still there when the program's jobs end.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from types import FrameType
+from typing import IO, Any
+
+from pyflow.cli.submission.processes import Process
+from pyflow.cli.submission.registry import Job
+from pyflow.session import operation
+
+# How long what a program prints is waited for when it has ended, and its Python.
+_SECONDS = 5
+
+
+def run_attached(job: Job, environment: Mapping[str, str]) -> int:
+    """Run a program, pass on what it prints and the signals that come; return its exit code."""
+    with job.log.open("ab", buffering=0) as log, _Signals(job) as signals:
+        process = _started(job, environment, subprocess.PIPE, subprocess.PIPE)
+        signals.pass_to(process)
+        copies = [
+            _copying(process.stdout, sys.stdout.fileno(), log),
+            _copying(process.stderr, sys.stderr.fileno(), log),
+        ]
+        exit_code = _ended(job, process)
+        for copy in copies:
+            copy.join(_SECONDS)
+    return exit_code
+
+
+def run_detached(job: Job, environment: Mapping[str, str]) -> int:
+    """Start a program that goes on when this command has ended."""
+    if os.fork() > 0:
+        return 0
+    try:
+        os.setsid()
+        with open(os.devnull, "r+b") as nothing, job.log.open("ab") as log:
+            for number in (0, 1, 2):
+                os.dup2(nothing.fileno(), number)
+            job = job.noted(supervisor=Process.of(os.getpid()))
+            # A shell has background processes ignore it, and all that they start.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            process = _started(job, environment, log, subprocess.STDOUT)
+            _ended(job, process)
+    finally:
+        os._exit(0)
+
+
+def _started(
+    job: Job, environment: Mapping[str, str], stdout: Any, stderr: Any
+) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        job.words,
+        env={**environment, operation.DIRECTORY: str(job.directory)},
+        stdout=stdout,
+        stderr=stderr,
+        start_new_session=True,
+    )
+    job.noted(process=Process.of(process.pid))
+    return process
+
+
+def _ended(job: Job, process: subprocess.Popen[bytes]) -> int:
+    """Wait for a program, end what is left of it, and note its end."""
+    code = process.wait()
+    # Spark's JVM may have been killed, which its Python does not notice by itself.
+    drivers = Process(process.pid, 0, "").drivers()
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for each in drivers:
+            each.send(number)
+        wait_until(lambda: not any(each.is_alive() for each in drivers), _SECONDS)
+    exit_code = code if code >= 0 else 128 - code
+    job.noted(ended=time.time(), exit_code=exit_code)
+    return exit_code
+
+
+def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
+    """Return whether a condition has become true in this time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def _copying(stream: IO[bytes] | None, target: int, log: IO[bytes]) -> threading.Thread:
+    """Return a thread that copies a stream to a file and to the log as it comes."""
+    assert stream is not None
+    source = stream.fileno()
+
+    def copy() -> None:
+        while data := os.read(source, 1 << 16):
+            log.write(data)
+            with suppress(OSError):  # Nobody reads it any more.
+                os.write(target, data)
+
+    thread = threading.Thread(target=copy, daemon=True)
+    thread.start()
+    return thread
+
+
+class _Signals:
+    """Passes signals on to a program; those that come before it is started, when it is."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._process: subprocess.Popen[bytes] | None = None
+        self._early: list[int] = []
+        self._interrupts = 0
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> _Signals:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            self._before[number] = signal.signal(number, self._come)
+        return self
+
+    def pass_to(self, process: subprocess.Popen[bytes]) -> None:
+        """Pass signals on to a process from now on."""
+        self._process = process
+        for number in self._early:
+            self._come(number, None)
+
+    def __exit__(self, *_: object) -> None:
+        for number, before in self._before.items():
+            signal.signal(number, before)
+
+    def _come(self, number: int, _frame: FrameType | None) -> None:
+        if self._process is None:
+            self._early.append(number)
+            return
+        if number != signal.SIGINT:
+            self._process.send_signal(number)
+            return
+        self._interrupts += 1
+        if self._interrupts == 1:
+            threading.Thread(target=end, args=(self._job.read(),), daemon=True).start()
+        else:
+            self._process.send_signal(signal.SIGTERM if self._interrupts == 2 else signal.SIGKILL)
+
+
+def end(job: Job) -> None:
+    """Ask a program to end, as Ctrl-C in a terminal does."""
+    try:
+        operation.ask(job.directory, {"action": "end"})
+    except OSError:
+        # It has no session of ours that would answer.
+        if job.process is not None:
+            drivers = job.process.drivers()
+            asked = drivers[0] if drivers else job.process
+            asked.send(signal.SIGINT)

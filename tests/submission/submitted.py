@@ -1,0 +1,77 @@
+"""Programs as users submit them, with the commands of ``pyflow`` as they type them."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from deployments import ended, killed_at_the_end, run
+from sessions import base_conf, wait_until
+
+PROGRAMS = Path(__file__).parent / "programs"
+PYFLOW = (sys.executable, "-m", "pyflow")
+
+
+class User:
+    """A user with a registry of programs.
+
+    Parameters
+    ----------
+    home : Path
+        Where commands run.
+    """
+
+    def __init__(self, home):
+        self.home = home
+        self.variables = {"XDG_STATE_HOME": str(home / "state")}
+
+    def run_command(self, target, *flags):
+        """The words of ``pyflow run`` with settings that make tests quick."""
+        conf = {"spark.log.level": "ERROR", **base_conf()}
+        settings = [word for key, value in conf.items() for word in ("-D", f"{key}={value}")]
+        return [*PYFLOW, "run", "-t", target, *settings, *flags]
+
+    def ended(self, *words, seconds=180):
+        """A command of pyflow that has ended, well or not."""
+        return ended([*PYFLOW, *words], self.home, seconds, **self.variables)
+
+    def did(self, *words, seconds=180):
+        """What a command of pyflow printed that has ended well."""
+        return run([*PYFLOW, *words], self.home, seconds, **self.variables)
+
+    def ran(self, target, *flags):
+        """A program that has ended."""
+        return ended(self.run_command(target, *flags), self.home, **self.variables)
+
+    def started(self, target, *flags):
+        """The id of a program that runs in the background."""
+        command = self.run_command(target, "-d", *flags)
+        printed = run(command, self.home, **self.variables)
+        return re.search(r"JobID (\w{32})", printed)[1]
+
+    @contextmanager
+    def attached(self, target, *flags, log):
+        """A process of ``pyflow run``, whose output goes to a file."""
+        command = self.run_command(target, *flags)
+        with killed_at_the_end(command, self.home, log, **self.variables) as process:
+            yield process
+
+    def status(self, identifier):
+        return json.loads(self.did("status", "--json", identifier))
+
+    def wait_for_log(self, identifier, text, seconds=120):
+        log = self.home / "state" / "pyflow" / "jobs" / identifier / "log"
+        wait_until(lambda: text in log.read_text(), f"{text!r} in the log", seconds)
+
+    def wait_for_state(self, identifier, state, seconds=60):
+        wait_until(lambda: self.status(identifier)["state"] == state, state, seconds, every=0.5)
+
+    def end_all(self):
+        """End what tests have left."""
+        for described in json.loads(self.did("list", "--json")):
+            self.ended("cancel", described["id"])
+            time.sleep(0.1)

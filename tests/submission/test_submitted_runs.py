@@ -1,0 +1,109 @@
+"""Programs that ``pyflow run`` starts, on this machine and on clusters."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from submitted import PROGRAMS, User
+
+import deployments
+
+CLUSTER = "local-cluster[1,1,1024]"
+
+
+@pytest.fixture
+def user(tmp_path):
+    """A user with a program and all that it needs in its directory."""
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "helper.py").write_text("WORD = 'helper'\n")
+    with zipfile.ZipFile(tmp_path / "packed-1-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("packed.py", "WORD = 'packed'\n")
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "installed.py").write_text("WORD = 'installed'\n")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "word.txt").write_text("archived")
+    shutil.make_archive(str(tmp_path / "data"), "zip", tmp_path / "data")
+    shutil.rmtree(tmp_path / "data")
+    source = tmp_path / "Probe.java"
+    source.write_text('public class Probe { public static String answer() { return "jar"; } }')
+    subprocess.run(["javac", source], check=True)
+    subprocess.run(["jar", "cf", "probe.jar", "Probe.class"], cwd=tmp_path, check=True)
+    return User(tmp_path)
+
+
+FLAGS = (
+    *("-p", "3", "-pyfs", "lib,packed-1-py3-none-any.whl", "-pyarch", "data.zip#data"),
+    *("-j", "probe.jar", "-D", "python.fn-execution.bundle.size=77", "-pyexec", sys.executable),
+)
+PROGRAM = ("-py", str(PROGRAMS / "submitted_job.py"), "--input", "a b")
+
+
+def assert_found_all(done, place="thread"):
+    assert done.returncode == 7, done.stdout[-6000:]
+    report = json.loads(re.search(r"^REPORT (.*)", done.stdout, re.MULTILINE)[1])
+    assert report == {
+        "functions": [place, "helper", "packed", "installed", "archived"],
+        "arguments": ["--input", "a b"],
+        "bundle": "77",
+        "partitions": "3",
+        "jar": "jar",
+    }
+
+
+def test_a_program_on_this_machine(user):
+    done = user.ran("local[2]", *FLAGS, "-pypath", user.home / "site", *PROGRAM)
+
+    assert_found_all(done)
+
+
+def test_a_program_on_a_standalone_cluster(standalone, user):
+    assert_found_all(user.ran(standalone, *FLAGS, "-pypath", user.home / "site", *PROGRAM))
+
+
+@pytest.mark.complete
+@pytest.mark.parametrize("mode", ["thread", "process"])
+@pytest.mark.parametrize("target", ["local[2]", CLUSTER])
+def test_a_program_in_both_modes(user, target, mode):
+    flags = (*FLAGS, "-pypath", user.home / "site", "-D", f"python.execution-mode={mode}")
+
+    done = user.ran(target, *flags, *PROGRAM)
+
+    assert_found_all(done, {"process": "worker"}.get(mode, mode))
+
+
+@pytest.mark.complete
+def test_a_module_of_a_package(user):
+    package = user.home / "lib" / "jobs"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    shutil.copy(PROGRAMS / "submitted_job.py", package / "clicks.py")
+    flags = (*FLAGS, "-pypath", user.home / "site", "-pym", "jobs.clicks", "--input", "a b")
+
+    assert_found_all(user.ran(CLUSTER, *flags))
+
+
+@pytest.mark.complete
+def test_the_line_of_a_dry_run_can_be_pasted(user):
+    command = user.run_command("local[2]", *FLAGS, "-pypath", user.home / "site", "--dry-run")
+    line = deployments.run([*command, *PROGRAM], user.home, **user.variables)
+
+    done = deployments.ended(["sh", "-c", line], user.home)
+
+    assert_found_all(done)
+
+
+@pytest.mark.complete
+def test_an_environment_that_comes_as_an_archive(user):
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", user.home / "env"], check=True)
+    (packages,) = (user.home / "env" / "lib").glob("python3.*/site-packages")
+    (packages / "installed.py").write_text("WORD = 'installed'\n")
+    shutil.make_archive(str(user.home / "env"), "gztar", user.home / "env")
+    archives = ("-pyarch", "data.zip#data,env.tar.gz#env", "-pyexec", "env/bin/python")
+
+    assert_found_all(user.ran(CLUSTER, *FLAGS, *archives, *PROGRAM))
