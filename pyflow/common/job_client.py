@@ -33,7 +33,7 @@ class JobClient:
     cancel : callable
         Asks the job to end; `result` is done, and cancelled, when it has.
     savepoint : callable, optional
-        Copies the state of the job, when it has ended, into a directory; returns its path.
+        Ends the job and copies its state into a directory; returns its path.
     interrupted : callable, optional
         Ends the job where Ctrl-C is pressed while the program waits for its result.
     """
@@ -89,7 +89,7 @@ class JobClient:
         Raises
         ------
         TableException
-            For other jobs, and where event time should end.
+            For other jobs, where event time should end, and without a directory; the job goes on.
         """
         if self._savepoint is None:
             raise TableException(f"stop_with_savepoint() is not supported: {_NO_SAVEPOINTS}")
@@ -97,7 +97,6 @@ class JobClient:
             raise TableException(
                 "stop_with_savepoint(): the watermark of Spark is that of the sources; pass False"
             )
-        self.cancel().result()
         return CompletableFuture.completed(self._savepoint(savepoint_directory))
 
     @unsupported(_NO_SAVEPOINTS)

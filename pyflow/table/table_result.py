@@ -240,6 +240,7 @@ def rows_of(relation: Relation) -> Iterator[Row]:
 
 def executed(insertions: list[Insertion], context: TableContext) -> TableResult:
     """Start insertions as one job, and return what tells of its end."""
+    names = [insertion.name for insertion in insertions]
     unbounded = [insertion for insertion in insertions if insertion.rows.unbounded]
     bounded = [insertion for insertion in insertions if insertion not in unbounded]
 
@@ -251,8 +252,7 @@ def executed(insertions: list[Insertion], context: TableContext) -> TableResult:
         queries = start_insertions(unbounded, context)
         job = job_of(queries, context, before=work)
     else:
-        job = Job(context.session, work)
-    names = [insertion.name for insertion in insertions]
+        job = Job(context.session, work, name=f"insert into {', '.join(names)}")
     return TableResult.of_insertions(names, job, context)
 
 

@@ -60,6 +60,10 @@ def test_a_program_on_this_machine(user):
     done = user.ran("local[2]", *FLAGS, "-pypath", user.home / "site", *PROGRAM)
 
     assert_found_all(done)
+    (described,) = json.loads(user.did("list", "-a", "--json"))
+    assert (described["state"], described["exit_code"]) == ("FAILED", 7)
+    assert described["id"] in done.stdout
+    assert "REPORT" in user.did("logs", described["id"], "-n", "1")
 
 
 def test_a_program_on_a_standalone_cluster(standalone, user):
@@ -96,6 +100,7 @@ def test_the_line_of_a_dry_run_can_be_pasted(user):
     done = deployments.ended(["sh", "-c", line], user.home)
 
     assert_found_all(done)
+    assert json.loads(user.did("list", "-a", "--json")) == []
 
 
 @pytest.mark.complete

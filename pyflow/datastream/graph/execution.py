@@ -129,22 +129,34 @@ class Program:
             end()
 
         ends = all(each.ends() for each in unbounded)
-        job = Job(self._context.session, work, stop=stop if queries else None, ends=ends)
+        session = self._context.session
+        stops = stop if queries else None
+        job = Job(session, work, stop=stops, ends=ends, name=name, queries=queries)
         job.savepoint = functools.partial(self._savepoint, unbounded)
         return job
 
-    def _savepoint(self, unbounded: Sequence[_Running], directory: str | None) -> str:
-        """Copy the checkpoints of queries that have been stopped; return the path."""
+    def _savepoint(self, unbounded: Sequence[_Running], directory: str | None) -> Callable[[], str]:
+        """Return what copies the checkpoints of queries that are stopped, and returns the path."""
+        if not unbounded:
+            raise TableException("bounded input leaves no state to go on from: cancel the job")
         chosen = directory or _first(self._context, _SAVEPOINTS)
         if chosen is None:
             raise TableException(
                 "there is no directory for savepoints: name one, or set "
                 "execution.checkpointing.savepoint-dir"
             )
+        if any(each.checkpoint() is None for each in unbounded):
+            raise TableException(
+                "there is no checkpoint to make a savepoint of: set execution.checkpointing.dir"
+            )
         path = f"{chosen.rstrip('/')}/savepoint-{uuid.uuid4().hex[:12]}"
-        for each in unbounded:
-            each.saved(path)
-        return path
+
+        def copy() -> str:
+            for each in unbounded:
+                each.saved(path)
+            return path
+
+        return copy
 
 
 class _Running:
@@ -288,7 +300,7 @@ class _Running:
         """Start the query of an unbounded component."""
         session = self._context.session
         real_time = self._real_time()
-        checkpoint = self._checkpoint()
+        checkpoint = self.checkpoint()
         manifest = self._manifest()
         if checkpoint is not None:
             manifest = self._goes_on(checkpoint, manifest)
@@ -369,7 +381,7 @@ class _Running:
         if self._query is not None:
             close_functions(self._context, [str(self._query.id)], self._ran_in)
 
-    def _checkpoint(self) -> Checkpoint | None:
+    def checkpoint(self) -> Checkpoint | None:
         """Return where the query keeps its state, if the program says so."""
         directory = _first(self._context, _DIRECTORIES)
         if directory is None:
@@ -391,11 +403,8 @@ class _Running:
 
     def saved(self, directory: str) -> None:
         """Copy the checkpoint of a query that has been stopped into a directory."""
-        checkpoint = self._checkpoint()
-        if checkpoint is None:
-            raise TableException(
-                "there is no checkpoint to make a savepoint of: set execution.checkpointing.dir"
-            )
+        checkpoint = self.checkpoint()
+        assert checkpoint is not None
         checkpoint.copy_to(f"{directory.rstrip('/')}/{self._place}")
 
 

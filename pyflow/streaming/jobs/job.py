@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, wait
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import TYPE_CHECKING
@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 from pyflow.common.job_client import JobClient
 from pyflow.common.job_execution_result import JobExecutionResult
 from pyflow.common.job_id import JobID
+from pyflow.session.operation import checkpoint_of, register
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
 
 class Job:
@@ -37,6 +39,10 @@ class Job:
         Whether the program may end before the work has.
     ends
         Whether work that has `stop` ends of its own, too.
+    name
+        What the job is called.
+    queries
+        Streams of Spark that run for it.
     """
 
     def __init__(
@@ -46,18 +52,28 @@ class Job:
         stop: Callable[[], None] | None = None,
         daemon: bool = False,
         ends: bool = False,
+        name: str = "",
+        queries: Sequence[StreamingQuery] = (),
     ) -> None:
+        self.name = name
+        self.queries = list(queries)
         self._session = session
         self._ends = ends
-        #: Copies the state of a job that has ended into a directory; returns its path.
-        self.savepoint: Callable[[str | None], str] | None = None
+        #: Checks, before the job ends, whether its state can be copied into a directory, and
+        #: returns what copies it afterwards and returns the path.
+        self.savepoint: Callable[[str | None], Callable[[], str]] | None = None
         self._work = work
         self._stop = stop
         self._id = uuid.uuid4().hex
         self._cancelled = threading.Event()
+        self._stopped = threading.Event()
+        self._copy: Callable[[], str] | None = None
+        #: That of the copy of the state, which is made before the job has ended.
+        self._path: Future[str] = Future()
         self._result: Future[JobExecutionResult] = Future()
-        name = f"pyflow-job-{self._id}"
-        threading.Thread(target=self._run, name=name, daemon=daemon).start()
+        register(self._id, self)
+        thread = f"pyflow-job-{self._id}"
+        threading.Thread(target=self._run, name=thread, daemon=daemon).start()
 
     def _run(self) -> None:
         begun = time.monotonic()
@@ -67,15 +83,25 @@ class Job:
         except BaseException as error:
             if self._cancelled.is_set():
                 self._set_cancelled()
-            else:
+                return
+            if not self._stopped.is_set():
                 self._result.set_exception(error)
-            return
-        if self._stop is not None and (not self._ends or self._cancelled.is_set()):
+                return
+        if self._copy is not None and self._stopped.is_set():
+            self._save(self._copy)
+        has_end = self._stop is None or self._ends or self._stopped.is_set()
+        if self._cancelled.is_set() or not has_end:
             # It ended because it was stopped, here or through Spark.
             self._set_cancelled()
             return
         milliseconds = int((time.monotonic() - begun) * 1000)
         self._result.set_result(JobExecutionResult(JobID(self._id), milliseconds))
+
+    def _save(self, copy: Callable[[], str]) -> None:
+        try:
+            self._path.set_result(copy())
+        except BaseException as error:
+            self._path.set_exception(error)
 
     def _set_cancelled(self) -> None:
         self._result.cancel()
@@ -126,6 +152,53 @@ class Job:
         else:
             self._session.interruptTag(self._id)
 
+    def status(self) -> str:
+        """Return how far the work is, by Flink's names."""
+        return str(self.client().get_job_status().result().name)
+
+    def stopped(self, directory: str | None) -> list[str]:
+        """End work over unbounded input so that it can go on; return from which paths.
+
+        Parameters
+        ----------
+        directory : str, optional
+            Where the state is copied to, of a job that has savepoints.
+
+        Raises
+        ------
+        TableException
+            If it cannot go on. The work goes on then.
+        """
+        if self.savepoint is not None:
+            return [self._stopped_with_savepoint(directory)]
+        if directory is not None:
+            raise TableException(
+                "a job of tables goes on from its checkpoint: stop it without a directory"
+            )
+        if not self.queries:
+            raise TableException("a job over bounded input has nothing to go on from: cancel it")
+        try:
+            paths = [checkpoint_of(query) for query in self.queries]
+        except ValueError as error:
+            raise TableException(f"the job cannot go on: {error}") from None
+        self._end()
+        return paths
+
+    def _stopped_with_savepoint(self, directory: str | None) -> str:
+        assert self.savepoint is not None
+        copy = self.savepoint(directory)
+        self._copy = copy
+        self._end()
+        # Work that had ended before copies nothing.
+        return self._path.result() if self._path.done() else copy()
+
+    def _end(self) -> None:
+        """End the work in order, and return when it has ended."""
+        self._stopped.set()
+        if self._stop is not None:
+            self._stop()
+        wait([self._result])
+
     def interrupted(self) -> None:
         """Cancel the work where Ctrl-C ends the program that waits for it; return when it ended."""
         self.cancel()
@@ -142,5 +215,9 @@ class Job:
     def client(self) -> JobClient:
         """Return what programs see of the job."""
         return JobClient(
-            JobID(self._id), self._result, self.cancel, self.savepoint, self.interrupted
+            JobID(self._id),
+            self._result,
+            self.cancel,
+            None if self.savepoint is None else self._stopped_with_savepoint,
+            self.interrupted,
         )

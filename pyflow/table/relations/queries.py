@@ -415,7 +415,8 @@ def job_of(
                 mode = context.session.conf.get(_EXECUTION_MODE, None) or "process"
                 close_functions(context, [str(query.id) for query in queries], mode)
 
-    return Job(context.session, work, stop=stop, daemon=daemon)
+    name = ", ".join(query.name or "" for query in queries)
+    return Job(context.session, work, stop=stop, daemon=daemon, name=name, queries=queries)
 
 
 def _await_first(queries: Sequence[StreamingQuery]) -> None:

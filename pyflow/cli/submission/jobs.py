@@ -1,0 +1,172 @@
+"""Programs that ``pyflow run`` has started, and their jobs, as they are asked for and ended."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import dataclass
+from typing import Any
+
+from pyflow.cli.submission.errors import SubmissionError
+from pyflow.cli.submission.registry import Job, Registry
+from pyflow.cli.submission.supervision import end, wait_until
+from pyflow.session import operation
+
+# How long a program may take to end after it was asked, and after a signal.
+_ASKED_SECONDS = 60
+_SIGNALLED_SECONDS = 15
+# How long a job may take to end, and its state to be copied.
+_ANSWER_SECONDS = 90
+_STOP_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an identifier means.
+
+    Parameters
+    ----------
+    program : Job
+    job : str, optional
+        The job of the program that was meant, if it was not the program.
+    """
+
+    program: Job
+    job: str | None = None
+
+    @property
+    def id(self) -> str:
+        """The whole identifier."""
+        return self.job or self.program.id
+
+    def running(self) -> list[str]:
+        """Return the jobs of the program that run.
+
+        Raises
+        ------
+        SubmissionError
+            If there are none.
+        """
+        jobs = _asked(self.program, {"action": "describe"})["jobs"]
+        running = [each["id"] for each in jobs if each["state"] == "RUNNING"]
+        if not running:
+            raise SubmissionError(f"program {self.program.id} has no jobs that run")
+        return running
+
+
+def find(identifier: str) -> Found:
+    """Return what an identifier, or the beginning of one, means.
+
+    Raises
+    ------
+    SubmissionError
+        If it means nothing, or several.
+    """
+    programs = Registry.of_user().jobs()
+    found = [Found(program) for program in programs if program.id.startswith(identifier)]
+    for program in programs:
+        if program.is_running:
+            jobs = jobs_of(program)["jobs"]
+            found += [Found(program, j["id"]) for j in jobs if j["id"].startswith(identifier)]
+    if not found or not identifier:
+        raise SubmissionError(
+            f"there is no program or job {identifier!r}; `pyflow list -a` has those that "
+            "`pyflow run` has started on this machine"
+        )
+    if len(found) > 1:
+        raise SubmissionError(
+            f"{identifier!r} begins several: {', '.join(each.id for each in found)}"
+        )
+    return found[0]
+
+
+def jobs_of(program: Job) -> dict[str, Any]:
+    """Return what is known of a program, and what it tells of its jobs if it runs."""
+    answer: dict[str, Any] = {"application": None, "ui": None, "jobs": []}
+    reason = None
+    if program.is_running:
+        try:
+            answer = operation.ask(program.directory, {"action": "describe"})
+        except OSError:
+            reason = "it has no session yet that would tell of jobs"
+    elif program.ended is None:
+        reason = "it was killed, or the machine was restarted"
+    return {
+        "id": program.id,
+        "name": program.name,
+        "state": program.state,
+        "target": program.target,
+        "submitted": program.submitted,
+        "ended": program.ended,
+        "exit_code": program.exit_code,
+        "reason": reason,
+        **answer,
+    }
+
+
+def cancel(program: Job) -> None:
+    """End a program: it is asked first, and killed if it does not end.
+
+    Raises
+    ------
+    SubmissionError
+        If it has ended.
+    """
+    _check_runs(program)
+    program = program.noted(is_cancelled=True)
+    end(program)
+    if wait_until(lambda: not program.read().is_running, _ASKED_SECONDS):
+        return
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if program.process is not None:
+            for each in (program.process, *program.process.drivers()):
+                each.send(number)
+        if wait_until(lambda: not program.read().is_running, _SIGNALLED_SECONDS):
+            return
+    raise SubmissionError(f"program {program.id} does not end")
+
+
+def cancel_job(program: Job, job: str) -> None:
+    """End a job of a program.
+
+    Raises
+    ------
+    SubmissionError
+        If it has ended.
+    """
+    _asked(program, {"action": "cancel", "job": job})
+
+
+def stop(program: Job, job: str, directory: str | None) -> list[str]:
+    """End a job so that it can go on; return from which paths.
+
+    Raises
+    ------
+    SubmissionError
+        If it cannot go on; it has not been ended then.
+    """
+    question = {"action": "stop", "job": job, "directory": directory}
+    paths: list[str] = _asked(program, question, _STOP_SECONDS)["paths"]
+    return paths
+
+
+def _asked(
+    program: Job, question: dict[str, Any], seconds: float = _ANSWER_SECONDS
+) -> dict[str, Any]:
+    _check_runs(program)
+    try:
+        answer = operation.ask(program.directory, question, seconds)
+    except FileNotFoundError:
+        raise SubmissionError(
+            f"program {program.id} cannot be asked: it has no session, or none that "
+            "pyflow.configure() or an environment has started; `pyflow cancel` ends it"
+        ) from None
+    except OSError as error:
+        raise SubmissionError(f"program {program.id} does not answer: {error}") from None
+    if "error" in answer:
+        raise SubmissionError(answer["error"])
+    return answer
+
+
+def _check_runs(program: Job) -> None:
+    if not program.is_running:
+        raise SubmissionError(f"program {program.id} has ended: {program.state}")
