@@ -153,14 +153,15 @@ def run(arguments: argparse.Namespace) -> int:
     registry = Registry.of_user()
     try:
         program = program_of(arguments)
-        composed = command.compose(program, registry.staged)
-    except SubmissionError as error:
+        composed = command.compose(program, registry.folders)
+        if arguments.dry_run:
+            print(composed)
+            return 0
+        target = composed.target.master or "local[*]"
+        job = registry.create(program.name, composed.words, target)
+    except (SubmissionError, OSError) as error:
         print(f"pyflow run: {error}", file=sys.stderr)
         return 2
-    if arguments.dry_run:
-        print(composed)
-        return 0
-    job = registry.create(program.name, composed.words, str(composed.target.master or "local[*]"))
     # What an attached program prints is the program's alone.
     told = sys.stdout if arguments.detached else sys.stderr
     print(f"Job has been submitted with JobID {job.id}", file=told, flush=True)

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import time
+import zipfile
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,6 +15,23 @@ from sessions import base_conf, wait_until
 
 PROGRAMS = Path(__file__).parent / "programs"
 PYFLOW = (sys.executable, "-m", "pyflow")
+
+
+def write_wheel(directory, name, version, **modules):
+    """Write a wheel with the text of modules, and return its path."""
+    path = directory / f"{name}-{version}-py3-none-any.whl"
+    info = f"{name}-{version}.dist-info"
+    files = {
+        **{f"{module}.py": text for module, text in modules.items()},
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    with zipfile.ZipFile(path, "w") as wheel:
+        for file, text in files.items():
+            wheel.writestr(file, text)
+        record = "".join(f"{file},,\n" for file in [*files, f"{info}/RECORD"])
+        wheel.writestr(f"{info}/RECORD", record)
+    return path
 
 
 class User:

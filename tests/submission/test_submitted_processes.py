@@ -100,7 +100,7 @@ def test_a_program_without_an_end_or_a_process_was_killed(registry, capsys):
 
     assert cli.main(["status", job.id]) == 0
 
-    assert "it was killed, or the machine was restarted" in capsys.readouterr().out
+    assert "it, or the `pyflow run` that waited for its end, was killed" in capsys.readouterr().out
     assert cli.main(["cancel", job.id]) == 1
     assert f"program {job.id} has ended: FAILED" in capsys.readouterr().err
 
@@ -148,7 +148,16 @@ def test_the_oldest_that_have_ended_are_forgotten(registry, monkeypatch):
 def test_only_the_user_reads_what_is_noted(registry):
     job = note(registry)
 
-    for path in (registry.staged.parent, job.directory):
+    for path in (registry.folders.files.parent, job.directory):
         assert path.stat().st_mode & 0o777 == 0o700
     assert job.log.stat().st_mode & 0o777 == 0o600
     assert {path.name for path in job.directory.iterdir()} == {"log", "job.json"}
+
+
+def test_a_directory_that_cannot_be_made_is_named(monkeypatch, tmp_path, capsys):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+
+    assert cli.main(["run", *SLEEPING]) == 2
+
+    assert f"Not a directory: '{tmp_path}/file" in capsys.readouterr().err

@@ -7,10 +7,9 @@ import re
 import shutil
 import subprocess
 import sys
-import zipfile
 
 import pytest
-from submitted import PROGRAMS, User
+from submitted import PROGRAMS, User, write_wheel
 
 import deployments
 
@@ -22,8 +21,7 @@ def user(tmp_path):
     """A user with a program and all that it needs in its directory."""
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "helper.py").write_text("WORD = 'helper'\n")
-    with zipfile.ZipFile(tmp_path / "packed-1-py3-none-any.whl", "w") as wheel:
-        wheel.writestr("packed.py", "WORD = 'packed'\n")
+    write_wheel(tmp_path, "packed", "1", packed="WORD = 'packed'\n")
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "installed.py").write_text("WORD = 'installed'\n")
     (tmp_path / "data").mkdir()
@@ -79,6 +77,31 @@ def test_a_program_in_both_modes(user, target, mode):
     done = user.ran(target, *flags, *PROGRAM)
 
     assert_found_all(done, {"process": "worker"}.get(mode, mode))
+
+
+@pytest.mark.complete
+@pytest.mark.parametrize("mode", ["thread", "process"])
+@pytest.mark.parametrize("target", ["local[2]", CLUSTER])
+def test_packages_that_are_installed_for_a_program(user, target, mode):
+    (user.home / "wheels").mkdir()
+    write_wheel(user.home / "wheels", "installed", "1.5", installed="WORD = 'installed'\n")
+    (user.home / "requirements.txt").write_text("installed>=1\n")
+    flags = ("-pyreq", "requirements.txt#wheels", "-D", f"python.execution-mode={mode}")
+
+    done = user.ran(target, *FLAGS, *flags, *PROGRAM)
+
+    assert_found_all(done, {"process": "worker"}.get(mode, mode))
+    assert "Requirements of requirements.txt: installed==1.5 in " in done.stdout
+
+
+@pytest.mark.complete
+def test_a_jar_that_is_on_all_machines(user):
+    flags = ["-C" if flag == "-j" else flag for flag in FLAGS]
+    flags[flags.index("probe.jar")] = (user.home / "probe.jar").as_uri()
+
+    done = user.ran(CLUSTER, *flags, "-pypath", user.home / "site", *PROGRAM)
+
+    assert_found_all(done)
 
 
 @pytest.mark.complete

@@ -17,6 +17,7 @@ from pathlib import Path
 from pyflow.cli.submission import module_program
 from pyflow.cli.submission.errors import SubmissionError
 from pyflow.cli.submission.files import existing, interpreter, local_path, module_files
+from pyflow.cli.submission.requirements import installed
 from pyflow.cli.submission.spark_options import SparkOptions, as_options
 from pyflow.cli.submission.targets import Target
 from pyflow.session import builder as session
@@ -29,6 +30,7 @@ _EXECUTABLE = "python.executable"
 _MODE = "spark.pyflow.execution-mode"
 _DRIVER_PYTHON = "spark.pyspark.driver.python"
 _EXECUTOR_PYTHON = "spark.pyspark.python"
+_PATHS = "spark.executorEnv.PYTHONPATH"
 _CLIENT_VARIABLES = ("PYFLOW_CLIENT_EXECUTABLE", "PYFLINK_CLIENT_EXECUTABLE")
 # Settings that become options of spark-submit, and do not reach the program.
 _OF_SUBMIT = (
@@ -77,6 +79,22 @@ class Program:
 
 
 @dataclass(frozen=True)
+class Folders:
+    """Where files are that are made for programs.
+
+    Parameters
+    ----------
+    files : Path
+        Directories and wheels that were packed, since spark-submit does not take them.
+    requirements : Path
+        Packages that were installed.
+    """
+
+    files: Path
+    requirements: Path
+
+
+@dataclass(frozen=True)
 class Command:
     """A command line of spark-submit.
 
@@ -100,14 +118,14 @@ class Command:
         return {**os.environ, "SPARK_HOME": self.home}
 
 
-def compose(program: Program, staged: Path) -> Command:
+def compose(program: Program, folders: Folders) -> Command:
     """Return the command that runs a program.
 
     Parameters
     ----------
     program : Program
-    staged : Path
-        Where files are packed that spark-submit does not take as they are.
+    folders : Folders
+        Where files are that are made for it.
 
     Raises
     ------
@@ -117,6 +135,9 @@ def compose(program: Program, staged: Path) -> Command:
     home = session.spark_home()
     if home is None:
         raise SubmissionError("there is no Spark: set SPARK_HOME, or pip install pyspark")
+    submit = home / "bin" / "spark-submit"
+    if not os.access(submit, os.X_OK):
+        raise SubmissionError(f"there is no Spark: {submit} cannot be run")
     defaults = session.defaults_of(program.spark.properties_file)
     given = {k.removeprefix(PREFIX): v for k, v in defaults.items() if k.startswith(PREFIX) and v}
     settings = {**given, **program.settings}
@@ -130,12 +151,12 @@ def compose(program: Program, staged: Path) -> Command:
         spark.setdefault("spark.app.name", program.module)
     present = {**defaults, **spark}
     spark.update(_pythons(settings, target, present))
-    spark.update(_files(settings, target, present, staged))
+    spark.update(_files(settings, target, present, folders.files))
+    spark.update(_requirements(settings, target, {**present, **spark}, folders.requirements))
     spark.update(_of_plugin({**present, **spark}, target))
     spark.update(_for_program(settings, given, target))
-    options = as_options(spark)
-    submit = str(home / "bin" / "spark-submit")
-    return Command([submit, *options, *program.spark.others, *_main(program)], str(home), target)
+    options = [*as_options(spark), *program.spark.others]
+    return Command([str(submit), *options, *_main(program)], str(home), target)
 
 
 def _check(settings: Mapping[str, str]) -> None:
@@ -203,12 +224,6 @@ def _files(
     settings: Mapping[str, str], target: Target, present: Mapping[str, str], staged: Path
 ) -> dict[str, str]:
     """Return the settings of Spark by which files reach driver and executors."""
-    if settings.get("python.requirements"):
-        raise SubmissionError(
-            "-pyreq: packages are not installed on executors. Install them into an environment, "
-            "pack it with venv-pack or conda-pack, and give it: "
-            "-pyarch env.tar.gz#env -pyexec env/bin/python"
-        )
     files = module_files(_listed(settings, "python.files"), "-pyfs", staged)
     archives = [_archive(each) for each in _listed(settings, "python.archives")]
     jars = [existing(each, "-j") for each in _listed(settings, "pipeline.jars")]
@@ -233,6 +248,24 @@ def _files(
         if items:
             found[key] = session.with_items(present.get(key, ""), *items)
     return found
+
+
+def _requirements(
+    settings: Mapping[str, str], target: Target, present: Mapping[str, str], directory: Path
+) -> dict[str, str]:
+    """Return the settings of Spark by which functions find packages that are installed for them."""
+    requirements = settings.get("python.requirements")
+    if not requirements:
+        return {}
+    if not target.is_this_machine:
+        raise SubmissionError(
+            "-pyreq: packages are installed where functions run on this machine (-t local, "
+            "local-cluster). For a cluster install them into an environment, pack it with "
+            "venv-pack or conda-pack, and give it: -pyarch env.tar.gz#env -pyexec env/bin/python"
+        )
+    found = installed(requirements, present[_EXECUTOR_PYTHON], directory)
+    paths = [str(found), *filter(None, [present.get(_PATHS)])]
+    return {_PATHS: ":".join(paths)}
 
 
 def _archive(text: str) -> str:

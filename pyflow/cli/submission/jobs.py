@@ -89,7 +89,7 @@ def jobs_of(program: Job) -> dict[str, Any]:
         except OSError:
             reason = "it has no session yet that would tell of jobs"
     elif program.ended is None:
-        reason = "it was killed, or the machine was restarted"
+        reason = "it, or the `pyflow run` that waited for its end, was killed"
     return {
         "id": program.id,
         "name": program.name,

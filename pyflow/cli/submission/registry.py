@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from pyflow.cli.submission.command import Folders
 from pyflow.cli.submission.errors import SubmissionError
 from pyflow.cli.submission.processes import Process
 
@@ -138,8 +139,8 @@ class Registry:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._jobs = directory / "jobs"
-        #: Where files are that were packed for spark-submit.
-        self.staged = directory / "files"
+        #: Where files are that are made for programs.
+        self.folders = Folders(directory / "files", directory / "requirements")
 
     @classmethod
     def of_user(cls) -> Registry:

@@ -41,9 +41,15 @@ def run_attached(job: Job, environment: Mapping[str, str]) -> int:
 
 
 def run_detached(job: Job, environment: Mapping[str, str]) -> int:
-    """Start a program that goes on when this command has ended."""
+    """Start a program that goes on when this command has ended; return when it is started."""
+    started, tell = os.pipe()
     if os.fork() > 0:
-        return 0
+        os.close(tell)
+        os.read(started, 1)
+        if job.read().process is not None:
+            return 0
+        print("pyflow run: spark-submit could not be started", file=sys.stderr)
+        return 2
     try:
         os.setsid()
         with open(os.devnull, "r+b") as nothing, job.log.open("ab") as log:
@@ -53,6 +59,7 @@ def run_detached(job: Job, environment: Mapping[str, str]) -> int:
             # A shell has background processes ignore it, and all that they start.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             process = _started(job, environment, log, subprocess.STDOUT)
+            os.close(tell)
             _ended(job, process)
     finally:
         os._exit(0)
@@ -103,13 +110,21 @@ def _copying(stream: IO[bytes] | None, target: int, log: IO[bytes]) -> threading
 
     def copy() -> None:
         while data := os.read(source, 1 << 16):
-            log.write(data)
-            with suppress(OSError):  # Nobody reads it any more.
-                os.write(target, data)
+            # The program goes on where nobody reads it any more, or the disk is full.
+            with suppress(OSError):
+                log.write(data)
+            with suppress(OSError):
+                _write(target, data)
 
     thread = threading.Thread(target=copy, daemon=True)
     thread.start()
     return thread
+
+
+def _write(target: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(target, rest) :]
 
 
 class _Signals:

@@ -1,0 +1,67 @@
+"""Packages that ``pyflow run -pyreq`` installs for functions."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from submitted import write_wheel
+
+from pyflow.cli.submission.errors import SubmissionError
+from pyflow.cli.submission.requirements import installed
+
+
+@pytest.fixture
+def wheels(tmp_path):
+    """A directory with a package."""
+    directory = tmp_path / "wheels"
+    directory.mkdir()
+    write_wheel(directory, "one", "1.5", one="VALUE = 1\n")
+    return directory
+
+
+@pytest.fixture
+def install(tmp_path, wheels):
+    """Installs the packages of a text of requirements, offline."""
+
+    def make(text):
+        file = tmp_path / "requirements.txt"
+        file.write_text(text)
+        return installed(f"{file}#{wheels}", sys.executable, tmp_path / "installed")
+
+    return make
+
+
+def test_packages_are_installed_once_for_what_they_are(install, wheels, capsys):
+    first = install("one\n")
+    assert (first / "one.py").read_text() == "VALUE = 1\n"
+    assert f"requirements.txt: one==1.5 in {first}" in capsys.readouterr().err
+    (first / "one.py").write_text("as it was")
+
+    assert install("one\n") == first
+    assert (first / "one.py").read_text() == "as it was"
+
+    write_wheel(wheels, "one", "1.6", one="VALUE = 2\n")
+    second = install("one\n")
+    assert second != first
+    assert (second / "one.py").read_text() == "VALUE = 2\n"
+    assert install("one==1.5\n") not in (first, second)
+
+
+def test_a_file_without_packages_is_none_to_find(install, capsys):
+    assert list(install("# nothing\n").iterdir()) == []
+
+
+def test_a_package_that_is_not_there_is_named(install, tmp_path):
+    with pytest.raises(SubmissionError, match=r"cannot be installed:\n(.*\n)*.*absent"):
+        install("one\nabsent\n")
+
+    assert list((tmp_path / "installed").iterdir()) == []
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(SubmissionError, match=r"-pyreq: there is no file 'none\.txt'"):
+        installed("none.txt", sys.executable, tmp_path)
+    (tmp_path / "requirements.txt").touch()
+    with pytest.raises(SubmissionError, match="-pyreq: there is no file 'nowhere'"):
+        installed(f"{tmp_path}/requirements.txt#nowhere", sys.executable, tmp_path)
