@@ -32,6 +32,7 @@ class Effect(Enum):
     START = "sets, when the session is started,"
     FILES = "adds to the session"
     READ = "read here"
+    SUBMIT = "read by `pyflow run`"
     DEFAULT = "accepted with its default alone"
     NONE = "accepted without effect"
     REFUSED = "refused"
@@ -257,6 +258,11 @@ _TYPED = (
         default="default_database",
     ),
     Setting(
+        "python.client.executable",
+        Effect.SUBMIT,
+        "the Python of the program; one that runs already has its own",
+    ),
+    Setting(
         "python.metric.enabled",
         Effect.READ,
         "whether functions have metrics",
@@ -374,7 +380,10 @@ _TYPED = (
 
 # Flink's default is what holds here, and the other values are not supported.
 _DEFAULT = {
-    "python.systemenv.enabled": ("true", "functions see the environment of their executor"),
+    "python.systemenv.enabled": (
+        "true",
+        "functions see the environment of their executor; `spark.executorEnv.*` changes it",
+    ),
     "table.sql-dialect": ("default", "Hive's dialect is not read"),
     "table.dml-sync": ("false", "an INSERT runs in the background; `wait()` waits for it"),
     "table.exec.legacy-cast-behaviour": ("DISABLED", "a cast that fails is an error"),
@@ -403,7 +412,6 @@ _CHAINING = "Spark joins operators between shuffles"
 _WATERMARKS = "Spark moves watermarks with every batch"
 
 _NONE = {
-    "python.client.executable": "the program is running already",
     "python.fn-execution.memory.managed": "`spark.executor.pyspark.memory` limits workers",
     "python.fn-execution.buffer.memory.size": "Flink has it no more",
     "python.fn-execution.framework.memory.size": "Flink has it no more",
@@ -549,7 +557,11 @@ _NONE = {
 }
 
 _REFUSED = {
-    "python.requirements": "install them in the environment of `spark.pyspark.python`",
+    "python.requirements": (
+        "packages are not installed while a job runs. `pyflow run -pyreq` installs them where "
+        "functions run on the machine of the program; elsewhere use `python.archives` and "
+        "`python.executable`"
+    ),
     "execution.state-recovery.*": "there are no savepoints; a query goes on from its checkpoint",
     "execution.savepoint.*": "there are no savepoints; a query goes on from its checkpoint",
     "pipeline.cached-files": "give files to `SparkSession.addArtifacts`",

@@ -135,3 +135,50 @@ def test_an_environment_that_comes_as_an_archive(user):
     archives = ("-pyarch", "data.zip#data,env.tar.gz#env", "-pyexec", "env/bin/python")
 
     assert_found_all(user.ran(CLUSTER, *FLAGS, *archives, *PROGRAM))
+
+
+@pytest.mark.complete
+@pytest.mark.parametrize("target", ["local[2]", "standalone"])
+def test_settings_reach_sessions_and_environments(user, request, target):
+    target = request.getfixturevalue(target) if target == "standalone" else target
+    python = user.home / "client python"
+    python.write_text(f'#!/bin/sh\nCLIENT="$0" exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    flink = {
+        "python.execution-mode": "process",
+        "python.executable": sys.executable,
+        "python.pythonpath": str(user.home / "site"),
+        "python.fn-execution.bundle.size": "5",
+        "python.fn-execution.bundle.time": "5 s",
+        "python.fn-execution.arrow.batch.size": "5",
+        "python.profile.enabled": "true",
+        "python.metric.enabled": "false",
+        "python.operator-chaining.enabled": "false",
+        "python.fn-execution.memory.managed": "false",
+        "python.state.cache-size": "5",
+        "python.logging.default.level": "DEBUG",
+        "parallelism.default": "3",
+    }
+    spark = {
+        "spark.pyflow.execution-mode": "process",
+        "spark.pyspark.python": sys.executable,
+        "spark.executorEnv.PYTHONPATH": str(user.home / "site"),
+        "spark.pyflow.bundle.size": "5",
+        "spark.pyflow.bundle.time": "5000ms",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "5",
+        "spark.sql.pyspark.udf.profiler": "perf",
+        "spark.sql.shuffle.partitions": "3",
+    }
+    flags = [word for key, value in flink.items() for word in ("-D", f"{key}={value}")]
+    program = (
+        "-py",
+        PROGRAMS / "submitted_settings.py",
+        json.dumps([*spark]),
+        json.dumps([*flink]),
+    )
+
+    done = user.ran(target, *flags, "-pyclientexec", python, *program)
+
+    assert done.returncode == 0, done.stdout[-6000:]
+    report = json.loads(re.search(r"^REPORT (.*)", done.stdout, re.MULTILINE)[1])
+    assert report == {"spark": spark, "tables": flink, "streams": flink, "client": str(python)}
