@@ -354,15 +354,25 @@ def _starting(
         present = present_settings(builder)
         if not _is_client(present):
             _put_into(builder)
-            if not _is_submitted():
-                # PySpark looks for the Python of a program that Python starts nowhere else.
-                python = present.get("spark.pyspark.python", sys.executable)
-                os.environ.setdefault("PYSPARK_PYTHON", python)
+            _choose_python(builder, present)
         session = start()
         serve(session)
         return session
 
     return completed
+
+
+def _choose_python(builder: SparkSession.Builder, present: Mapping[str, str]) -> None:
+    """Tell PySpark which Python functions run in: of a program that runs it reads no setting.
+
+    In a program of ``spark-submit`` the variable has what that was told, the program's own setting
+    comes before it; in any other the variable is the user's.
+    """
+    if not _is_submitted():
+        python = present.get("spark.pyspark.python", sys.executable)
+        os.environ.setdefault("PYSPARK_PYTHON", python)
+    elif "spark.pyspark.python" in builder._options:
+        os.environ["PYSPARK_PYTHON"] = builder._options["spark.pyspark.python"]
 
 
 def _is_client(present: Mapping[str, str]) -> bool:

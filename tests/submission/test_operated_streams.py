@@ -27,9 +27,11 @@ def counts(text):
     return [int(count) for count in re.findall(r"^count (\d+)$", text, re.MULTILINE)]
 
 
-def test_a_stream_is_stopped_and_goes_on(user, tmp_path):
+@pytest.mark.parametrize("target", [TARGET, pytest.param("standalone", marks=pytest.mark.complete)])
+def test_a_stream_is_stopped_and_goes_on(user, tmp_path, request, target):
+    target = request.getfixturevalue(target) if target == "standalone" else target
     checkpoints = ("-D", f"execution.checkpointing.dir=file://{tmp_path}/first")
-    program = user.started(TARGET, *checkpoints, *PROGRAM)
+    program = user.started(target, *checkpoints, *PROGRAM)
     user.wait_for_log(program, "count 3")
     (job,) = user.status(program)["jobs"]
     assert (job["name"], job["state"]) == ("counts", "RUNNING")
@@ -48,7 +50,7 @@ def test_a_stream_is_stopped_and_goes_on(user, tmp_path):
 
     log = tmp_path / "again.log"
     checkpoints = ("-D", f"execution.checkpointing.dir=file://{tmp_path}/second")
-    with user.attached(TARGET, *checkpoints, "-s", path, *PROGRAM, log=log) as process:
+    with user.attached(target, *checkpoints, "-s", path, *PROGRAM, log=log) as process:
         wait_until(lambda: len(counts(log.read_text())) > 2, "counts")
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 130

@@ -182,3 +182,17 @@ def test_settings_reach_sessions_and_environments(user, request, target):
     assert done.returncode == 0, done.stdout[-6000:]
     report = json.loads(re.search(r"^REPORT (.*)", done.stdout, re.MULTILINE)[1])
     assert report == {"spark": spark, "tables": flink, "streams": flink, "client": str(python)}
+
+
+@pytest.mark.complete
+def test_the_program_s_executable_comes_before_that_of_the_flag(user):
+    for name in ("program", "flag"):
+        python = user.home / name
+        python.write_text(f'#!/bin/sh\nCHOSEN={name} exec {sys.executable} "$@"\n')
+        python.chmod(0o755)
+    flags = ("-D", "python.execution-mode=process", "-pyexec", user.home / "flag")
+    program = ("-py", PROGRAMS / "chosen_executable.py")
+
+    assert "functions run in flag\n" in user.ran("local[2]", *flags, *program).stdout
+    own = user.ran("local[2]", *flags, *program, user.home / "program")
+    assert "functions run in program\n" in own.stdout
