@@ -38,7 +38,10 @@ FINDING_SECONDS = 60
 # Files that take a minute or more are begun first: none is left to one process at the end.
 LONG = {
     f"test_{name}.py"
-    for name in ("auto", "deployments", "kafka", "start", "state", "survival", "wrong_types")
+    for name in (
+        *("auto", "deployments", "kafka", "operated_streams", "start", "state", "submitted_runs"),
+        *("survival", "wrong_types"),
+    )
 }
 
 # Programs that live for seconds spend most of that on loading Spark's classes, and on the compiler

@@ -85,6 +85,16 @@ def test_a_program_gets_jar_plugin_and_pythons(dry_run, tmp_path):
     }
 
 
+def test_the_driver_starts_with_the_archive_of_classes(dry_run, tmp_path):
+    (tmp_path / "none.jsa").touch()
+
+    found = settings(dry_run(*LOCAL)[:-1])
+
+    options = shlex.split(found["spark.driver.extraJavaOptions"])
+    assert f"-XX:SharedArchiveFile={tmp_path}/none.jsa" in options
+    assert "SharedArchiveFile" not in found["spark.executor.extraJavaOptions"]
+
+
 def test_what_follows_the_program_is_its_own_until_two_dashes(capsys, tmp_path):
     line = "--dry-run -D a -t x -p 3 -- --driver-memory 4g --conf spark.a=b"
     words = ["run", "--dry-run", *LOCAL, "-py", "app.py", "--input", "x y", *shlex.split(line)]
