@@ -312,20 +312,64 @@ def test_the_environment_of_subprocesses(spark, in_every_mode, make_udf):
     assert eval(rows[0][0]) == (["set by 0\n", "set by 0\n", "", "set by 0\n"], "", 768, 9)
 
 
-def test_functions_leave_the_environment_of_the_process_alone(spark):
-    """C code of other threads may be reading it, and there is no lock for that."""
+def test_c_code_sees_the_variables_that_functions_set(spark, in_every_mode, make_udf):
+    def seen_by_c(n):
+        import ctypes
+
+        getenv = ctypes.CDLL(None).getenv
+        getenv.restype = ctypes.c_char_p
+        name = f"PYFLOW_TEST_{n}"
+        changes = [
+            lambda: os.environ.update({name: "set", name + "_2": "other"}),
+            lambda: os.environb.update({name.encode(): b"\xe9"}),
+            lambda: os.environ.pop(name),
+            lambda: os.environ.setdefault(name, "again"),
+            lambda: os.putenv(name, "put"),
+            lambda: os.unsetenv(name),
+            lambda: [os.environ.update({f"{name}_{n}": str(n)}) for n in range(200)],
+        ]
+        found = []
+        for change in changes:
+            change()
+            found.append((getenv(name.encode()), getenv(name.encode() + b"_2")))
+        many = [getenv(f"{name}_{n}".encode()) for n in range(200)]
+        for wrong in ("", "A=B", "A\0"):
+            try:
+                os.environ[wrong] = "value"
+            except (ValueError, OSError) as error:
+                found.append(type(error).__name__)
+        # A worker keeps them for its next task, as C code of an executor does.
+        for left in [each for each in os.environ if each.startswith(name)]:
+            del os.environ[left]
+        return repr((found, many, getenv(name.encode() + b"_2")))
+
+    def collect():
+        rows = spark.range(4, numPartitions=2).select(make_udf(seen_by_c)("id")).collect()
+        return [row[0] for row in rows]
+
+    assert "b'again'" in in_every_mode(collect)[0]
+
+
+def test_functions_leave_variables_of_the_process_alone(spark):
+    """Those that it was started with, and those of the C library, which are of all tasks."""
 
     def seen_by_c(_):
         import ctypes
 
-        os.environ["PYFLOW_TEST"] = "set"
         getenv = ctypes.CDLL(None).getenv
         getenv.restype = ctypes.c_char_p
-        return repr((getenv(b"PATH") is not None, getenv(b"PYFLOW_TEST")))
+        names = ("PATH", "TZ", "LC_NUMERIC", "LD_PRELOAD")
+        before = [getenv(name.encode()) for name in names]
+        for name in names:
+            os.environ[name] = "set"
+            os.environ.pop(name)
+        for name in names:
+            os.environ[name] = "set"
+        return repr(before == [getenv(name.encode()) for name in names])
 
     for mode in thread_modes():
         with settings(spark, mode):
-            assert spark.range(1).select(udf(seen_by_c)("id")).collect() == [("(True, None)",)]
+            assert spark.range(1).select(udf(seen_by_c)("id")).collect() == [("True",)]
 
 
 def test_hashes_agree_between_tasks(spark, in_every_mode, make_udf):

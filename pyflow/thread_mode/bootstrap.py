@@ -32,6 +32,8 @@ def prepare(
     isolated: bool,
     log: Callable[[int, bytes], None],
     write_session_log: Callable[[int, bytes], None],
+    set_variable: Callable[..., None],
+    set_by_functions: list[bytes],
 ) -> None:
     """Prepare the current interpreter.
 
@@ -43,13 +45,20 @@ def prepare(
         Writes to the executor's log; see `output`.
     write_session_log : callable
         Writes to what a session sees of its functions' logs; see `session_log`.
+    set_variable : callable
+        Sets or removes a variable for C code of this process.
+    set_by_functions : list of bytes
+        The names that it has been called with.
     """
     global _isolated
     _isolated = isolated
     # The jar has only what runs here; modules of functions may import what is installed, too.
     pyflow.__path__ = pkgutil.extend_path(pyflow.__path__, pyflow.__name__)
-    containment.install()
-    os.environ["SPARK_PYTHON_RUNTIME"] = "PYTHON_WORKER"
+    variables: dict[bytes, bytes] = os.environb._data  # type: ignore[attr-defined]
+    for name in set_by_functions:
+        variables.pop(name, None)
+    variables[b"SPARK_PYTHON_RUNTIME"] = b"PYTHON_WORKER"
+    containment.install(set_variable)
     if isolated:
         _refuse_unsafe_extensions()
     else:

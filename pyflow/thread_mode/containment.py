@@ -10,6 +10,7 @@ as ever, and the import is undone.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import functools
 import importlib
@@ -84,8 +85,21 @@ def do_nothing(*args: Any, **kwargs: Any) -> None:
 _LEFT_OUT_FOR_MODULES = {"set_debug", "setrlimit", "siginterrupt"}
 
 
-def install() -> None:
-    """Replace the functions of the standard library that must not reach the executor."""
+#: Beginnings of the names of variables that change what the C library does, on any thread.
+_OF_THE_C_LIBRARY = (
+    *(b"TZ", b"LANG", b"LC_", b"LD_", b"LOCPATH", b"NLSPATH", b"MALLOC_", b"GLIBC_TUNABLES"),
+    *(b"HOSTALIASES", b"LOCALDOMAIN", b"RES_OPTIONS"),
+)
+
+
+def install(set_variable: Callable[..., None]) -> None:
+    """Replace the functions of the standard library that must not reach the executor.
+
+    Parameters
+    ----------
+    set_variable : callable
+        Sets a variable for C code of the process, or removes it.
+    """
     sys.modules["faulthandler"] = _faulthandler_stand_in()
     for (module, reason), names in _REFUSED.items():
         for name in names:
@@ -96,7 +110,7 @@ def install() -> None:
     _refuse_setting_zone()
     _leave_signals_alone()
     _limit_recursion()
-    _keep_environment()
+    _keep_environment(set_variable)
     _lock_files_by_opening()
 
 
@@ -278,17 +292,26 @@ def _limit_recursion() -> None:
     sys.setrecursionlimit = set_safe_limit
 
 
-def _keep_environment() -> None:
-    """Make changes to ``os.environ`` visible to Python only; see `children`.
+def _keep_environment(set_variable: Callable[..., None]) -> None:
+    """Have C code see what functions set in ``os.environ``, unless the process has it already.
 
     C's ``setenv`` must not be called beside other threads: a ``getenv`` in one of them, as in
-    ``localtime``, reads freed memory.
+    ``localtime``, reads freed memory. What the C library itself reads stays: it is of all tasks.
     """
 
-    def leave_process_alone(*args: Any) -> None:
-        pass
+    def put(name: Any, value: Any, /) -> None:
+        name, value = os.fsencode(name), os.fsencode(value)
+        if not name:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        if b"=" in name:
+            raise ValueError("illegal environment variable name")
+        if not name.startswith(_OF_THE_C_LIBRARY):
+            set_variable(name, value)
 
-    os.putenv = os.unsetenv = leave_process_alone
+    def remove(name: Any, /) -> None:
+        set_variable(os.fsencode(name))
+
+    os.putenv, os.unsetenv = put, remove
     if hasattr(os, "reload_environ"):  # 3.14
         module: Any = os
         module._create_environ = lambda: dict(module.environ._data)

@@ -32,9 +32,9 @@ def begin_task(spec: dict[str, Any]) -> Iterator[current_task.CurrentTask]:
     try:
         for name, value in spec["environment"].items():
             if value is None:
-                os.environ.pop(name, None)
+                task.variables.pop(os.fsencode(name), None)
             else:
-                os.environ[name] = value
+                task.variables[os.fsencode(name)] = os.fsencode(value)
         of_task = application.current(spec["application"])
         if not spec["files_of_session"]:
             of_task.add_files(spec["files_dir"], spec["python_includes"])

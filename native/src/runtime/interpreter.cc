@@ -1,5 +1,6 @@
 #include "runtime/interpreter.h"
 
+#include "runtime/environment.h"
 #include "runtime/error_text.h"
 #include "runtime/jvm_logs.h"
 
@@ -9,11 +10,13 @@ std::string prepare(Interpreter& interpreter) {
   PyRef bootstrap = PyRef::steal(PyImport_ImportModule("pyflow.thread_mode.bootstrap"));
   PyRef log = log_function();
   PyRef session_log = session_log_function();
+  PyRef set_variable = set_variable_function();
+  PyRef set_names = names_set_by_functions();
   PyRef prepared;
-  if (bootstrap && log && session_log) {
-    prepared = PyRef::steal(PyObject_CallMethod(bootstrap.get(), "prepare", "OOO",
-                                                interpreter.isolated ? Py_True : Py_False,
-                                                log.get(), session_log.get()));
+  if (bootstrap && log && session_log && set_variable && set_names) {
+    prepared = PyRef::steal(PyObject_CallMethod(
+        bootstrap.get(), "prepare", "OOOOO", interpreter.isolated ? Py_True : Py_False, log.get(),
+        session_log.get(), set_variable.get(), set_names.get()));
   }
   if (prepared) interpreter.state = InterpreterState::create();
   if (interpreter.state != nullptr) return "";

@@ -7,16 +7,14 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
-#include <ctime>
 #include <mutex>
-#include <string_view>
 #include <utility>
 
 #include "runtime/attached.h"
+#include "runtime/environment.h"
 #include "runtime/gil_state.h"
 #include "runtime/large_stack.h"
 #include "runtime/python_memory.h"
@@ -61,28 +59,6 @@ PyStatus configure(PyConfig& config, const StartOptions& options) {
     if (PyStatus_Exception(status)) return status;
   }
   return PyStatus_Ok();
-}
-
-// Whether both are of one variable, "NAME=...".
-bool is_same_variable(std::string_view one, std::string_view other) {
-  const size_t end = one.find('=');
-  return end != std::string_view::npos && one.substr(0, end + 1) == other.substr(0, end + 1);
-}
-
-// For CPython and C code that functions load, such as OpenMP's. Not with setenv: threads of the JVM
-// that look at the old variables at this moment go on doing so, and so these are never freed.
-void set_environment(const std::vector<std::string>& changed) {
-  auto* variables = new std::vector<char*>();
-  for (char** each = environ; *each != nullptr; ++each) {
-    const bool replaced =
-        std::any_of(changed.begin(), changed.end(),
-                    [&](const std::string& other) { return is_same_variable(other, *each); });
-    if (!replaced) variables->push_back(*each);
-  }
-  for (const std::string& each : changed) variables->push_back(strdup(each.c_str()));
-  variables->push_back(nullptr);
-  __atomic_store_n(&environ, variables->data(), __ATOMIC_RELEASE);
-  tzset();
 }
 
 std::string initialise(const StartOptions& options) {
