@@ -3,7 +3,8 @@
 A function that has started cannot move to another interpreter: its side effects would happen
 twice, and its state would be lost. Its code, all objects that it can reach, and the modules that
 these would import are therefore searched for imports, without running any of them. The standard
-library is known and not searched.
+library is known and not searched. What unpickles functions or objects when it is called cannot be
+searched: it says what it needs by an attribute ``needs_shared_interpreter``, or None.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pyspark import Broadcast
 
 from pyflow.thread_mode import bootstrap
 
-__all__ = ["forget", "refuse_early"]
+__all__ = ["forget", "needed_by", "refuse_early"]
 
 #: What can import any module: which, only shows when it runs.
 _DYNAMIC = {
@@ -116,6 +117,23 @@ def refuse_early(key: str, roots: Iterable[Any], *, may_fail_late: bool) -> None
         raise ImportError(refused)
 
 
+def needed_by(roots: Iterable[Any]) -> str | None:
+    """Return what an interpreter needs to be the shared one for that unpickles some objects.
+
+    Parameters
+    ----------
+    roots : iterable
+        Objects and functions of the program, which may run there.
+
+    Returns
+    -------
+    str or None
+        What is needed, or possibly is.
+    """
+    needed, possible = _Search(_Modules(), unpickles=True).answer(roots)
+    return needed or possible
+
+
 def forget() -> None:
     """Forget what is known of functions and modules: the application that had them has ended."""
     _Answers.forget()
@@ -147,10 +165,18 @@ class _Answers:
 
 
 class _Search:
-    """A walk through all objects that functions can reach."""
+    """A walk through all objects that functions can reach.
 
-    def __init__(self, modules: _Modules) -> None:
+    Parameters
+    ----------
+    modules : _Modules
+    unpickles : bool
+        Whether the modules of functions and classes are imported, too: they are not here yet.
+    """
+
+    def __init__(self, modules: _Modules, *, unpickles: bool = False) -> None:
         self._known_modules = modules
+        self._unpickles = unpickles
         self._seen: set[int] = set()
         self._kept: list[Any] = []  # so that no other object gets the identity of one seen
         self._names: set[str] = set()
@@ -193,6 +219,8 @@ class _Search:
             if kind is types.BuiltinFunctionType:
                 self._visit_builtin(thing)
             return
+        if self._unpickles:
+            self._visit_home(thing if isinstance(thing, (type, types.FunctionType)) else kind)
         if id(thing) in self._seen or not gc.is_tracked(thing):
             return
         self._seen.add(id(thing))
@@ -204,9 +232,18 @@ class _Search:
         elif isinstance(thing, type):
             self._visit_class(thing, pending)
         else:
+            needed = getattr(thing, "needs_shared_interpreter", None)
+            if isinstance(needed, str):
+                raise _Found(needed)
             if isinstance(thing, Broadcast):
                 pending.append(thing.value)  # else it is unpickled when the function asks for it
             self._visit_referents(thing, pending)
+
+    def _visit_home(self, named: Any) -> None:
+        """The module that a class or function is imported from."""
+        module = named.__module__
+        if isinstance(module, str) and module != "__main__":
+            self._visit_module(module)
 
     def _visit_referents(self, thing: Any, pending: list[Any]) -> None:
         referents = gc.get_referents(thing)

@@ -22,6 +22,7 @@ from pyspark.sql import types as spark
 
 from pyflow.common.typeinfo import ExternalTypeInfo, RowTypeInfo
 from pyflow.datastream.connectors.base import Boundedness
+from pyflow.datastream.graph.collection import CollectionSource
 from pyflow.datastream.graph.driver_sinks import PrintSink
 from pyflow.datastream.graph.pickling import pickled
 from pyflow.datastream.graph.transformations import (
@@ -49,6 +50,7 @@ from pyflow.datastream.runtime.stage import (
 )
 from pyflow.session.builder import INSTALL_STATE, import_state_messages
 from pyflow.streaming.runtime.timers import TimerReports
+from pyflow.thread_mode import imports
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -271,6 +273,7 @@ class _Lowering:
         self._sink_fields.append(spark.StructField(name, schema))
 
     def lowered(self, rows: dict[int, SourceRows]) -> Lowered:
+        self._needed = self._needs_shared_interpreter(rows)
         frames = [self._source(each, rows[each.number]) for each in self._component.of(SourceOf)]
         frame = functools.reduce(lambda one, other: one.union(other), frames)
         deepest = max(self._levels.values(), default=0)
@@ -284,6 +287,26 @@ class _Lowering:
             ticks = self._session.readStream.format(_TICKS).schema(frame.schema).load()
             frame = frame.union(ticks)
         return Lowered(frame, self._sinks, self._targets)
+
+    def _needs_shared_interpreter(self, rows: dict[int, SourceRows]) -> str | None:
+        """Return what functions or elements of a program need the shared interpreter for.
+
+        Elements go from stage to stage pickled, so that any stage may import what another one does.
+        Those of unbounded programs run in it anyway.
+        """
+        if not self._settings.is_bounded:
+            return None
+        roots: list[Any] = [each.decoder for each in rows.values()]
+        for each in self._component.transformations:
+            roots.append(self._operator(each))
+            for entry in each.inputs():
+                if isinstance(entry, ShuffledInput):
+                    roots += [entry.distribution, entry.selector]
+            if isinstance(each, SourceOf) and isinstance(each.source, CollectionSource):
+                roots.append(each.source.elements)
+            elif isinstance(each, SinkOf) and each.sink is not None:
+                roots.append(each.sink.encoder(each.input_type))
+        return imports.needed_by(roots)
 
     # Nodes
 
@@ -376,7 +399,9 @@ class _Lowering:
         self._refuse_unread_side_outputs(source)
         contexts = self._settings.contexts
         spec = SourceSpec(rows.decoder, self._node(source), nodes, len(self._sink_fields), contexts)
-        function = SourceStage(pickled(spec), self._settings.job, source.number, _named(nodes))
+        function = SourceStage(
+            pickled(spec), self._settings.job, source.number, _named(nodes), self._needed
+        )
         columns = map(_column, rows.frame.columns)
         frame = rows.frame.select(F.inline(self._function(function)(*columns)))
         assert source.source is not None
@@ -460,7 +485,7 @@ class _Lowering:
         times = [_column(_TIME)] if settings.is_batch else []
         frame = frame.union(self._ends(frame)).repartition(settings.parallelism, *keys)
         frame = frame.sortWithinPartitions(*keys, *times, _column(_SEQUENCE))
-        function = BoundedStage(spec, settings.job, -level, _named(nodes))
+        function = BoundedStage(spec, settings.job, -level, _named(nodes), self._needed)
         return frame.select(F.inline(self._function(function)(*map(_column, frame.columns))))
 
     def _ends(self, frame: DataFrame) -> DataFrame:

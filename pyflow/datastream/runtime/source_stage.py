@@ -65,17 +65,23 @@ class SourceStage:
         Of the stage.
     name : str
         For plans and metrics.
+    needs_shared_interpreter : str or None
+        What its functions and elements need the shared interpreter for.
     """
 
-    def __init__(self, spec: bytes, job: str, number: int, name: str) -> None:
+    def __init__(
+        self, spec: bytes, job: str, number: int, name: str, needs_shared_interpreter: str | None
+    ) -> None:
         self._spec = spec
         self._job = job
         self._number = number
         self.__name__ = name
+        self.needs_shared_interpreter = needs_shared_interpreter
         self._running: _Running | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SourceStage, (self._spec, self._job, self._number, self.__name__)
+        needed = self.needs_shared_interpreter
+        return SourceStage, (self._spec, self._job, self._number, self.__name__, needed)
 
     def __call__(self, *columns: Any) -> list[tuple[Any, ...]]:
         """Return the rows that come of one of the source."""
