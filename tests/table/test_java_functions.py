@@ -41,7 +41,7 @@ def test_functions_of_jvm_classes(tmp_path):
     # The JVM may write to its log while it ends.
     answers = json.loads(next(line for line in printed.splitlines() if line.startswith('{"rows"')))
     assert answers["rows"] == [["aa", "xx", "a"], [None, "xxx", None]]
-    assert answers["types"] == ["STRING"] * 3
+    assert answers["types"] == ["VARCHAR"] * 3
     assert "requires 2 parameters but the actual number is 1" in answers["arguments"]
     for name in ("no class", "in SQL"):
         assert "no.Such is no function here: Can not load class" in answers[name]

@@ -35,7 +35,7 @@ from pyflow.session.local_rows import local_rows
 from pyflow.session.options import session_settings
 from pyflow.session.package import provide
 from pyflow.streaming.jobs.job import Job
-from pyflow.streaming.plan.state_store import state_store_settings
+from pyflow.streaming.plan.state_store import keep_state_in_rocksdb, state_store_settings
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -258,8 +258,7 @@ class _Running:
         if not self.is_bounded and manifest.operators:
             _refuse_connect(session)
             manifest.parallelism = int(session.conf.get(_PARTITIONS) or 1)
-            for key, value in state_store_settings(session).items():
-                session.conf.set(key, value)
+            keep_state_in_rocksdb(session)
         self._context.has_open_functions |= not self.is_bounded
         query = self._lowered(manifest)
         return query.rows_of(sink, query.frame)

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["has_state_store", "state_store_settings"]
+__all__ = ["keep_state_in_rocksdb", "state_store_settings"]
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 
 
-def has_state_store(session: SparkSession) -> bool:
-    """Return whether queries of a session keep state in RocksDB already."""
-    return session.conf.get(_PROVIDER, None) == _ROCKSDB
+def keep_state_in_rocksdb(session: SparkSession) -> None:
+    """Have queries of a session keep state in RocksDB, if they do not."""
+    if session.conf.get(_PROVIDER, None) != _ROCKSDB:
+        for key, value in state_store_settings(session).items():
+            session.conf.set(key, value)
 
 
 def state_store_settings(session: SparkSession) -> dict[str, str]:

@@ -18,7 +18,7 @@ from pyspark.sql import types as spark
 from pyflow.session.builder import INSTALL_STATE, import_state_messages
 from pyflow.session.package import provide
 from pyflow.streaming.plan.clocks import CLOSING, clocks_of
-from pyflow.streaming.plan.state_store import has_state_store, state_store_settings
+from pyflow.streaming.plan.state_store import keep_state_in_rocksdb
 from pyflow.streaming.runtime.state_ttl import FOREVER, Lifetime
 from pyflow.table.changes.relation import KIND, SEQUENCE, column, with_watermark
 from pyflow.table.columns.time_values import local_of_micros
@@ -169,9 +169,7 @@ def applied(
     except ImportError as error:
         raise TableException(f"operators with state: {error}; {INSTALL_STATE}") from error
     provide(context.session)
-    if not has_state_store(context.session):
-        for key, value in state_store_settings(context.session).items():
-            context.session.conf.set(key, value)
+    keep_state_in_rocksdb(context.session)
     if time_mode == "ProcessingTime" and emitted[0].name.startswith(CLOSING):
         processor.timer_reports = context.timer_reports
     output = spark.StructType(list(emitted))
