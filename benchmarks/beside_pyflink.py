@@ -80,6 +80,10 @@ class Case(Protocol):
     def rows(self) -> int:
         """How many, in a whole run."""
 
+    @property
+    def fails(self) -> tuple[tuple[str, str], ...]:
+        """The packages and modes that it fails in."""
+
 
 class Package:
     """A process that runs jobs in one of the packages.
@@ -186,29 +190,27 @@ def measure(
             if prepare is not None:
                 prepare(address, case, warm_up)
                 prepare(address, case, rows)
-            raw["samples"] += _samples(packages, case.name, warm_up, rows, options.rounds)
+            raw["samples"] += _samples(packages, case, warm_up, rows, options.rounds)
         for each in packages.values():
             each.close()
     return raw
 
 
 def _samples(
-    packages: dict[str, Package], case: str, warm_up: int, rows: int, rounds: int
+    packages: dict[str, Package], case: Case, warm_up: int, rows: int, rounds: int
 ) -> Iterator[dict[str, Any]]:
     """Run a case in all systems, by turns."""
-    for package, mode in SYSTEMS:
-        packages[package].seconds(case, mode, warm_up)
-    slow = set()
+    systems = [each for each in SYSTEMS if each not in case.fails]
+    for package, mode in systems:
+        packages[package].seconds(case.name, mode, warm_up)
     for number in range(rounds):
-        order = list(SYSTEMS) if number % 2 else list(reversed(SYSTEMS))
+        order = systems if number % 2 else systems[::-1]
         for package, mode in order:
-            if (package, mode) in slow:
-                continue
-            took = packages[package].seconds(case, mode, rows)
-            print(f"{case} {package} {mode} {took:.1f} s", file=sys.stderr, flush=True)
+            took = packages[package].seconds(case.name, mode, rows)
+            print(f"{case.name} {package} {mode} {took:.1f} s", file=sys.stderr, flush=True)
             if took > SLOW_SECONDS:
-                slow.add((package, mode))
-            yield {"case": case, "package": package, "mode": mode, "seconds": took}
+                systems = [each for each in systems if each != (package, mode)]
+            yield {"case": case.name, "package": package, "mode": mode, "seconds": took}
 
 
 def seconds(raw: dict[str, Any], case: str, package: str, mode: str) -> float:
@@ -222,7 +224,8 @@ def seconds(raw: dict[str, Any], case: str, package: str, mode: str) -> float:
 
 def advantage(raw: dict[str, Any], case: str) -> float:
     """Return how many times the time of PyFlow's thread mode PyFlink takes in its better mode."""
-    best = min(seconds(raw, case, *system) for system in SYSTEMS if system[0] == "pyflink")
+    ran = {(each["package"], each["mode"]) for each in raw["samples"] if each["case"] == case}
+    best = min(seconds(raw, case, *system) for system in ran if system[0] == "pyflink")
     return best / seconds(raw, case, "pyflow", "thread")
 
 
@@ -238,7 +241,10 @@ def body(raw: dict[str, Any], cases: Mapping[str, Case], name: str) -> Iterator[
             [
                 case.title,
                 f"{raw['rows'][case.name]:,}",
-                *(f"{seconds(raw, case.name, *system):.2f} s" for system in SYSTEMS),
+                *(
+                    "fails" if system in case.fails else f"{seconds(raw, case.name, *system):.2f} s"
+                    for system in SYSTEMS
+                ),
                 f"{advantage(raw, case.name):.1f}x",
             ]
             for case in _measured(raw, cases)
@@ -258,6 +264,9 @@ def draw(raw: dict[str, Any], path: Path, cases: Mapping[str, Case]) -> None:
         axes.set_axis_off()
     for axes, case in zip(panels.flat, measured):
         for place, system in enumerate(SYSTEMS):
+            if system in case.fails:
+                axes.text(0, place, " fails", va="center")
+                continue
             took = seconds(raw, case.name, *system)
             axes.barh(place, took, color=_COLOURS[place])
             axes.text(took, place, f" {took:.1f} s", va="center")

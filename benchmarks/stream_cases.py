@@ -28,11 +28,14 @@ class StreamCase:
     name, title : str
     rows : int
         How many elements, in a whole run.
+    fails : tuple of tuple
+        The packages and modes that it fails in.
     """
 
     name: str
     title: str
     rows: int
+    fails: tuple[tuple[str, str], ...] = ()
 
 
 CASES = {
@@ -46,7 +49,8 @@ CASES = {
         StreamCase("words", "word count, ten words of an element", 50_000),
         StreamCase("counter", f"keyed state, {KEYS:,} keys", 200_000),
         StreamCase("sliding", "sliding windows with an aggregate, 1,000 keys", 100_000),
-        StreamCase("sessions", "session windows, 1,000 keys", 100_000),
+        # TypeError: 'float' object is not subscriptable, where it merges accumulators.
+        StreamCase("sessions", "session windows, 1,000 keys", 100_000, (("pyflink", "thread"),)),
         StreamCase("topics", f"keyed state from Kafka to Kafka, {KEYS:,} keys", 200_000),
         StreamCase("connected", "connected streams with state, 10,000 keys", 100_000),
     )

@@ -46,6 +46,8 @@ class TableCase:
         Columns and options of the table that is read, with ``rows`` and ``broker`` in braces.
     batch : bool
         Whether it runs in batch mode; otherwise in streaming mode.
+    fails : tuple of tuple
+        The packages and modes that it fails in.
     """
 
     name: str
@@ -56,6 +58,7 @@ class TableCase:
     result: str
     source: str = _SEQUENCE
     batch: bool = False
+    fails: tuple[tuple[str, str], ...] = ()
 
     @property
     def reads_kafka(self) -> bool:
