@@ -221,7 +221,9 @@ class _Search:
             return
         if self._unpickles:
             self._visit_home(thing if isinstance(thing, (type, types.FunctionType)) else kind)
-        if id(thing) in self._seen or not gc.is_tracked(thing):
+        # The garbage collector does not track tuples of what it does not track, such as scalars of
+        # numpy, whose module has been imported here.
+        if id(thing) in self._seen or not (self._unpickles or gc.is_tracked(thing)):
             return
         self._seen.add(id(thing))
         self._kept.append(thing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import gc
 import importlib
 
 import numpy as np
@@ -63,6 +64,9 @@ def test_what_programs_need_is_found_before_they_run(tmp_path, monkeypatch):
     needed = imports.needed_by
     assert needed([lambda value: np.sqrt(value)]) is not None
     assert needed([[1, ("a", np.float64(1))]]) is not None
+    untracked = (1, np.float64(1))
+    gc.collect()
+    assert needed([{"a": untracked}]) is not None
     assert needed([[1, ("a", decimal.Decimal(1), {"b": None})], decimal.Decimal.sqrt]) is None
     (tmp_path / "priced_things.py").write_text("import numpy\n\n\nclass Priced:\n    pass\n")
     monkeypatch.syspath_prepend(tmp_path)
