@@ -234,9 +234,11 @@ class _Search:
         elif isinstance(thing, type):
             self._visit_class(thing, pending)
         else:
-            needed = getattr(thing, "needs_shared_interpreter", None)
-            if isinstance(needed, str):
-                raise _Found(needed)
+            # Attributes of other objects may be code of the program.
+            if _is_ours(kind.__module__):
+                needed = getattr(thing, "needs_shared_interpreter", None)
+                if needed is not None:
+                    raise _Found(needed)
             if isinstance(thing, Broadcast):
                 pending.append(thing.value)  # else it is unpickled when the function asks for it
             self._visit_referents(thing, pending)
@@ -439,6 +441,10 @@ class _Modules:
 
 def _is_standard(module: str) -> bool:
     return module.partition(".")[0] in sys.stdlib_module_names
+
+
+def _is_ours(module: Any) -> bool:
+    return isinstance(module, str) and module.partition(".")[0] == "pyflow"
 
 
 def _is_trusted(module: str) -> bool:

@@ -73,3 +73,14 @@ def test_what_programs_need_is_found_before_they_run(tmp_path, monkeypatch):
     module = importlib.import_module("priced_things")
     # It is imported where objects of its class are unpickled.
     assert needed([module.Priced()]) is not None
+
+
+class Asked:
+    """Says that any attribute was asked for."""
+
+    def __getattr__(self, name):
+        raise AssertionError(f"{name} was asked for")
+
+
+def test_the_search_asks_objects_of_programs_for_nothing():
+    assert imports.needed_by([[Asked()], {"a": Asked()}]) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import logging
 import shutil
 import tempfile
 import uuid
@@ -34,7 +33,7 @@ from pyflow.session.context import Context
 from pyflow.session.local_rows import local_rows
 from pyflow.session.options import session_settings
 from pyflow.session.package import provide
-from pyflow.streaming.jobs.job import Job
+from pyflow.streaming.jobs.job import Job, end_after_error
 from pyflow.streaming.plan.state_store import keep_state_in_rocksdb, state_store_settings
 from pyflow.util.exceptions import TableException
 
@@ -64,8 +63,6 @@ _UNCLAIMED = (
 _POLL_SECONDS = 1
 # How many milliseconds timers of the processing time wait for a batch of sources looked at rarely.
 _LONGEST_WAIT = 1000
-
-_logger = logging.getLogger(__name__)
 
 
 class Program:
@@ -115,7 +112,7 @@ class Program:
             for each in unbounded:
                 queries.append(each.started(name))
         except BaseException:
-            _end_after_error(end)
+            end_after_error(end)
             raise
 
         def work() -> None:
@@ -124,7 +121,7 @@ class Program:
                     each.run()
                 _await(queries)
             except BaseException:
-                _end_after_error(end)
+                end_after_error(end)
                 raise
             end()
 
@@ -485,11 +482,3 @@ def _await(queries: Sequence[StreamingQuery]) -> None:
     running = list(queries)
     while running:
         running = [each for each in running if not each.awaitTermination(_POLL_SECONDS)]
-
-
-def _end_after_error(end: Callable[[], None]) -> None:
-    """End what runs, where another error is raised."""
-    try:
-        end()
-    except Exception:
-        _logger.exception("The end of a job failed, too.")

@@ -337,19 +337,16 @@ class _Lowering:
 
         They do so in PyFlink where one function alone is behind it, in the same chain.
         """
-        consumers = [
-            found
-            for tag in (None, *each.tag_types)
-            for found in self._consumers.get(Output(each, tag), ())
-        ]
-        if isinstance(each, SourceOf) or len(consumers) != 1:
+        if isinstance(each, SourceOf) or each.number in self._settings.branching:
             return False
         if isinstance(each, Chained) and each.operator is not None and each.operator.is_foreign:
+            return False
+        consumers = self._consumers.get(Output(each))
+        if consumers is None:
             return False
         ((behind, _, entry),) = consumers
         return (
             self._settings.is_chained
-            and each.number not in self._settings.branching
             and entry.outputs == (Output(each),)
             and (isinstance(behind, Chained) or _is_printed_as_it_is(behind))
             and each.hints.get("chaining") is not False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 import uuid
@@ -19,6 +20,18 @@ from pyflow.util.exceptions import TableException
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+
+__all__ = ["Job", "end_after_error"]
+
+_logger = logging.getLogger(__name__)
+
+
+def end_after_error(end: Callable[[], None]) -> None:
+    """Do what ends a job where another error is raised, which an error of the end does not hide."""
+    try:
+        end()
+    except Exception:
+        _logger.exception("The end of a job failed, too.")
 
 
 class Job:

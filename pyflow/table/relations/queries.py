@@ -29,7 +29,7 @@ from pyflow.datastream.graph.closing import close_functions
 from pyflow.datastream.graph.temporary_settings import temporary_settings
 from pyflow.session.builder import PLUGIN
 from pyflow.session.options import value_of
-from pyflow.streaming.jobs.job import Job
+from pyflow.streaming.jobs.job import Job, end_after_error
 from pyflow.streaming.plan.clocks import Clocks, clocks_of
 from pyflow.table.changes.relation import KIND, SEQUENCE, Relation, column
 from pyflow.table.relations.explanation import WITHOUT_EQUALITY
@@ -405,15 +405,20 @@ def job_of(
         for query in queries:
             query.stop()
 
+    def end() -> None:
+        stop()
+        if context.has_open_functions:
+            mode = context.session.conf.get(_EXECUTION_MODE, None) or "process"
+            close_functions(context, [str(query.id) for query in queries], mode)
+
     def work() -> None:
         try:
             before()
             _await_first(queries)
-        finally:
-            stop()
-            if context.has_open_functions:
-                mode = context.session.conf.get(_EXECUTION_MODE, None) or "process"
-                close_functions(context, [str(query.id) for query in queries], mode)
+        except BaseException:
+            end_after_error(end)
+            raise
+        end()
 
     name = ", ".join(query.name or "" for query in queries)
     return Job(context.session, work, stop=stop, daemon=daemon, name=name, queries=queries)
