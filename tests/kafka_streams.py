@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections import Counter
@@ -57,6 +58,23 @@ def started(frame, address, topic, checkpoint, **trigger):
         .trigger(**trigger)
         .start()
     )
+
+
+def committed_records(checkpoint):
+    """How many records of its topic a query has read in the batches that it has committed.
+
+    Parameters
+    ----------
+    checkpoint : Path
+        The query's checkpoint: the offsets of a batch are the last line of its file.
+    """
+    batches = [int(file.name) for file in (checkpoint / "commits").glob("[0-9]*")]
+    if not batches:
+        return 0
+    [ends] = json.loads(
+        (checkpoint / "offsets" / str(max(batches))).read_text().splitlines()[-1]
+    ).values()
+    return sum(ends.values())
 
 
 def account(source, sink, function=upper, duplicates=0):

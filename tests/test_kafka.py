@@ -18,7 +18,7 @@ from pyspark.errors import StreamingQueryException
 
 from comparison import assert_process_plan, assert_thread_plan, settings, thread_modes
 from deployments import PROGRAMS, killed_at_the_end
-from kafka_streams import BATCH, account, read, started, through, upper
+from kafka_streams import BATCH, account, committed_records, read, started, through, upper
 from scripts.kafka_broker import Broker
 from sessions import INTERPRETER, MODE, ROOT, wait_until
 
@@ -238,27 +238,25 @@ def test_records_in_real_time_do_not_wait_for_others(spark, kafka, topics, tmp_p
 def test_from_micro_batches_in_process_mode_to_real_time(spark, kafka, topics, tmp_path):
     """With the same checkpoint: what is committed is not written again."""
     source, sink = topics
+    checkpoint = tmp_path / "checkpoint"
     steps = ((PROCESS, BATCHES), (THREAD, REAL_TIME), (PROCESS, BATCHES))
     for number, (mode, trigger) in enumerate(steps, 1):
         send(source, f"step {number}", BATCH)
         with settings(spark, {**mode, **CHECKPOINT}):
             frame = read(spark, kafka.address, source.name, real_time=trigger is REAL_TIME)
             frame = through(frame, upper)
-            checkpoint = tmp_path / "checkpoint"
             query = started(frame, kafka.address, sink.name, checkpoint, **trigger)
             try:
-                wait_for(sink, number * BATCH, seconds=60)
-                wait_until(lambda q=query: q.lastProgress is not None, "the batch is committed")
+                wait_until(
+                    lambda n=number: committed_records(checkpoint) == n * BATCH,
+                    "all records are in committed batches",
+                )
             finally:
                 query.stop()
     account(source, sink)
 
 
 # In real-time mode a batch is what has come since the last commit.
-
-
-def is_committed(checkpoint, batch):
-    return (checkpoint / "commits" / str(batch)).exists()
 
 
 @pytest.mark.complete
@@ -278,8 +276,7 @@ def test_a_poison_record_in_real_time(spark, kafka, topics, tmp_path):
     send(source, "committed", BATCH)
     with settings(spark, THREAD):
         query = query_of(strict)
-        wait_until(lambda: is_committed(checkpoint, 0), "a batch is committed")
-        assert sink.count() == BATCH
+        wait_until(lambda: committed_records(checkpoint) == BATCH, "a batch is committed")
         send(source, "before", BATCH)
         source.send(["poison"])
         with pytest.raises(StreamingQueryException, match="ValueError: not poison"):
@@ -298,8 +295,9 @@ def test_a_query_in_real_time_that_is_killed(kafka, topics, tmp_path):
     real_time = "realTime=5 seconds"
     send(source, "committed", BATCH)
     with program(tmp_path, "local[2]", "thread", kafka, topics, real_time):
-        wait_until(lambda: is_committed(tmp_path / "checkpoint", 0), "a batch is committed")
-        assert sink.count() == BATCH
+        wait_until(
+            lambda: committed_records(tmp_path / "checkpoint") == BATCH, "a batch is committed"
+        )
         send(source, "interrupted", BATCH)
         wait_for(sink, BATCH + 1)
     send(source, "meanwhile", BATCH)
@@ -315,7 +313,9 @@ def test_an_executor_that_is_killed_in_real_time(kafka, topics, tmp_path, standa
     real_time = "realTime=5 seconds"
     send(source, "committed", BATCH)
     with program(tmp_path, standalone, "thread", kafka, topics, real_time) as process:
-        wait_until(lambda: is_committed(tmp_path / "checkpoint", 0), "a batch is committed")
+        wait_until(
+            lambda: committed_records(tmp_path / "checkpoint") == BATCH, "a batch is committed"
+        )
         send(source, "interrupted", BATCH)
         wait_for(sink, BATCH + 1)
         os.kill(min(processes(sink)), signal.SIGKILL)
