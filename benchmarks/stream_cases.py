@@ -66,6 +66,7 @@ class Jobs:
     """
 
     def __init__(self, package: str) -> None:
+        self._package = package
         self._common = import_module(f"{package}.common")
         self._api = import_module(f"{package}.datastream")
         self._functions = import_module(f"{package}.datastream.functions")
@@ -168,7 +169,9 @@ class Jobs:
         source = kafka.KafkaSource.builder().set_bootstrap_servers(request["broker"])
         source = source.set_topics(f"topics-{rows}").set_group_id("topics")
         source = source.set_starting_offsets(kafka.KafkaOffsetsInitializer.earliest())
-        source = source.set_unbounded(kafka.KafkaOffsetsInitializer.latest())
+        # PyFlow reads a bounded source at once; a job of Flink does not end at an unbounded one.
+        end = source.set_unbounded if self._package == "pyflow" else source.set_bounded
+        source = end(kafka.KafkaOffsetsInitializer.latest())
         source = source.set_property("spark.maxOffsetsPerTrigger", str(rows // BATCHES))
         source = source.set_value_only_deserializer(self._strings).build()
         records = kafka.KafkaRecordSerializationSchema.builder().set_topic("counts")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from pyspark.errors import PySparkRuntimeError
@@ -50,6 +50,8 @@ _VALUES = 24
 _ENTRIES = 25
 
 _EARLIEST_TIMER = 32
+_GET_OF_KEYS = 33
+_UPDATE_OF_KEYS = 34
 
 # Numbers of KeyedState.scala.
 _SET_STATE = 26
@@ -66,6 +68,7 @@ _PICKLE_EXCHANGE = 0
 _ARROW_EXCHANGE = 1
 
 _long = struct.Struct("<q")
+_Decode = Callable[[bytes], list[Row]]
 _chunk_header = struct.Struct("<qq")
 
 _PySparkHandle: Any
@@ -213,12 +216,16 @@ class _Keys:
     def set_implicit_key(self, key: tuple[Any, ...]) -> None:
         """Say which key requests are for."""
         failure = "Error setting implicit key"
-        row = self._encode(key)
+        self._state.request(_SET_KEY, self.row(key, failure), failure)
+
+    def row(self, key: tuple[Any, ...], failure: str) -> bytes:
+        """A grouping key as a row."""
+        row: bytes | None = self._encode(key)
         if row is None:
             pickled = pyspark_worker.pickle_state(self._schema, key)
             row = self._state.request(_CONVERT_GROUPING_KEY, pickled, failure)
             assert row is not None
-        self._state.request(_SET_KEY, row, failure)
+        return row
 
 
 class _Input:
@@ -237,9 +244,14 @@ class _Input:
         zone = stateful["time_zone"]
         key_schema = _schema_of(stateful["key_schema"])
         self._convert_key = from_arrow(key_schema, zone, is_row=True)
-        self._row_reader = _reader(row_codec, _schema_of(stateful["row_schema"]), zone)
+        row_schema = _schema_of(stateful["row_schema"])
+        self._decode = _decoder(row_codec, row_schema)
+        self._row_reader = _converting(self._decode, row_schema, zone)
         initial = stateful["initial_schema"]
-        self._initial_reader = _reader(row_codec, _schema_of(initial), zone) if initial else None
+        self._initial_reader = None
+        if initial:
+            schema = _schema_of(initial)
+            self._initial_reader = _converting(_decoder(row_codec, schema), schema, zone)
 
     def key(self, key: Row) -> tuple[Any, ...]:
         """The key of a group."""
@@ -249,16 +261,20 @@ class _Input:
         """The rows of the group, to be taken before the next group."""
         return self._rows(self._row_reader)
 
+    def tuples(self) -> Iterator[tuple[Any, ...]]:
+        """The rows of the group as the row codec has them."""
+        return map(tuple, self._rows(self._decode))
+
     def initial_rows(self) -> Iterator[Row]:
         """The rows of the initial state."""
         assert self._initial_reader is not None
         return self._rows(self._initial_reader)
 
-    def _rows(self, read: Callable[[bytes], list[Row]]) -> Iterator[Row]:
+    def _rows(self, read: _Decode) -> Iterator[Row]:
         self._group += 1
         return self._rows_of(self._group, read)
 
-    def _rows_of(self, group: int, read: Callable[[bytes], list[Row]]) -> Iterator[Row]:
+    def _rows_of(self, group: int, read: _Decode) -> Iterator[Row]:
         more = 1
         while more and self._group == group:
             # Other functions may be called for them on this thread.
@@ -271,12 +287,14 @@ class _Input:
         return self._call_jvm(_NEXT_ROWS, argument)
 
 
-def _reader(row_codec: Any, schema: StructType, zone: str) -> Callable[[bytes], list[Row]]:
+def _decoder(row_codec: Any, schema: StructType) -> _Decode:
     _, decode, _ = row_codec(describe(schema), _ARROW_EXCHANGE, True)
+    return lambda bundle: decode(bundle, _long.size, len(bundle))
+
+
+def _converting(decode: _Decode, schema: StructType, zone: str) -> _Decode:
     convert = from_arrow(schema, zone, is_row=True)
-    if convert is None:
-        return lambda bundle: decode(bundle, _long.size, len(bundle))
-    return lambda bundle: [convert(row) for row in decode(bundle, _long.size, len(bundle))]
+    return decode if convert is None else lambda bundle: list(map(convert, decode(bundle)))
 
 
 class _Processor:
@@ -308,7 +326,14 @@ class _Processor:
         self._source = source
         self._results = results
         # By the numbers of StatefulFunction.scala.
-        self._operations = (self._init, self._rows, self._initial, self._timer, self._close)
+        self._operations = (
+            self._init,
+            self._rows,
+            self._initial,
+            self._timer,
+            self._close,
+            self._rows_of_keys,
+        )
 
     def call(self, operation: int, key: Row, processing_time: int, expiry: int) -> list[Any] | None:
         """Do what the JVM asks for; the rows that come of it."""
@@ -320,6 +345,11 @@ class _Processor:
     def _rows(self, key: Row, times: Any, expiry: int) -> list[Any]:
         source = self._source
         return self._results(self._processor.handleInputRows(source.key(key), source.rows(), times))
+
+    def _rows_of_keys(self, key: Row, times: Any, expiry: int) -> list[Any]:
+        """For processors of data streams, which get plain tuples and make them."""
+        made: list[Any] = self._processor.handleRowsOfKeys(self._source.tuples(), times)
+        return made
 
     def _initial(self, key: Row, times: Any, expiry: int) -> None:
         for row in self._source.initial_rows():
@@ -534,8 +564,11 @@ class _ListState(_PySparkList):  # type: ignore[misc]
 
 
 class _MapState(_PySparkMap):  # type: ignore[misc]
-    def __init__(self, variable: _Variable) -> None:
+    def __init__(self, variable: _Variable, keys: _Keys) -> None:
         self._variable = variable
+        self._keys = keys
+        # As rows, of the grouping keys whose values have been read and are going to be written.
+        self._framed_keys: dict[tuple[Any, ...], bytes] = {}
 
     def exists(self) -> bool:
         return self._variable.exists()
@@ -554,6 +587,41 @@ class _MapState(_PySparkMap):  # type: ignore[misc]
             self._variable.row(value, failure)
         )
         self._variable.request(_UPDATE_OF_KEY, entry, failure)
+
+    def values_of_keys(
+        self, wanted: Sequence[tuple[tuple[Any, ...], tuple[Any, ...]]]
+    ) -> list[tuple[Any, ...] | None]:
+        """The values of pairs of a grouping key and a key of the map."""
+        failure = "Error getting value"
+        self._framed_keys = {key: self._framed_key(key, failure) for key, _ in wanted}
+        pairs = [
+            part
+            for key, of_map in wanted
+            for part in (self._framed_keys[key], _framed(self._variable.key_row(of_map, failure)))
+        ]
+        answer = self._variable.request(_GET_OF_KEYS, b"".join(pairs), failure)
+        assert answer is not None
+        count = len(wanted)
+        found = iter(self._variable.decode(answer, count, len(answer)))
+        return [next(found) if is_there else None for is_there in answer[:count]]
+
+    def update_of_keys(
+        self, entries: Iterable[tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...] | None]]
+    ) -> None:
+        """Set values by a grouping key and a key of the map; None removes one."""
+        failure = "Error updating map state value"
+        framed: list[bytes] = []
+        for key, of_map, value in entries:
+            framed += (
+                self._framed_keys.get(key) or self._framed_key(key, failure),
+                _framed(self._variable.key_row(of_map, failure)),
+                _framed(b"" if value is None else self._variable.row(value, failure)),
+            )
+        self._framed_keys = {}
+        self._variable.request(_UPDATE_OF_KEYS, b"".join(framed), failure)
+
+    def _framed_key(self, key: tuple[Any, ...], failure: str) -> bytes:
+        return _framed(self._keys.row(key, failure))
 
     def iterator(self) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
         for keys, values in self._variable.iterate(_ENTRIES):
@@ -617,7 +685,9 @@ class _Handle(_PySparkHandle):  # type: ignore[misc]
             schema=keys.json(),
             value_schema=values.json(),
         )
-        return _MapState(_Variable(self._state, number, "map", values, keys))
+        return _MapState(
+            _Variable(self._state, number, "map", values, keys), self._statefulProcessorApiClient
+        )
 
     def registerTimer(self, expiryTimestampMs: int) -> None:  # noqa: N802, N803
         self._timer(_REGISTER_TIMER, expiryTimestampMs, "Error register timer")

@@ -24,6 +24,8 @@ is dropped. The last row of a partition is one that ends the last key.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pyflow.datastream.runtime.chain import NO_TARGET, unpickled
@@ -31,13 +33,15 @@ from pyflow.datastream.runtime.life_cycle import fail, taken
 from pyflow.datastream.runtime.stage import FIRST, LAST, Stage, passing
 from pyflow.datastream.runtime.storage import Families
 from pyflow.datastream.runtime.timers import PROCESSING_TIME, TimerIndex
-from pyflow.streaming.runtime.rows import row_maker
+from pyflow.streaming.runtime.rows import in_sequence, row_maker
 from pyflow.streaming.runtime.timers import NO_TIMER, report_timer
 
 if TYPE_CHECKING:
     from pyspark import Accumulator
 
 __all__ = ["BoundedStage", "KeyedStage"]
+
+_key = itemgetter(0, 1)
 
 
 class KeyedStage:
@@ -109,16 +113,45 @@ class KeyedStage:
         if target == FIRST:
             return map(self._make, stage.begin(timer_values.getCurrentWatermarkInMs()))
         if target == LAST:
-            rows_of_end = stage.end()
-            first = self._index.first(PROCESSING_TIME)
-            report_timer(self._reports, NO_TIMER if first is None else first)
-            return map(self._make, rows_of_end)
+            return map(self._make, self._ended(stage))
         if target == NO_TARGET:
             return iter(())
         if not stage.has(target):
             return map(self._make, map(passing, map(tuple, rows)))
-        found = sorted(map(tuple, rows), key=_place)
-        return map(self._make, stage.process(target, bytes(key[1]), found))
+        return map(self._make, stage.process(target, bytes(key[1]), in_sequence(rows)))
+
+    def handleRowsOfKeys(  # noqa: N802
+        self, rows: Iterable[tuple[Any, ...]], timer_values: Any
+    ) -> list[tuple[Any, ...]]:
+        """The rows that are emitted for those of many keys, which thread mode calls it with."""
+        try:
+            return self._handled_bundle(list(rows), timer_values)
+        except BaseException:
+            if self._stage is not None:
+                fail(self._stage)
+            raise
+
+    def _handled_bundle(self, rows: list[tuple[Any, ...]], timer_values: Any) -> list[Any]:
+        stage = self._opened()
+        made: list[tuple[Any, ...]] = []
+        groups = [(key, list(group)) for key, group in groupby(rows, key=_key)]
+        if groups[0][0][0] == FIRST:
+            stage.go_to_index()
+            made += stage.begin(timer_values.getCurrentWatermarkInMs())
+            del groups[0]
+        is_last = bool(groups) and groups[-1][0][0] == LAST
+        if is_last:
+            groups.pop()
+        made += stage.process_bundle(groups)
+        if is_last:
+            made += self._ended(stage)
+        return made
+
+    def _ended(self, stage: Stage) -> list[tuple[Any, ...]]:
+        made = stage.end()
+        first = self._index.first(PROCESSING_TIME)
+        report_timer(self._reports, NO_TIMER if first is None else first)
+        return made
 
     def handleExpiredTimer(  # noqa: N802
         self,
@@ -178,7 +211,3 @@ class BoundedStage:
         except BaseException:
             fail(stage)
             raise
-
-
-def _place(row: tuple[Any, ...]) -> Any:
-    return row[-1]

@@ -8,11 +8,11 @@ from __future__ import annotations
 import functools
 import pickle
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyflow.datastream.runtime.chain import Chain, Node
+from pyflow.datastream.runtime.chain import NO_TARGET, Chain, Node
 from pyflow.datastream.runtime.contexts import ContextFactory
 from pyflow.datastream.runtime.declared_states import DeclaredStates, description
 from pyflow.datastream.runtime.keys import ByKey
@@ -31,6 +31,7 @@ from pyflow.datastream.runtime.storage import (
     Families,
     MemoryStorage,
     Storage,
+    StoreKey,
     StoreStorage,
 )
 from pyflow.datastream.runtime.timers import (
@@ -42,6 +43,7 @@ from pyflow.datastream.runtime.timers import (
     TimerIndex,
 )
 from pyflow.datastream.state import State, StateDescriptor
+from pyflow.streaming.runtime.rows import in_sequence
 
 __all__ = ["FIRST", "LAST", "WATERMARK_SHIFT", "Stage", "StageSpec", "TargetSpec", "passing"]
 
@@ -57,6 +59,7 @@ _WATERMARK = b"watermark"
 _STATES = b"states"
 # Sweeps are rounded up to a part of their time to live, so that a key has few of them.
 _SWEEPS = 4
+_NO_TIMERS: tuple[Sequence[Timer], bytes | None] = (), None
 
 
 @dataclass(frozen=True)
@@ -286,28 +289,49 @@ class Stage:
         self.storage.flush()
         return self.chain.take()
 
+    def process_bundle(
+        self, groups: Sequence[tuple[StoreKey, list[tuple[Any, ...]]]]
+    ) -> list[tuple[Any, ...]]:
+        """The rows that come of those of many keys in a batch, in any order."""
+        storage = self.storage
+        assert isinstance(storage, StoreStorage)
+        own = [key for key, _ in groups if key[0] in self._selectors]
+        storage.begin_bundle(own, self._client.set_implicit_key)
+        for (target, key), rows in groups:
+            if target in self._selectors:
+                storage.next_key((target, key))
+                self._begin_key(target, key, None)
+                self._process_batch(target, key, in_sequence(rows))
+                storage.flush()
+            elif target != NO_TARGET:
+                self.chain.rows += map(passing, rows)
+        storage.end_bundle()
+        return self.chain.take()
+
     def _begin_key(self, target: int, key: bytes, user_key: Any) -> None:
         self.target, self.key, self.user_key = target, key, user_key
         self._pickled_key = None
-        self._due = [DueTimers(), DueTimers()]
+        if any(self._due):
+            self._due = [DueTimers(), DueTimers()]
 
     def _process_batch(self, target: int, key: bytes, rows: Iterable[tuple[Any, ...]]) -> None:
         early = [row for row in rows if row[5] == 0]
-        late = [row for row in rows if row[5] != 0]
-        timers, user_key = self._due_by_key.pop((target, key), ([], None))
+        late = [row for row in rows if row[5] != 0] if early else rows
+        timers, user_key = self._due_by_key.pop((target, key), _NO_TIMERS)
         if user_key is not None:
             self.user_key = pickle.loads(user_key)
-        self.chain.phase = 0
-        self.watermark = self._before
-        self._take(target, early)
-        if target > 0:
-            self._guarded(None, lambda: self._fire(timers))
+        if early or timers:
+            self.chain.phase = 0
+            self.watermark = self._before
+            self._take(target, early)
+            if target > 0:
+                self._guarded(None, lambda: self._fire(timers))
         self.chain.phase = 1
         self.watermark = self._reached[EVENT_TIME]
         self._take(target, late)
         self._guarded(None, self._operators[abs(target)].drain)
-        if target > 0:
-            self._guarded(None, lambda: self._fire([]))
+        if target > 0 and any(self._due):
+            self._guarded(None, lambda: self._fire(()))
 
     def _take(self, target: int, rows: Iterable[tuple[Any, ...]]) -> None:
         """Have the operator process rows."""

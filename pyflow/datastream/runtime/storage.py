@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import pickle
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from pyflow.datastream.runtime.key_bytes import key_bytes
@@ -21,6 +22,7 @@ __all__ = [
     "Families",
     "MemoryStorage",
     "Storage",
+    "StoreKey",
     "StoreStorage",
 ]
 
@@ -28,6 +30,9 @@ __all__ = [
 PROTOCOL = 4
 
 ABSENT: Any = object()
+
+#: The target of a row, and the bytes of its key.
+StoreKey = tuple[int, bytes]
 
 # Elements of a list that are added before a part of it is written for good.
 _PART = 256
@@ -155,11 +160,16 @@ class MemoryStorage(Storage):
 class StoreStorage(Storage):
     """State in the store of a stateful operator of Spark, for the key that Spark has.
 
-    Each task has a store of its own: :meth:`bind` says which.
+    Each task has a store of its own: :meth:`bind` says which. In thread mode there are bundles of
+    keys, from :meth:`begin_bundle` to :meth:`end_bundle`: the values that most keys of the bundle
+    before have read are read for all keys at once, and all values are written at once.
     """
 
     def __init__(self) -> None:
         self._families: Families | None = None
+        self._bundle: _Bundle | None = None
+        # By target: the names that most keys have read.
+        self._names: dict[int, list[bytes]] = {}
         # By name: the value, and whether it has to be written. A list's is that of its `_List`.
         self._known: dict[bytes, list[Any]] = {}
         self._lists: dict[bytes, _List] = {}
@@ -169,18 +179,58 @@ class StoreStorage(Storage):
         """Use the store of a task from now on."""
         self._families = families
 
+    def begin_bundle(self, keys: Sequence[StoreKey], go_to: Callable[[StoreKey], None]) -> None:
+        """Begin a bundle.
+
+        Parameters
+        ----------
+        keys : sequence of StoreKey
+            In the order in which they come.
+        go_to : callable
+            Makes a key the one that Spark has.
+        """
+        assert self._families is not None
+        wanted = [(key, (name,)) for key in keys for name in self._names.get(key[0], ())]
+        found = self._families.values.values_of_keys(wanted) if wanted else ()
+        read = {(key, name): value for (key, (name,)), value in zip(wanted, found)}
+        self._bundle = _Bundle(go_to, Counter(key[0] for key in keys), read)
+
+    def next_key(self, key: StoreKey) -> None:
+        """Go to the next key of the bundle."""
+        assert self._bundle is not None
+        self._bundle.key = key
+
+    def end_bundle(self) -> None:
+        """Write the values of the bundle."""
+        bundle, self._bundle = self._bundle, None
+        assert bundle is not None
+        if bundle.written:
+            self._store().values.update_of_keys(bundle.written)
+        self._names.update(bundle.names())
+
     def _store(self) -> Families:
         assert self._families is not None
+        if self._bundle is not None:
+            self._bundle.go_to_key()
         return self._families
 
     def get(self, name: bytes) -> Any:
         """Return a value, or ABSENT."""
         known = self._known.get(name)
         if known is None:
-            found = self._store().values.getValue((name,))
+            found = self._read(name)
             known = [ABSENT if found is None else pickle.loads(found[0]), False]
             self._known[name] = known
         return known[0]
+
+    def _read(self, name: bytes) -> Any:
+        bundle = self._bundle
+        if bundle is not None:
+            bundle.reads[bundle.key[0], name] += 1
+            found = bundle.read.get((bundle.key, name), ABSENT)
+            if found is not ABSENT:
+                return found
+        return self._store().values.getValue((name,))
 
     def put(self, name: bytes, value: Any) -> None:
         """Set a value."""
@@ -241,21 +291,59 @@ class StoreStorage(Storage):
                 self._known[name] = [ABSENT if head is None else head, True]
         for each in self._maps.values():
             each.flush()
-        values = self._store().values
         for name, (value, changed) in self._known.items():
-            if not changed:
-                continue
-            if value is ABSENT:
-                values.removeKey((name,))
-            else:
-                values.updateValue((name,), (pickle.dumps(value, PROTOCOL),))
+            if changed:
+                self._write(name, None if value is ABSENT else (pickle.dumps(value, PROTOCOL),))
         self.forget()
+
+    def _write(self, name: bytes, value: tuple[bytes] | None) -> None:
+        if self._bundle is not None:
+            self._bundle.written.append((self._bundle.key, (name,), value))
+        elif value is None:
+            self._store().values.removeKey((name,))
+        else:
+            self._store().values.updateValue((name,), value)
 
     def forget(self) -> None:
         """Forget the key, with what has not been written."""
         self._known = {}
         self._lists = {}
         self._maps = {}
+
+
+class _Bundle:
+    """Keys that state is read and written for at once."""
+
+    def __init__(
+        self,
+        go_to: Callable[[StoreKey], None],
+        targets: Counter[int],
+        read: dict[tuple[StoreKey, bytes], Any],
+    ) -> None:
+        self.key: StoreKey = (0, b"")
+        self.read = read
+        self.reads: Counter[tuple[int, bytes]] = Counter()
+        self.written: list[tuple[StoreKey, tuple[bytes], tuple[bytes] | None]] = []
+        self._targets = targets
+        self._go_to = go_to
+        self._reached: StoreKey | None = None
+
+    def go_to_key(self) -> None:
+        """Make the key the one that Spark has."""
+        if self._reached != self.key:
+            self._go_to(self.key)
+            self._reached = self.key
+
+    def names(self) -> dict[int, list[bytes]]:
+        """Return, by target, the names that at least half of its keys have read."""
+        return {
+            target: [
+                name
+                for (at, name), times in self.reads.items()
+                if at == target and 2 * times >= keys
+            ]
+            for target, keys in self._targets.items()
+        }
 
 
 class BroadcastStorage(StoreStorage):

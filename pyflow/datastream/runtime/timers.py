@@ -114,7 +114,7 @@ class DueTimers:
         self._waiting: set[Timer] = set()
 
     def __bool__(self) -> bool:
-        return bool(self._waiting)
+        return bool(self._heap)
 
     def add(self, timer: Timer) -> None:
         """Add a timer, once."""

@@ -34,6 +34,7 @@ object StatefulFunction {
   val InitialState = 2
   val Timer = 3
   val Close = 4
+  val RowsOfKeys = 5
 
   /** What it is called with: times in milliseconds, -1 where there is none. */
   def input(keySchema: StructType): StructType = new StructType()

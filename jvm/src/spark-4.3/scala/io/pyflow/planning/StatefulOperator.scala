@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.{CalendarIntervalType, DataType, DayTimeInterv
 
 import io.pyflow.admission.FunctionIdentity
 import io.pyflow.config.ThreadModeSettings
-import io.pyflow.execution.state.PythonStatefulProcessor
+import io.pyflow.execution.state.{ControlRowsExec, PythonStatefulProcessor}
 import io.pyflow.spec.{ProgramSpec, StatefulFunction}
 
 /**
@@ -77,7 +77,8 @@ private[planning] class StatefulOperator(
       valueDeserializer = RowItself,
       groupingAttributes,
       dataAttributes = child.output,
-      statefulProcessor = processor(keySchema, outputSchema, settings),
+      statefulProcessor =
+        processor(keySchema, outputSchema, settings, operator.child.isInstanceOf[ControlRowsExec]),
       timeMode,
       outputMode,
       keyEncoder = StateRows.encoder(keySchema).asInstanceOf[ExpressionEncoder[Any]],
@@ -106,7 +107,8 @@ private[planning] class StatefulOperator(
   private def processor(
       keySchema: StructType,
       outputSchema: StructType,
-      settings: ThreadModeSettings): PythonStatefulProcessor = {
+      settings: ThreadModeSettings,
+      bundlesKeys: Boolean): PythonStatefulProcessor = {
     val function = StatefulFunction(
       keySchema,
       DataTypeUtils.fromAttributes(rowAttributes),
@@ -130,6 +132,7 @@ private[planning] class StatefulOperator(
       if (hasInitialState) BindReferences.bindReferences(initialAttributes, initialState.output)
       else Nil,
       batchTimestampMs,
+      bundlesKeys,
       otherwise)
   }
 }

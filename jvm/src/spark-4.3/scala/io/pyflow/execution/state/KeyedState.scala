@@ -24,7 +24,7 @@ private[state] class KeyedState(
   extends JvmFunction {
   import KeyedState._
 
-  private val access = new StateAccess(handle, chunkRows, None)
+  private val access = new StateAccess(handle, keySchema.length, chunkRows, None)
   private lazy val keyFromPython = new StateRows.FromPython(keySchema)
   private var key = Option.empty[UnsafeRow]
   private var expired: Iterator[(Any, Long)] = Iterator.empty

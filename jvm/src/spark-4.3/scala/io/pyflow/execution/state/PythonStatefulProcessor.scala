@@ -26,6 +26,8 @@ import io.pyflow.spec.{ProgramSpec, StatefulFunction}
  *
  * @param rowProjection, initialProjection from rows of the operator's children to what Python gets
  * @param batchTime of the batch, in milliseconds, if timers have one
+ * @param bundlesKeys whether Python gets the rows of many keys in a call, among them those of
+ *   [[ControlRowsExec]], the last of which ends the last call
  * @param otherwise what becomes of the query where a task may not run the processor, a sentence
  */
 class PythonStatefulProcessor(
@@ -38,8 +40,10 @@ class PythonStatefulProcessor(
     rowProjection: Seq[Expression],
     initialProjection: Seq[Expression],
     batchTime: Option[Long],
+    bundlesKeys: Boolean,
     otherwise: String)
   extends StatefulProcessorWithInitialState[Any, Any, Any, Any] {
+  import PythonStatefulProcessor._
 
   // Set in a task only, after the processor has been sent there.
   private var running = Option.empty[Running]
@@ -60,7 +64,11 @@ class PythonStatefulProcessor(
       key: Any,
       rows: Iterator[Any],
       timerValues: TimerValues): Iterator[Any] =
-    inTask(_.ofRows(key.asInstanceOf[UnsafeRow], rows, timerValues))
+    inTask { running =>
+      val ofKey = key.asInstanceOf[UnsafeRow]
+      if (bundlesKeys) running.ofRowsOfKeys(ofKey, rows, timerValues)
+      else running.ofRows(ofKey, rows, timerValues)
+    }
 
   override def handleInitialState(key: Any, row: Any, timerValues: TimerValues): Unit =
     inTask {
@@ -93,12 +101,17 @@ class PythonStatefulProcessor(
   private class Running(context: TaskContext) {
     private val access = new StateAccess(
       getHandle,
+      keySchema.length,
       SQLConf.get.arrowTransformWithStateInPySparkMaxStateRecordsPerBatch,
       batchTime)
     private val thread = Thread.currentThread
     private var key: UnsafeRow = _
     private var rows: Iterator[UnsafeRow] = Iterator.empty
     private var failure = Option.empty[Throwable]
+
+    // Of a bundle that Python has not been called for yet.
+    private val waiting = mutable.ArrayBuffer.empty[UnsafeRow]
+    private var waitingBytes = 0L
 
     private val toPython = UnsafeProjection.create(StatefulFunction.input(keySchema))
     private val toRow = UnsafeProjection.create(rowProjection)
@@ -113,16 +126,39 @@ class PythonStatefulProcessor(
         context)
     }
 
-    def ofRows(key: UnsafeRow, group: Iterator[Any], times: TimerValues): Iterator[Any] = call(
-      StatefulFunction.Rows,
-      key,
-      group.map(row => toRow(row.asInstanceOf[InternalRow])),
-      times.getCurrentProcessingTimeInMs())
+    def ofRows(key: UnsafeRow, group: Iterator[Any], times: TimerValues): Iterator[Any] =
+      call(StatefulFunction.Rows, key, copied(group), times.getCurrentProcessingTimeInMs())
+
+    /**
+     * Adds the rows of a key to the bundle. Python is called where it is full, and then takes the rest
+     * of the key, too.
+     */
+    def ofRowsOfKeys(key: UnsafeRow, group: Iterator[Any], times: TimerValues): Iterator[Any] = {
+      val rows = copied(group)
+      def isFull = waiting.length >= Rows || waitingBytes >= Bytes
+      while (!isFull && rows.hasNext) {
+        val row = rows.next()
+        waitingBytes += row.getSizeInBytes
+        waiting += row
+      }
+      if (isFull || key.getInt(0) == ControlRowsExec.Last) {
+        val bundle = waiting.toArray
+        waiting.clear()
+        waitingBytes = 0
+        val time = times.getCurrentProcessingTimeInMs()
+        call(StatefulFunction.RowsOfKeys, None.orNull, bundle.iterator ++ rows, time)
+      } else {
+        Iterator.empty
+      }
+    }
+
+    private def copied(group: Iterator[Any]): Iterator[UnsafeRow] =
+      group.map(row => toRow(row.asInstanceOf[InternalRow]).copy())
 
     def ofInitialState(key: UnsafeRow, row: InternalRow, times: TimerValues): Unit = call(
       StatefulFunction.InitialState,
       key,
-      Iterator.single(toInitial(row)),
+      Iterator.single(toInitial(row).copy()),
       times.getCurrentProcessingTimeInMs())
 
     /** Calls Python; the rows it makes lie in memory of their own. */
@@ -180,9 +216,8 @@ class PythonStatefulProcessor(
       try {
         val taken = mutable.ArrayBuffer.empty[UnsafeRow]
         var size = 0L
-        while (taken.length < PythonStatefulProcessor.Rows &&
-          size < PythonStatefulProcessor.Bytes && rows.hasNext) {
-          val row = rows.next().copy()
+        while (taken.length < Rows && size < Bytes && rows.hasNext) {
+          val row = rows.next()
           size += row.getSizeInBytes
           taken += row
         }
@@ -209,7 +244,7 @@ object PythonStatefulProcessor {
     "It keeps state, and the operator runs in thread mode: the query goes to process mode when it " +
       "is started again."
 
-  /** How many rows of a group Python gets at a time. */
+  /** How many rows Python gets at a time. */
   private val Rows = 1024
   private val Bytes = 1L << 20
 }

@@ -29,19 +29,28 @@ private[state] object RowBytes {
   def row(bytes: Array[Byte], fields: Int): UnsafeRow = row(bytes, 0, bytes.length, fields)
 
   def rows(bytes: Array[Byte], fields: Int): Iterator[UnsafeRow] = {
-    val buffer = littleEndian(bytes)
-    Iterator
-      .iterate(0)(offset => offset + java.lang.Long.BYTES + size(buffer, offset))
-      .takeWhile(_ < bytes.length)
-      .map(offset => row(bytes, offset + java.lang.Long.BYTES, size(buffer, offset), fields))
+    val reader = new Reader(bytes)
+    Iterator.continually(reader).takeWhile(_.hasNext).map(_.next(fields))
+  }
+
+  /** Takes rows of the widths that the caller knows, one after the other. */
+  final class Reader(bytes: Array[Byte]) {
+    private var offset = 0
+
+    def hasNext: Boolean = offset < bytes.length
+
+    def next(fields: Int): UnsafeRow = {
+      val size = Math.toIntExact(Platform.getLong(bytes, Platform.BYTE_ARRAY_OFFSET + offset))
+      val start = offset + java.lang.Long.BYTES
+      offset = start + size
+      row(bytes, start, size, fields)
+    }
   }
 
   def littleEndian(bytes: Array[Byte]): ByteBuffer =
     ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
 
   def sizeOf(row: UnsafeRow): Int = java.lang.Long.BYTES + row.getSizeInBytes
-
-  private def size(buffer: ByteBuffer, offset: Int): Int = Math.toIntExact(buffer.getLong(offset))
 
   private def row(bytes: Array[Byte], offset: Int, size: Int, fields: Int): UnsafeRow = {
     val row = new UnsafeRow(fields)

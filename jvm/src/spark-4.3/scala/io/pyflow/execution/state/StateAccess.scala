@@ -19,11 +19,13 @@ import org.json4s.jackson.JsonMethods.parse
  * The state of a processor, as Python asks for it through the upcall. It belongs to the key that Spark
  * has for the current thread.
  *
+ * @param keyFields how many columns the key has
  * @param chunkRows how many rows of an iterator Python gets at a time
  * @param batchTime of the batch, in milliseconds, if its timers have one
  */
 private[state] class StateAccess(
     handle: StatefulProcessorHandle,
+    keyFields: Int,
     chunkRows: Int,
     batchTime: Option[Long]) {
   import StateAccess._
@@ -105,12 +107,48 @@ private[state] class StateAccess(
       case (ContainsKey, map: ValueMap) => flag(map.contains(argument))
       case (UpdateOfKey, map: ValueMap) => done(map.update(argument))
       case (RemoveKey, map: ValueMap) => done(map.remove(argument))
+      case (GetOfKeys, map: ValueMap) => getOfKeys(map, argument)
+      case (UpdateOfKeys, map: ValueMap) => done(updateOfKeys(map, argument))
       case (Keys, map: ValueMap) => iterate(map.state.keys().map(Seq(_)))
       case (Values, map: ValueMap) => iterate(map.state.values().map(Seq(_)))
       case (Entries, map: ValueMap) =>
         iterate(map.state.iterator().map { case (key, value) => Seq(key, value) })
       case _ => throw invalid(operation)
     }
+
+  /**
+   * The values of entries of many keys.
+   *
+   * @param wanted pairs of a key and a key of the map
+   * @return for each a byte that is 0 where there is none, and then the values
+   */
+  private def getOfKeys(map: ValueMap, wanted: Array[Byte]): Array[Byte] = {
+    val pairs = new RowBytes.Reader(wanted)
+    val found = mutable.ArrayBuffer.empty[UnsafeRow]
+    val flags = mutable.ArrayBuilder.make[Byte]
+    while (pairs.hasNext) {
+      StateRows.setKey(pairs.next(keyFields))
+      val value = map.state.getValue(pairs.next(map.keySchema.length))
+      flags += (if (Option(value).isDefined) 1 else 0)
+      if (Option(value).isDefined) found += value.copy()
+    }
+    val before = flags.result()
+    val answer = RowBytes.of(found, before.length)
+    System.arraycopy(before, 0, answer, 0, before.length)
+    answer
+  }
+
+  /** @param entries a key, a key of the map and its value, which is empty where it is removed */
+  private def updateOfKeys(map: ValueMap, entries: Array[Byte]): Unit = {
+    val reader = new RowBytes.Reader(entries)
+    while (reader.hasNext) {
+      StateRows.setKey(reader.next(keyFields))
+      val ofMap = reader.next(map.keySchema.length)
+      val value = reader.next(map.valueSchema.length)
+      if (value.getSizeInBytes == 0) map.state.removeKey(ofMap)
+      else map.state.updateValue(ofMap, value)
+    }
+  }
 
   private def open(kind: Int, request: JValue): Array[Byte] = {
     val name = (request \ "name").asInstanceOf[JString].s
@@ -175,6 +213,8 @@ private[state] object StateAccess {
   private val Next = 9
   // Above those of variables and of KeyedState, whose numbers are given.
   private val EarliestTimer = 32
+  private val GetOfKeys = 33
+  private val UpdateOfKeys = 34
   private val FirstOfVariable = 10
   private val Exists = 10
   private val Clear = 11

@@ -64,9 +64,9 @@ private[state] case class ValueMap(
 
   /** @param entry a key and a value, as [[RowBytes]] */
   def update(entry: Array[Byte]): Unit = {
-    val key = RowBytes.rows(entry, keySchema.length).next()
-    val value = RowBytes.rows(entry, valueSchema.length).drop(1).next()
-    state.updateValue(key, value)
+    val reader = new RowBytes.Reader(entry)
+    val key = reader.next(keySchema.length)
+    state.updateValue(key, reader.next(valueSchema.length))
   }
 
   private def keyOf(row: Array[Byte]): UnsafeRow = RowBytes.row(row, keySchema.length)

@@ -52,6 +52,8 @@ public class StateAccessTest {
   private static final int UPDATE_OF_KEY = 21;
   private static final int VALUES = 24;
   private static final int ENTRIES = 25;
+  private static final int GET_OF_KEYS = 33;
+  private static final int UPDATE_OF_KEYS = 34;
 
   private static final StructType KEY = StructType.fromDDL("k string");
   private static final StructType VALUE = StructType.fromDDL("a int, b string");
@@ -109,10 +111,18 @@ public class StateAccessTest {
     return handle(ExpressionEncoder.apply(RowEncoder.encoderFor(KEY)));
   }
 
+  private static UnsafeRow key(String value) {
+    var serializer = ExpressionEncoder.apply(RowEncoder.encoderFor(KEY)).createSerializer();
+    return ((UnsafeRow) serializer.apply(RowFactory.create(value))).copy();
+  }
+
+  private static byte[] keyRow(String value) {
+    return key(value).getBytes();
+  }
+
   private StateAccess access() {
-    var key = ExpressionEncoder.apply(RowEncoder.encoderFor(KEY)).createSerializer();
-    StateRows.setKey(((UnsafeRow) key.apply(RowFactory.create("key"))).copy());
-    return new StateAccess(handle(StateRows.encoder(KEY)), 2, Option.empty());
+    StateRows.setKey(key("key"));
+    return new StateAccess(handle(StateRows.encoder(KEY)), KEY.length(), 2, Option.empty());
   }
 
   private byte[] row(int a, String b) {
@@ -176,6 +186,33 @@ public class StateAccessTest {
     assertArrayEquals(
         chunk(0, key.length, framed(row(5, "key"), row(6, "value"))),
         access.answer(ENTRIES | 2 << 8, new byte[0]));
+  }
+
+  @Test
+  public void readsAndWritesEntriesOfManyKeys() throws Exception {
+    StateAccess access = access();
+    access.answer(OPEN_MAP, request("m"));
+    byte[] ofMap = row(1, "entry");
+    byte[][] keys = {keyRow("one"), keyRow("two"), keyRow("three")};
+    byte[] entries =
+        framed(
+            keys[0],
+            ofMap,
+            row(10, "a"),
+            keys[1],
+            ofMap,
+            row(20, null),
+            keys[2],
+            ofMap,
+            row(30, "c"));
+    assertNull(access.answer(UPDATE_OF_KEYS, entries));
+    assertNull(access.answer(UPDATE_OF_KEYS, framed(keys[1], ofMap, new byte[0])));
+
+    byte[] wanted = framed(keys[2], ofMap, keys[1], ofMap, keys[0], ofMap);
+    byte[] found = framed(row(30, "c"), row(10, "a"));
+    byte[] expected =
+        ByteBuffer.allocate(3 + found.length).put(new byte[] {1, 0, 1}).put(found).array();
+    assertArrayEquals(expected, access.answer(GET_OF_KEYS, wanted));
   }
 
   @Test
