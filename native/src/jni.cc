@@ -24,6 +24,7 @@
 #include "runtime/interpreter_pool.h"
 #include "runtime/python_memory.h"
 #include "runtime/slot.h"
+#include "runtime/stacks.h"
 #include "runtime/start.h"
 
 namespace {
@@ -366,6 +367,15 @@ JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_releaseSlot(JNIEnv*, j
 
 JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_interrupt(JNIEnv*, jclass, jlong slot) {
   slot_at(slot).interrupt();
+}
+
+JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_runningThread(JNIEnv*, jclass,
+                                                                         jlong slot) {
+  return reinterpret_cast<jlong>(slot_at(slot).running_thread());
+}
+
+JNIEXPORT jbyteArray JNICALL Java_io_pyflow_bridge_NativeBridge_pythonThreads(JNIEnv* env, jclass) {
+  return to_bytes(env, pyflow::all_threads_json());
 }
 
 JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_load(JNIEnv* env, jclass, jlong slot,

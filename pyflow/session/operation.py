@@ -173,10 +173,18 @@ def _end() -> dict[str, Any]:
     return {}
 
 
+def _stacks() -> dict[str, Any]:
+    for session in _living():
+        jvm: Any = session._jvm
+        return {"executors": json.loads(jvm.io.pyflow.plugin.PythonStacks.ofAllExecutors())}
+    raise LookupError("the program has no session of Spark")
+
+
 _ACTIONS: dict[str, Callable[..., dict[str, Any]]] = {
     "describe": _described,
     "cancel": _cancel,
     "stop": _stop,
+    "stacks": _stacks,
     "end": _end,
 }
 

@@ -13,6 +13,8 @@
 // Python.h declares PyFrame_GetBack itself since 3.11.
 #include <frameobject.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace pyflow {
@@ -201,5 +203,122 @@ inline bool small_long(PyObject* number, int64_t& value) {
   return true;
 #endif
 }
+
+// How a frame lies in memory, for reading those of threads that go on meanwhile.
+#if PY_VERSION_HEX >= 0x030C0000
+struct RawFrame {
+  uintptr_t code;  // with tags since 3.14; None in the frame of a C function
+  RawFrame* previous;
+  void* others[5];
+  uintptr_t instruction;
+#if PY_VERSION_HEX >= 0x030E0000
+  void* stack_pointer;
+#if PYFLOW_FREE_THREADED
+  int32_t bytecode_copy;
+#endif
+#else
+  int stack_top;
+#endif
+  uint16_t return_offset;
+  char owner;
+};
+#elif PY_VERSION_HEX >= 0x030B0000
+struct RawFrame {
+  void* others[4];
+  uintptr_t code;
+  void* frame_object;
+  RawFrame* previous;
+  uintptr_t instruction;
+};
+#else
+struct RawFrame {
+  PyVarObject head;
+  RawFrame* previous;
+  uintptr_t code;
+  void* others[5];
+  int stack_depth;
+  char traces[2];
+  void* generator;
+  int instruction;
+};
+#endif
+
+constexpr uintptr_t kReferenceTags = 7;
+
+// 3.12 gives the frame of a C function code that is not in any file.
+inline bool is_of_c_function([[maybe_unused]] const RawFrame& frame) {
+#if PY_VERSION_HEX >= 0x030C0000 && PY_VERSION_HEX < 0x030D0000
+  return frame.owner == 3;  // FRAME_OWNED_BY_CSTACK
+#else
+  return false;
+#endif
+}
+
+// Where the address of a thread's innermost frame is, of which `thread` is a copy.
+inline uintptr_t innermost_frame_at([[maybe_unused]] const PyThreadState& thread,
+                                    [[maybe_unused]] uintptr_t address) {
+#if PY_VERSION_HEX >= 0x030D0000
+  return address + offsetof(PyThreadState, current_frame);
+#elif PY_VERSION_HEX >= 0x030B0000
+  return reinterpret_cast<uintptr_t>(thread.cframe) + offsetof(_PyCFrame, current_frame);
+#else
+  return address + offsetof(PyThreadState, frame);
+#endif
+}
+
+// Whether a thread holds its GIL, of which `thread` is a copy.
+inline bool holds_gil([[maybe_unused]] const PyThreadState& thread,
+                      [[maybe_unused]] const PyThreadState* at) {
+#if PY_VERSION_HEX >= 0x030E0000
+  return PYFLOW_FREE_THREADED ? thread.state == 1 : thread.holds_gil != 0;
+#elif PY_VERSION_HEX >= 0x030D0000
+  return PYFLOW_FREE_THREADED ? thread.state == 1 : thread._status.holds_gil != 0;
+#elif PY_VERSION_HEX >= 0x030C0000
+  return thread._status.active != 0;
+#else
+  return _PyThreadState_UncheckedGet() == at;
+#endif
+}
+
+// The system's number of a thread; 0 where CPython does not note it.
+inline uint64_t native_id([[maybe_unused]] const PyThreadState& thread) {
+#if PY_VERSION_HEX >= 0x030B0000
+  return thread.native_thread_id;
+#else
+  return 0;
+#endif
+}
+
+// With the names of the classes and functions around it, since 3.11.
+inline PyObject* full_name(const PyCodeObject& code) {
+#if PY_VERSION_HEX >= 0x030B0000
+  return code.co_qualname;
+#else
+  return code.co_name;
+#endif
+}
+
+// The instruction that a frame is at, counted from the code's first; `read` copies memory.
+template <typename Read>
+int64_t instruction_of(const RawFrame& frame, [[maybe_unused]] const PyCodeObject& code,
+                       [[maybe_unused]] uintptr_t code_address, [[maybe_unused]] const Read& read) {
+#if PY_VERSION_HEX >= 0x030B0000
+  uintptr_t first = code_address + offsetof(PyCodeObject, co_code_adaptive);
+#if PY_VERSION_HEX >= 0x030E0000 && PYFLOW_FREE_THREADED
+  if (frame.bytecode_copy > 0) {
+    const uintptr_t entry = reinterpret_cast<uintptr_t>(code.co_tlbc) +
+                            offsetof(_PyCodeArray, entries) + frame.bytecode_copy * sizeof(char*);
+    if (!read(entry, &first, sizeof(first))) return -1;
+  }
+#endif
+  constexpr int64_t kInstructionBytes = 2;
+  return static_cast<int64_t>(frame.instruction - first) / kInstructionBytes;
+#else
+  return frame.instruction;
+#endif
+}
+
+// Whether the lines of code are told by its table of locations (3.11) or by that of PEP 626.
+constexpr bool kHasLocations = PY_VERSION_HEX >= 0x030B0000;
 
 }  // namespace pyflow

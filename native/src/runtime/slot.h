@@ -41,6 +41,11 @@ class Slot {
   // Stops the Python code now running in the slot, and any to come; to be repeated until it has
   // ended. Waits for the GIL. One call at a time.
   void interrupt();
+  // The thread state whose Python code runs in the slot; null if none does. Needs no GIL.
+  const PyThreadState* running_thread() const {
+    return running_thread_.load(std::memory_order_relaxed);
+  }
+
   bool interrupted() const { return interrupted_.load(std::memory_order_relaxed); }
 
  private:
@@ -54,7 +59,8 @@ class Slot {
   std::atomic<bool> insisting_{false};
   int64_t interrupted_since_ = 0;
   GilMutex running_mutex_;
-  PyThreadState* running_thread_ = nullptr;  // guarded by the GIL and running_mutex_
+  // Changed with the GIL and running_mutex_.
+  std::atomic<PyThreadState*> running_thread_{nullptr};
   StackThread* stack_thread_ = nullptr;
 };
 

@@ -149,6 +149,33 @@ def stop(program: Job, job: str, directory: str | None) -> list[str]:
     return paths
 
 
+def stacks(program: Job) -> list[dict[str, Any]]:
+    """Return what the Python code of a program does now, in each of its executors.
+
+    Raises
+    ------
+    SubmissionError
+        If it has ended, or has no session.
+    """
+    executors: list[dict[str, Any]] = _asked(program, {"action": "stacks"})["executors"]
+    return executors
+
+
+def running_program() -> Job:
+    """Return the only program that runs.
+
+    Raises
+    ------
+    SubmissionError
+        If there are none, or several.
+    """
+    running = [program for program in Registry.of_user().jobs() if program.is_running]
+    if len(running) != 1:
+        those = ", ".join(program.id for program in running) or "none"
+        raise SubmissionError(f"which program? Those that run: {those}")
+    return running[0]
+
+
 def _asked(
     program: Job, question: dict[str, Any], seconds: float = _ANSWER_SECONDS
 ) -> dict[str, Any]:

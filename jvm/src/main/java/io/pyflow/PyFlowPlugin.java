@@ -13,6 +13,7 @@ import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
+import org.apache.spark.sql.pyflow.ExecutorRequests;
 
 /**
  * Adds thread mode to a Spark application: {@code spark.plugins=io.pyflow.PyFlowPlugin}.
@@ -39,6 +40,7 @@ public final class PyFlowPlugin implements SparkPlugin {
       }
       SubmittedJars.add(sc);
       AdmissionEndpoint.begin(sc);
+      ExecutorRequests.begin();
       RddFunctions.watch(sc);
       // The configuration that executors and sessions are made from; sc.getConf is a copy of it.
       return ThreadModeSetup.onDriver(SparkEnv.get().conf());
@@ -46,7 +48,7 @@ public final class PyFlowPlugin implements SparkPlugin {
 
     @Override
     public Object receive(Object message) {
-      return AdmissionEndpoint.receive(message);
+      return ExecutorRequests.receive(message) ? null : AdmissionEndpoint.receive(message);
     }
 
     @Override

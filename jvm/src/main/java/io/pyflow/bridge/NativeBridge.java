@@ -33,6 +33,12 @@ final class NativeBridge {
 
   static native void interrupt(long slot);
 
+  /** The address of the thread state whose Python code runs in the slot; 0 if none does. */
+  static native long runningThread(long slot);
+
+  /** What native/src/runtime/stacks.h tells, as JSON. */
+  static native byte[] pythonThreads();
+
   /** The function is null for functions that do not call the JVM. */
   static native long load(long slot, byte[] specification, JvmFunction function);
 

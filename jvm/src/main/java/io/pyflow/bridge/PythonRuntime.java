@@ -152,6 +152,17 @@ public final class PythonRuntime {
     }
   }
 
+  /**
+   * What threads of all interpreters do now, as JSON: an array of objects with the address of the
+   * thread state ({@code state}), the interpreter's number, 0 for the shared one ({@code
+   * interpreter}), the system's number of the thread ({@code thread}), {@code holds_gil}, and
+   * {@code frames} with {@code function}, {@code file} and {@code line}, the innermost first.
+   * Threads that run no Python code are left out. Takes no GIL.
+   */
+  public static String threads() {
+    return isStarted() ? new String(NativeBridge.pythonThreads(), StandardCharsets.UTF_8) : "[]";
+  }
+
   /** Takes the GIL of the shared interpreter and gives it back; returns when that was possible. */
   public static void takeGil() {
     NativeBridge.takeGil();

@@ -2,11 +2,17 @@ package io.pyflow.bridge;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /** The lease of an interpreter by one operator of one task. */
 public final class PythonSlot implements AutoCloseable {
   private final long handle;
   private final List<LoadedFunctions> loaded = new ArrayList<>();
+
+  /** Whoever uses the handle reads {@code closed}, and has it stay so meanwhile. */
+  private final ReadWriteLock closing = new ReentrantReadWriteLock();
+
   private boolean closed;
 
   private PythonSlot(long handle) {
@@ -60,9 +66,29 @@ public final class PythonSlot implements AutoCloseable {
    * Waits for the interpreter's GIL, which a C function may hold for long: call from a thread of
    * its own.
    */
-  public synchronized void interrupt() {
-    if (!closed) {
-      NativeBridge.interrupt(handle);
+  public void interrupt() {
+    closing.readLock().lock();
+    try {
+      if (!closed) {
+        NativeBridge.interrupt(handle);
+      }
+    } finally {
+      closing.readLock().unlock();
+    }
+  }
+
+  /**
+   * The address of the thread state whose Python code runs in the slot now, as {@link
+   * PythonRuntime#threads()} has it; 0 if none does. Waits for nothing.
+   */
+  public long runningThread() {
+    if (!closing.readLock().tryLock()) {
+      return 0;
+    }
+    try {
+      return closed ? 0 : NativeBridge.runningThread(handle);
+    } finally {
+      closing.readLock().unlock();
     }
   }
 
@@ -77,10 +103,15 @@ public final class PythonSlot implements AutoCloseable {
     release();
   }
 
-  private synchronized void release() {
-    if (!closed) {
-      closed = true;
-      NativeBridge.releaseSlot(handle);
+  private void release() {
+    closing.writeLock().lock();
+    try {
+      if (!closed) {
+        closed = true;
+        NativeBridge.releaseSlot(handle);
+      }
+    } finally {
+      closing.writeLock().unlock();
     }
   }
 

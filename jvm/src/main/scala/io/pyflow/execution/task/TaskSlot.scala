@@ -1,7 +1,9 @@
 package io.pyflow.execution.task
 
-import java.util.concurrent.{Future, ScheduledThreadPoolExecutor, TimeUnit}
+import java.util.concurrent.{ConcurrentHashMap, Future, ScheduledThreadPoolExecutor, TimeUnit}
 import java.util.concurrent.atomic.AtomicBoolean
+
+import scala.jdk.CollectionConverters._
 
 import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.sql.pyflow.{PythonErrors, RunningTask}
@@ -35,7 +37,12 @@ private[execution] class TaskSlot(
     settings.pythonTimeoutMillis.isDefined || settings.idleTimeout.isDefined
   private val interrupting = new AtomicBoolean
 
+  open.add(this)
   RunningTask.onCancellation(context)(interrupt("its task was cancelled"))
+
+  /** The call of Python that the slot is in now. */
+  private def call: Option[RunningCall] =
+    running.map(call => RunningCall(slot.runningThread(), task, call.functions))
 
   /** Opens the log of the slot's functions for a session; its number. */
   def openSessionLog(session: String): Long = {
@@ -136,6 +143,7 @@ private[execution] class TaskSlot(
 
   def close(): Unit = {
     closed = true
+    open.remove(this)
     try slot.close()
     finally sessionLog.foreach(_.close())
     trimMemoryLater()
@@ -213,6 +221,13 @@ private[execution] class TaskSlot(
       s"${context.stageAttemptNumber()} (TID ${context.taskAttemptId()})"
 }
 
+/**
+ * A call of Python by a task.
+ *
+ * @param thread the address of its thread state; 0 as long as it waits for its GIL
+ */
+private[task] case class RunningCall(thread: Long, task: String, functions: String)
+
 private[execution] object TaskSlot {
   private val log = LoggerFactory.getLogger(classOf[TaskSlot])
   private val IntervalMillis = 100L
@@ -220,6 +235,11 @@ private[execution] object TaskSlot {
 
   private val TrimSeconds = 60L
   private val willTrim = new AtomicBoolean
+
+  private val open = ConcurrentHashMap.newKeySet[TaskSlot]
+
+  /** Those of all tasks in this JVM. */
+  private[task] def calls: Seq[RunningCall] = open.asScala.toSeq.flatMap(_.call)
 
   /** What tasks have freed goes back to the operating system, once for all that end in a minute. */
   private def trimMemoryLater(): Unit =

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.pyflow
 
-import org.apache.spark.{SparkConf, SparkContext}
+import org.apache.spark.{SparkConf, SparkContext, SparkEnv}
 import org.apache.spark.util.Utils
 
 /** Facts about the executors of an application that Spark keeps to its own packages. */
@@ -11,6 +11,9 @@ object Executors {
 
   /** Whether the driver's JVM is the only executor of an application. */
   def isLocal(conf: SparkConf): Boolean = Utils.isLocalMaster(conf)
+
+  /** Where this executor is. */
+  def host: String = SparkEnv.get.blockManager.blockManagerId.host
 
   /**
    * Whether an executor has registered and has not been removed since. The scheduler removes an
