@@ -223,9 +223,9 @@ def test_plans_and_fallback(spark):
         windowed = frame.withColumn("m", mean("x").over(Window.partitionBy("k")))
         assert "ThreadArrowAggregatePython [mean(" in executed_plan(grouped)
         assert "ThreadArrowWindowPython [mean(" in executed_plan(windowed)
-        with settings(spark, {"spark.sql.pyspark.udf.profiler": "perf"}):
+        with settings(spark, {"spark.sql.pyspark.udf.profiler": "memory"}):
             for each in (frame.groupBy("k").agg(mean("x")), windowed.select("m")):
                 plan = executed_plan(each)
                 assert "ProcessMode [mean(" in plan
-                assert "UDF profiler" in plan
+                assert "memory profiler" in plan
                 assert each.count() > 0

@@ -225,11 +225,11 @@ def test_failures_of_writing(spark, tmp_path, fail):
 
 
 def test_process_mode_has_its_reason(spark, tmp_path):
-    profiler = {MODE: "thread", "spark.sql.pyspark.udf.profiler": "perf"}
+    profiler = {MODE: "thread", "spark.sql.pyspark.udf.profiler": "memory"}
     with settings(spark, profiler):
         frame = spark.read.format("numbers").load()
         plan = executed_plan(frame)
-        assert re.search(r"ProcessMode \[numbers.*reason: the UDF profiler is on", plan)
+        assert re.search(r"ProcessMode \[numbers.*reason: the memory profiler is on", plan)
         assert frame.count() == 15
         write(spark, tmp_path / "file")
         assert (tmp_path / "file").read_text().startswith("20 rows")
@@ -399,12 +399,12 @@ def test_streams_to_a_source(spark, tmp_path, fail):
 
 
 def test_streams_have_the_reason_of_process_mode(spark, tmp_path):
-    profiler = {MODE: "thread", "spark.sql.pyspark.udf.profiler": "perf"}
+    profiler = {MODE: "thread", "spark.sql.pyspark.udf.profiler": "memory"}
     frame = spark.readStream.format("counting").load()
     options = {"path": str(tmp_path / "file"), "checkpointLocation": str(tmp_path / "checkpoint")}
     _, plan, error = run_stream(spark, frame, "counting", profiler, **options)
     assert error is None, error
-    reason = r"ProcessMode \[counting.*\], reason: the UDF profiler is on"
+    reason = r"ProcessMode \[counting.*\], reason: the memory profiler is on"
     assert len(re.findall(reason, plan)) == 2
     with pytest.raises(AnalysisException, match="counting cannot run in thread mode"):
         run_stream(spark, frame, "memory", {**profiler, FALLBACK: "false"})

@@ -440,8 +440,8 @@ def test_refusals_say_what_would_help(spark, make, condition):
     thread = thread_modes()[0]
     assert "set spark.pyflow.execution-mode=thread" in refusal(process_mode(), plain)
     assert "called with one row at a time" in refusal(thread, pandas)
-    profiled = {**thread, "spark.sql.pyspark.udf.profiler": "perf"}
-    assert "the UDF profiler is on" in refusal(profiled, plain)
+    profiled = {**thread, "spark.sql.pyspark.udf.profiler": "memory"}
+    assert "the memory profiler is on" in refusal(profiled, plain)
 
 
 LEFT = [(1, 10), (2, 20), (3, None), (4, 40)]

@@ -350,7 +350,10 @@ def test_what_stays_in_process_mode(spark, tmp_path):
 
 def test_functions_that_are_not_allowed_stay_in_process_mode(spark, stored):
     query, error = run(
-        spark, stream(spark, stored)(), print, {**THREAD, "spark.sql.pyspark.udf.profiler": "perf"}
+        spark,
+        stream(spark, stored)(),
+        print,
+        {**THREAD, "spark.sql.pyspark.udf.profiler": "memory"},
     )
     assert error is None
-    assert "the UDF profiler is on" in plan_of(query)
+    assert "the memory profiler is on" in plan_of(query)

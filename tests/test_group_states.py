@@ -225,14 +225,14 @@ def counted(key, frames, state):
 
 def test_functions_that_cannot_run_in_thread_mode(once):
     """They run in workers, the plan says why, and Spark tells the same of their state."""
-    profiled = {FALLBACK: "true", "spark.sql.pyspark.udf.profiler": "perf"}
+    profiled = {FALLBACK: "true", "spark.sql.pyspark.udf.profiler": "memory"}
     process, thread, left = (
         once(counted, {**IN_PARTS, **conf})
         for conf in ({MODE: "process"}, {MODE: "thread"}, {MODE: "thread", **profiled})
     )
     assert process[:2] == thread[:2] == left[:2]
     assert [in_process(plan) for *_, plan in (process, thread, left)] == [True, False, True]
-    assert "the UDF profiler is on" in left[2]
+    assert "the memory profiler is on" in left[2]
 
 
 def raises(key, frames, state):

@@ -286,9 +286,9 @@ def test_functions_that_take_more_than_a_row_are_refused(spark, tmp_path, kind):
 
 def test_refused_functions_fail_with_their_reason(spark, tmp_path):
     """They do not run in process mode instead."""
-    with settings(spark, {**THREAD, "spark.sql.pyspark.udf.profiler": "perf"}):
+    with settings(spark, {**THREAD, "spark.sql.pyspark.udf.profiler": "memory"}):
         failure = failure_of(AwaitedStream(spark).frame.select(upper("value")), tmp_path)
-    assert "the UDF profiler is on" in failure
+    assert "the memory profiler is on" in failure
     assert "cannot run in Spark's real-time mode" in failure
 
 
@@ -386,9 +386,9 @@ def test_what_functions_print_is_in_the_session_log(spark, tmp_path):
 
 def test_a_refused_sink_fails_with_its_reason(spark, tmp_path):
     """It does not run in process mode instead, where rows would wait for others."""
-    with settings(spark, {**THREAD, "spark.sql.pyspark.udf.profiler": "perf"}):
+    with settings(spark, {**THREAD, "spark.sql.pyspark.udf.profiler": "memory"}):
         failure = failure_of(AwaitedStream(spark).frame, tmp_path)
-    assert "foreach cannot run in Spark's real-time mode: the UDF profiler is on" in failure
+    assert "foreach cannot run in Spark's real-time mode: the memory profiler is on" in failure
     assert "workers hold rows back" in failure
 
 

@@ -188,13 +188,13 @@ def test_metrics(spark):
 
 def test_processors_that_cannot_run_in_thread_mode(spark):
     """They run in workers, and the plan says why."""
-    reason = {"spark.sql.pyspark.udf.profiler": "perf"}
+    reason = {"spark.sql.pyspark.udf.profiler": "memory"}
     seen = []
     for conf in ({MODE: "process"}, {MODE: "thread", FALLBACK: "true", **reason}):
         with settings(spark, {**STORE, **conf}):
             frame = everything(spark.sql(rows(0, 5)))
             seen.append(sorted(map(exact, frame.collect())))
-            assert ("the UDF profiler is on" in executed_plan(frame)) == (len(seen) == 2)
+            assert ("the memory profiler is on" in executed_plan(frame)) == (len(seen) == 2)
     assert seen[0] == seen[1]
 
 

@@ -469,11 +469,11 @@ def test_plans_and_fallback(spark, make_udtf):
     with settings(spark, {MODE: "thread"}):
         plan = executed_plan(lateral(spark, make_udtf(Words, "i int, word string"), "line"))
         assert re.search(r"Thread(Arrow)?EvalPythonUDTF \[f\(line", plan)
-        with settings(spark, {"spark.sql.pyspark.udf.profiler": "perf"}):
+        with settings(spark, {"spark.sql.pyspark.udf.profiler": "memory"}):
             frame = lateral(spark, make_udtf(Words, "i int, word string"), "line")
             plan = executed_plan(frame)
             assert "ProcessMode" in plan
-            assert "UDF profiler" in plan
+            assert "memory profiler" in plan
             assert frame.count() > 0
 
 

@@ -160,7 +160,7 @@ _TO_SPARK = (
     Setting(
         "python.profile.enabled",
         Effect.SESSION,
-        "`true` measures functions with Spark's profiler, in process mode",
+        "`true` measures the time of functions with Spark's profiler, which `spark.profile` shows",
         _boolean,
         spark=("spark.sql.pyspark.udf.profiler",),
         convert=lambda enabled: "perf" if enabled else None,

@@ -188,6 +188,10 @@ def _load_for(
 
             assert call_jvm is not None
             state = stateful.client(spec["eval_conf"], spec["binary_as_bytes"], call_jvm, row_codec)
+        if pyspark_worker.is_profiled(spec["runner_conf"]):
+            from pyflow.thread_mode import profiling
+
+            profiling.install()
         run = pyspark_worker.batch_function(
             spec["functions"], spec["eval_type"], spec["runner_conf"], spec["eval_conf"], state
         )

@@ -207,7 +207,15 @@ def enter(task: CurrentTask) -> None:
         before.tracing = sys.gettrace(), sys.getprofile()
         if before.tracing != task.tracing:
             sys.settrace(task.tracing[0])
-            sys.setprofile(task.tracing[1])
+            _set_profiler(task.tracing[1])
+
+
+def _set_profiler(profiler: Any) -> None:
+    """Have the thread profiled; before CPython 3.12 a profile of cProfile is not called."""
+    if hasattr(profiler, "enable"):
+        profiler.enable()
+    else:
+        sys.setprofile(profiler)
 
 
 def is_main_thread() -> bool:

@@ -132,8 +132,9 @@ def load(specification: bytes, call_jvm: CallJvm | None, row_codec: Any) -> tupl
     ----------
     specification : bytes
         JSON: ``eval_type``, ``input_schema`` (of the rows that will come), ``functions``
-        (``name``; ``commands`` in base64, innermost first; ``args`` as [input ordinal, keyword or
-        null]; ``table_function``, see :func:`~pyflow.thread_mode.table_function.load`;
+        (``name``; ``result_id``; ``commands`` in base64, innermost first; ``args`` as
+        [input ordinal, keyword or null]; ``table_function``, see
+        :func:`~pyflow.thread_mode.table_function.load`;
         ``stateful``, see :func:`~pyflow.thread_mode.stateful.load`),
         ``output`` (columns, either ``input``, its ordinal, with ``variable_length``, or
         ``function``),
@@ -178,6 +179,8 @@ def _load_for(
             may_fail_late=spec["tried_again"],
         )
     encoders = [_take_encoder(chain) for chain, _ in loaded]
+    if pyspark_worker.is_profiled(spec["runner_conf"]):
+        loaded = [_profiled(spec, *each) for each in zip(spec["functions"], loaded)]
     task.start()
     error_options = ErrorOptions.of(spec)
     program = Program(
@@ -243,6 +246,18 @@ def _take_encoder(chain: list[Callable[..., Any]]) -> Encoder | None:
     chain[-1] = row_function.evaluate
     encode: Encoder = row_function.encode
     return encode
+
+
+def _profiled(
+    spec: dict[str, Any], function: dict[str, Any], loaded: tuple[list[Any], DataType]
+) -> tuple[list[Any], DataType]:
+    """The same function, profiled; Spark profiles no table functions."""
+    from pyflow.thread_mode import profiling
+
+    chain, return_type = loaded
+    if function["table_function"]:
+        return loaded
+    return profiling.profiled(chain, spec["eval_type"], function["result_id"]), return_type
 
 
 def _arguments(function: dict[str, Any], schema: StructType) -> list[list[Any]]:

@@ -26,6 +26,8 @@ from pyspark.util import PythonEvalType, try_simplify_traceback
 from pyspark.worker_message import TaskContextInfo, UDFInfo, UDTFInfo
 
 if TYPE_CHECKING:
+    import cProfile
+
     import pyarrow as pa
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "batch_function",
     "data_type_of",
     "is_arrow_optimised",
+    "is_profiled",
     "is_read",
     "keep_by_task",
     "load_chain",
@@ -45,8 +48,11 @@ __all__ = [
     "log_formatter",
     "pickle_batch",
     "pickle_state",
+    "profiled",
+    "replace_profiler",
     "result_converter",
     "row_table_function",
+    "save_profile",
     "simplified_traceback",
     "state_classes",
     "stateful_processor",
@@ -110,6 +116,11 @@ def load_command(command: str) -> tuple[Any, ...]:
 def data_type_of(json: str) -> DataType:
     """The data type that the JVM describes."""
     return _parse_datatype_json_string(json)
+
+
+def is_profiled(runner_conf: dict[str, str]) -> bool:
+    """Whether the session profiles functions."""
+    return runner_conf.get("spark.sql.pyspark.udf.profiler") == "perf"
 
 
 def is_arrow_optimised(eval_type: int) -> bool:
@@ -322,6 +333,49 @@ def accumulator_updates(of_task: dict[int, accumulators.Accumulator[Any]]) -> li
         _serializer.dumps((accumulator_id, accumulator._value))
         for accumulator_id, accumulator in of_task.items()
     ]
+
+
+# What profiles functions
+
+
+def replace_profiler(profiler: type) -> None:
+    """Have worker code use another class in place of ``WorkerPerfProfiler``."""
+    from pyspark.sql import profiler as of_pyspark
+
+    module: Any = of_pyspark
+    module.WorkerPerfProfiler = profiler
+
+
+def profiled(function: Callable[..., Any], eval_type: int, result_id: int) -> Callable[..., Any]:
+    """A function whose calls are profiled."""
+    from pyspark import worker
+
+    wrapped: Callable[..., Any] = worker.wrap_perf_profiler(function, eval_type, result_id)
+    return wrapped
+
+
+def save_profile(
+    profile: cProfile.Profile, accumulator: Any, accumulator_v2: Any, result_key: int | str
+) -> None:
+    """Add a profile to what a task sends to the driver.
+
+    Parameters
+    ----------
+    profile : cProfile.Profile
+    accumulator, accumulator_v2 : pyspark.Accumulator
+        Two of them, since clients of Connect before 4.2 read the first.
+    result_key : int or str
+    """
+    import pstats
+
+    def stats() -> pstats.Stats:
+        made: Any = pstats.Stats(profile)
+        made.stream = None  # cannot be pickled
+        stripped: pstats.Stats = made.strip_dirs()
+        return stripped
+
+    accumulator.add({result_key: (stats(), None)})
+    accumulator_v2.add({result_key: {"perf": stats()}})
 
 
 def simplified_traceback(trace: TracebackType) -> TracebackType | None:

@@ -17,6 +17,7 @@ case class Argument(column: Int, keyword: Option[String], isTable: Boolean = fal
 /**
  * One call per row; of a chain `g(f(x))` the functions are listed innermost first.
  *
+ * @param resultId by which the profiler knows the functions
  * @param table set for a table function: the only function then, whose arguments leave out the
  *     first column, which tells whether the rows have come to an end
  * @param stateful set for a processor that keeps state: the only function then
@@ -25,6 +26,7 @@ case class PythonCall(
     name: String,
     chain: Seq[PickledFunction],
     arguments: Seq[Argument],
+    resultId: Long,
     table: Option[TableFunction] = None,
     stateful: Option[StatefulFunction] = None)
 
@@ -65,6 +67,7 @@ case class ProgramSpec private[spec] (
       "name" -> JString(call.name),
       "commands" -> commandsJson(call.chain),
       "args" -> JArray(arguments.toList),
+      "result_id" -> JInt(call.resultId),
       "table_function" -> call.table.fold[JValue](JNull)(_.toJson),
       "stateful" -> call.stateful.fold[JValue](JNull)(_.toJson))
   }
@@ -85,7 +88,8 @@ object ProgramSpec {
       evalType: Int,
       settings: WorkerSettings): ProgramSpec = {
     val calls = udfs.zip(arguments.ofFunctions).map { case (udf, bound) =>
-      PythonCall(PythonFunctions.nameOf(udf), PythonFunctions.unchain(udf)._1, bound)
+      val chain = PythonFunctions.unchain(udf)._1
+      PythonCall(PythonFunctions.nameOf(udf), chain, bound, udf.resultId.id)
     }
     new ProgramSpec(evalType, arguments.schema, calls, udfs.indices.map(CallResult), settings)
   }
@@ -101,7 +105,8 @@ object ProgramSpec {
       schema: StructType,
       settings: WorkerSettings): ProgramSpec = {
     val function = new PickledFunction(udtf.func)
-    val call = PythonCall(udtf.name, Seq(function), arguments, Some(TableFunction(udtf)))
+    val id = udtf.resultId.id
+    val call = PythonCall(udtf.name, Seq(function), arguments, id, Some(TableFunction(udtf)))
     val input = StructType(StructField("_end", BooleanType, nullable = false) +: schema.fields)
     new ProgramSpec(udtf.evalType, input, Seq(call), Seq(CallResult(0)), settings)
   }
@@ -111,7 +116,8 @@ object ProgramSpec {
     val schema = StatefulFunction.input(stateful.keySchema)
     val arguments = schema.indices.map(Argument(_, None))
     val function = new PickledFunction(udf.func)
-    val call = PythonCall(udf.name, Seq(function), arguments, stateful = Some(stateful))
+    val id = udf.resultId.id
+    val call = PythonCall(udf.name, Seq(function), arguments, id, stateful = Some(stateful))
     // Results go through Arrow in process mode.
     val evalType = PythonFunctions.ArrowEvalType
     new ProgramSpec(evalType, schema, Seq(call), Seq(CallResult(0)), settings)

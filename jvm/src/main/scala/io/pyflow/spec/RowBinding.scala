@@ -60,7 +60,7 @@ object RowBinding {
         case NamedArgumentExpression(keyword, value) => Argument(ordinal(value), Some(keyword))
         case value => Argument(ordinal(value), None)
       }
-      PythonCall(PythonFunctions.nameOf(udf), chain, bound)
+      PythonCall(PythonFunctions.nameOf(udf), chain, bound, udf.resultId.id)
     }
     val output = columns.map { column =>
       resultIds.indexOf(column.exprId) match {

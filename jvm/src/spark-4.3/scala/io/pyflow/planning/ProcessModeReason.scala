@@ -48,8 +48,9 @@ object ProcessModeReason {
   private def ofSession(evalType: Int, conf: SQLConf, sparkConf: SparkConf): Option[String] = {
     val arrow = evalType == PythonFunctions.ArrowEvalType
     def is(key: String): Boolean = sparkConf.getBoolean(key, defaultValue = false)
-    if (conf.pythonUDFProfiler.isDefined) {
-      Some(s"the UDF profiler is on (${SQLConf.PYTHON_UDF_PROFILER.key})")
+    if (conf.pythonUDFProfiler.contains("memory")) {
+      // What it measures is the memory of a process.
+      Some(s"the memory profiler is on (${SQLConf.PYTHON_UDF_PROFILER.key})")
     } else if (is("spark.python.profile") || is("spark.python.profile.memory")) {
       Some("the Python profiler is on (spark.python.profile)")
     } else if (arrow && conf.getConf(SQLConf.PYTHON_UDF_LEGACY_PANDAS_CONVERSION_ENABLED)) {

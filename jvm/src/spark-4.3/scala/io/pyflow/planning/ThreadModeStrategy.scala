@@ -10,6 +10,7 @@ import org.apache.spark.sql.connector.write.BatchWrite
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.python._
 import org.apache.spark.sql.execution.python.WindowedInput
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.pyflow.PythonFunctions
 
 import io.pyflow.config.{EmbeddedPython, IdleTimeout, InterpreterChoice, PyFlowConf, ThreadModeSettings, WorkerSettings}
@@ -224,11 +225,8 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
       PyFlowConf.isAuto(conf),
       PyFlowConf.mayFallBack(conf),
       WorkerSettings(
-        if (PythonFunctions.travelsPickled(evalType)) {
-          Map.empty
-        } else {
-          ArrowPythonRunner.getPythonRunnerConfMap(conf)
-        },
+        runnerConf(evalType) ++
+          conf.pythonUDFProfiler.map(SQLConf.PYTHON_UDF_PROFILER.key -> _),
         conf.arrowMaxRecordsPerBatch,
         conf.pysparkBinaryAsBytes,
         conf.pysparkHideTraceback,
@@ -237,6 +235,10 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
         PythonFunctions.jobArtifactUUID,
         PythonFunctions.loggingSession(conf)))
   }
+
+  private def runnerConf(evalType: Int): Map[String, String] =
+    if (PythonFunctions.travelsPickled(evalType)) Map.empty
+    else ArrowPythonRunner.getPythonRunnerConfMap(conf)
 
   /** One of two physical plans, by whether the functions can run in thread mode. */
   private[planning] def planned(udfs: Seq[PythonFuncExpression], evalType: Int)(
