@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyflow
+from pyflow.session import loopback
 from pyflow.session.operation import serve
 
 if TYPE_CHECKING:
@@ -355,6 +356,10 @@ def _starting(
         if not _is_client(present):
             _put_into(builder)
             _choose_python(builder, present)
+            if loopback.is_wanted(present):
+                master = present.get("spark.master", "local[*]")
+                for key, value in loopback.settings(master).items():
+                    builder.config(key, value)
         session = start()
         serve(session)
         return session

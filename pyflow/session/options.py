@@ -270,6 +270,13 @@ _TYPED = (
         "true",
     ),
     Setting(
+        "python.debug.loopback",
+        Effect.READ,
+        "whether functions run in the program's own Python process, with a local master",
+        _boolean,
+        "false",
+    ),
+    Setting(
         "pipeline.global-job-parameters",
         Effect.READ,
         "parameters that functions read from their context, as `name:value,name:value`",

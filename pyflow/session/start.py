@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from pyflow.session import loopback
 from pyflow.session.builder import configure, present_settings, with_items
 from pyflow.session.operation import serve
-from pyflow.session.options import start_jars, start_settings
+from pyflow.session.options import start_jars, start_settings, value_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,6 +48,8 @@ def active_session(configuration: Configuration) -> SparkSession:
     if jars:
         # The driver finds classes of sources and drivers in jars that it is started with.
         builder = builder.config("spark.jars", with_items(present.get("spark.jars", ""), *jars))
+    if value_of(configuration, loopback.KEY):
+        builder = builder.config(loopback.SPARK_KEY, "true")
     builder = configure(builder)
     chosen = {key: value for key, value in _DEFAULTS.items() if key not in present}
     return builder.config(map={**chosen, **start_settings(configuration)}).getOrCreate()

@@ -25,6 +25,7 @@ READ = {
     "python.files": ("a.py,b.zip", Effect.FILES),
     "python.archives": ("a.zip#a", Effect.FILES),
     "python.metric.enabled": ("false", Effect.READ),
+    "python.debug.loopback": ("true", Effect.READ),  # ours
     "pipeline.jars": ("file:///a.jar;file:///b.jar", Effect.FILES),
     "pipeline.classpaths": ("file:///a.jar", Effect.FILES),
 }
