@@ -86,6 +86,18 @@ def in_method(wait):
     del kept
 
 
+class Made:
+    def __init__(self, wait):
+        if wait is not None:
+            wait()
+
+
+def in_constructor(wait):
+    """CPython calls it without C code between, once it has seen it often."""
+    for each in [*[None] * 1000, wait]:
+        Made(each)
+
+
 def on_many_lines(wait):
     try:
         raise ValueError(
@@ -111,7 +123,15 @@ def behind_long_code():
 
 FUNCTIONS = {
     each.__name__: each
-    for each in (plain, recursive, in_generator, called_by_c, in_method, on_many_lines)
+    for each in (
+        plain,
+        recursive,
+        in_generator,
+        called_by_c,
+        in_method,
+        in_constructor,
+        on_many_lines,
+    )
 }
 FUNCTIONS["long"] = behind_long_code()
 

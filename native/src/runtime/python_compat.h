@@ -229,6 +229,9 @@ struct RawFrame {
   void* frame_object;
   RawFrame* previous;
   uintptr_t instruction;
+  int stack_top;
+  bool is_entry;
+  char owner;
 };
 #else
 struct RawFrame {
@@ -315,6 +318,19 @@ int64_t instruction_of(const RawFrame& frame, [[maybe_unused]] const PyCodeObjec
   return static_cast<int64_t>(frame.instruction - first) / kInstructionBytes;
 #else
   return frame.instruction;
+#endif
+}
+
+// Whether a frame at an instruction is one that tracebacks leave out: it has not begun, or is
+// CPython's own around a constructor.
+inline bool is_incomplete([[maybe_unused]] const RawFrame& frame,
+                          [[maybe_unused]] const PyCodeObject& code,
+                          [[maybe_unused]] int64_t instruction) {
+#if PY_VERSION_HEX >= 0x030B0000
+  constexpr char kOfGenerator = 1;  // FRAME_OWNED_BY_GENERATOR
+  return frame.owner != kOfGenerator && instruction < code._co_firsttraceable;
+#else
+  return false;
 #endif
 }
 

@@ -102,16 +102,15 @@ std::optional<std::string> read_bytes(const PyObject* address) {
   return bytes;
 }
 
-std::optional<Frame> described(const RawFrame& raw, const PyCodeObject& code, uintptr_t address) {
+std::optional<Frame> described(const PyCodeObject& code, int64_t instruction) {
   const auto function = read_str(full_name(code));
   const auto file = read_str(code.co_filename);
   const auto table = read_bytes(code.co_linetable);
   if (!function || !file || !table) return std::nullopt;
-  const int64_t instruction = instruction_of(raw, code, address, read_memory);
   return Frame{*function, *file, line_of(*table, code.co_firstlineno, instruction)};
 }
 
-// Adds a frame, unless it is a C function's; false where it makes no sense.
+// Adds a frame, unless tracebacks leave it out; false where it makes no sense.
 bool add_frame(const RawFrame& raw, std::vector<Frame>& frames) {
   const uintptr_t address = raw.code & ~kReferenceTags;
   PyObject object;
@@ -119,7 +118,9 @@ bool add_frame(const RawFrame& raw, std::vector<Frame>& frames) {
   if (is_of_c_function(raw) || address == reinterpret_cast<uintptr_t>(Py_None)) return true;
   PyCodeObject code;
   if (!is_of(object, PyCode_Type) || !read_at(address, code)) return false;
-  std::optional<Frame> frame = described(raw, code, address);
+  const int64_t instruction = instruction_of(raw, code, address, read_memory);
+  if (is_incomplete(raw, code, instruction)) return true;
+  std::optional<Frame> frame = described(code, instruction);
   if (frame) frames.push_back(std::move(*frame));
   return frame.has_value();
 }
