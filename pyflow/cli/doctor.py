@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import importlib
 import importlib.metadata
 import json
 import os
@@ -34,6 +35,7 @@ SAFE_STACK_BYTES = 8 << 20
 ISOLATED_SINCE = (3, 13)
 OFFICIAL_SINCE = (3, 14)  # PEP 779
 ARROW_STACK = ("numpy", "pandas", "pyarrow")
+TABLE_MODULES = (*ARROW_STACK, "ruamel.yaml", "sqlglot")  # beside protobuf, of check_state
 FREE_THREADED = "a free-threaded Python, 3.14t (in a clone: make python VERSION=3.14t)"
 
 INSTALL_JDK = "install a JDK 17 (Debian: apt-get install openjdk-17-jdk-headless) or set JAVA_HOME"
@@ -68,8 +70,8 @@ def add_to(commands: _SubParsersAction[Parser]) -> None:
         "doctor",
         help="check this environment",
         description="Checks JDK, Spark, Python, its shared library, stack size, plugin jar, "
-        "interpreter modes, state and the start of Python in a JVM as an application started here "
-        "would meet them.",
+        "interpreter modes, state, packages of the Table API and the start of Python in a JVM as "
+        "an application started here would meet them.",
     )
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     parser.set_defaults(run=run)
@@ -102,6 +104,7 @@ def examine() -> Iterator[Finding]:
         check_interpreters(python),
         check_parallel(python),
         check_state(),
+        check_tables(),
     ]
     yield from findings
     if _has_fault(findings):
@@ -328,11 +331,30 @@ def check_state() -> Finding:
         return Finding(
             check,
             f"no transformWithState, no unbounded tables: {error}",
-            session.INSTALL_STATE,
+            session.INSTALL_TABLE,
             concerns_all=False,
         )
     version = importlib.metadata.version("protobuf")
     return Finding(check, f"protobuf {version} for transformWithState")
+
+
+def check_tables() -> Finding:
+    """The Table API needs packages that PyFlow's other parts do without."""
+    check = "tables"
+    missing = [error for name in TABLE_MODULES if (error := _import_error(name)) is not None]
+    if missing:
+        return Finding(
+            check, f"no Table API: {'; '.join(missing)}", session.INSTALL_TABLE, concerns_all=False
+        )
+    return Finding(check, f"{', '.join(TABLE_MODULES)} for the Table API")
+
+
+def _import_error(name: str) -> str | None:
+    try:
+        importlib.import_module(name)
+    except Exception as error:  # an installation that is broken raises anything
+        return str(error) or repr(error)
+    return None
 
 
 def check_start(java: Java, python: dict[str, Any], defaults: dict[str, str]) -> Finding:

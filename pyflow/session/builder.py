@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PLUGIN = "io.pyflow.PyFlowPlugin"
-INSTALL_STATE = "pip install 'pyflow[table]'"
+INSTALL_TABLE = "pip install 'pyflow[table]'"
 ALLOWED = "spark.pyflow.thread-mode.allowed"
 
 # Python's recursion limit is counted in calls, not bytes: on the JVM's default of 1 MiB a deep

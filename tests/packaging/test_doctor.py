@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
+import re
 import shutil
 import sys
 import zipfile
@@ -24,6 +26,7 @@ CHECKS = [
     "interpreters",
     "parallel",
     "state",
+    "tables",
     "start",
 ]
 
@@ -125,6 +128,31 @@ def test_environment_without_protobuf(doctor, package):
     assert findings["state"]["found"].endswith("No module named 'google.protobuf'")
     assert findings["state"]["advice"] == "pip install 'pyflow[table]'"
     assert findings["start"]["status"] == "OK"
+    assert faults(findings) == []
+
+
+def test_environment_without_the_packages_of_the_table_api(doctor, package):
+    """Each package that the extra `table` installs is checked, those of `pyspark[sql]` too."""
+    modules = {
+        re.match(r"[\w.-]+", requirement)[0].replace("ruamel-yaml", "ruamel.yaml")
+        for distribution, extra in (("pyflow", "table"), ("pyspark", "sql"))
+        for requirement in importlib.metadata.requires(distribution)
+        if re.search(f"""extra == ['"]{extra}['"]""", requirement)
+    } - {"pyspark"}
+    assert modules > {"pandas", "protobuf", "ruamel.yaml", "sqlglot"}
+    for module in modules - {"protobuf", "ruamel.yaml"}:
+        (package / f"{module}.py").write_text(f"raise ImportError('no {module}')\n")
+    (package / "ruamel").mkdir()
+    (package / "ruamel" / "__init__.py").write_text("raise ImportError('no ruamel.yaml')\n")
+    (package / "google").mkdir()
+    (package / "google" / "__init__.py").write_text("raise ImportError('no protobuf')\n")
+
+    findings = doctor(package)
+
+    said = f"{findings['state']['found']}; {findings['tables']['found']}"
+    assert set(re.findall(r"no ([a-z.]+)(?=;|$)", said)) == modules
+    assert findings["tables"]["status"] == findings["state"]["status"] == "WARNING"
+    assert findings["tables"]["advice"] == "pip install 'pyflow[table]'"
     assert faults(findings) == []
 
 

@@ -48,7 +48,7 @@ from pyflow.datastream.runtime.stage import (
     StageSpec,
     TargetSpec,
 )
-from pyflow.session.builder import INSTALL_STATE, import_state_messages
+from pyflow.session.builder import INSTALL_TABLE, import_state_messages
 from pyflow.streaming.runtime.timers import TimerReports
 from pyflow.thread_mode import imports
 from pyflow.util.exceptions import TableException
@@ -501,7 +501,7 @@ class _Lowering:
         try:
             import_state_messages()
         except ImportError as error:
-            raise TableException(f"operators with state: {error}; {INSTALL_STATE}") from error
+            raise TableException(f"operators with state: {error}; {INSTALL_TABLE}") from error
         schema = spark.StructType(self._fields())
         param: Any = TimerReports()
         reports = self._session.sparkContext.accumulator([], param)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from pyflow.session.builder import INSTALL_STATE, import_state_messages
+from pyflow.session.builder import INSTALL_TABLE, import_state_messages
 from pyflow.session.package import provide
 from pyflow.streaming.plan.clocks import CLOSING, clocks_of
 from pyflow.streaming.plan.state_store import keep_state_in_rocksdb
@@ -167,7 +167,7 @@ def applied(
     try:
         import_state_messages()
     except ImportError as error:
-        raise TableException(f"operators with state: {error}; {INSTALL_STATE}") from error
+        raise TableException(f"operators with state: {error}; {INSTALL_TABLE}") from error
     provide(context.session)
     keep_state_in_rocksdb(context.session)
     if time_mode == "ProcessingTime" and emitted[0].name.startswith(CLOSING):
