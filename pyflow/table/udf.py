@@ -226,6 +226,7 @@ class UserDefinedScalarFunctionWrapper(UserDefinedFunctionWrapper):
         arguments: Sequence[Column],
         types: Sequence[DataType],
         context: FunctionSettings,
+        names: Sequence[str | None],
         constants: Collection[int] = (),
     ) -> Column:
         """Return the call of the function as a column.
@@ -236,12 +237,16 @@ class UserDefinedScalarFunctionWrapper(UserDefinedFunctionWrapper):
         types : sequence of DataType
             Of the arguments.
         context : FunctionSettings
+        names : sequence of str or None
+            Of the columns that arguments are.
         constants : collection of int
             The places of arguments that depend on no row.
         """
         from pyflow.table.functions import python as python_functions
 
-        return python_functions.scalar(self, self.result_type, arguments, types, context, constants)
+        return python_functions.scalar(
+            self, self.result_type, arguments, types, context, names, constants
+        )
 
 
 class UserDefinedAsyncScalarFunctionWrapper(UserDefinedScalarFunctionWrapper):
@@ -254,6 +259,7 @@ class UserDefinedAsyncScalarFunctionWrapper(UserDefinedScalarFunctionWrapper):
         arguments: Sequence[Column],
         types: Sequence[DataType],
         context: FunctionSettings,
+        names: Sequence[str | None],
         constants: Collection[int] = (),
     ) -> Column:
         """Return the call of the function as a column."""
@@ -394,6 +400,7 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
         arguments: Sequence[Column],
         types: Sequence[DataType],
         context: FunctionSettings,
+        names: Sequence[str | None],
         distinct: bool = False,
         window: WindowSpec | None = None,
     ) -> Column:
@@ -405,6 +412,8 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
         types : sequence of DataType
             Of the arguments.
         context : FunctionSettings
+        names : sequence of str or None
+            Of the columns that arguments are.
         distinct : bool
             Whether rows with the same arguments count once.
         window : WindowSpec, optional
@@ -413,7 +422,7 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
         from pyflow.table.functions import python as python_functions
 
         return python_functions.aggregate(
-            self, self.result_type, arguments, types, context, distinct, window
+            self, self.result_type, arguments, types, context, names, distinct, window
         )
 
     def emit(

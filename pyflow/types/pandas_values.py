@@ -10,7 +10,8 @@ times and timestamps, what is finer than their type is left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pyflow.common.types import Row
@@ -24,18 +25,19 @@ if TYPE_CHECKING:
 
 __all__ = ["array_of", "array_of_values", "in_zone", "series_of", "with_times"]
 
-#: Units of timestamps by their precision; there are no finer ones in Spark.
-_UNITS = ("s", "ms", "ms", "ms")
-_FINEST = "us"
+#: Units of timestamps by their precision, as in PyFlink.
+_UNITS = ("s", "ms", "ms", "ms", "us", "us", "us", "ns", "ns", "ns")
+#: The last precision without what is below a millisecond.
+_MILLISECONDS = 3
 
 
 # What functions get
 
 
-def series_of(array: pa.Array, shape: Shape) -> pd.Series | pd.DataFrame:
+def series_of(array: pa.Array, shape: Shape, name: str | None = None) -> pd.Series | pd.DataFrame:
     """The values of an array as functions see them, of rows the fields as columns."""
     if shape[0] != "ROW":
-        return _series(array, shape)
+        return _series(array, shape).rename(name)
     import pandas as pd
 
     _, names, shapes = shape
@@ -44,9 +46,17 @@ def series_of(array: pa.Array, shape: Shape) -> pd.Series | pd.DataFrame:
 
 
 def _series(array: pa.Array, shape: Shape) -> pd.Series:
+    import pyarrow as pa
+
+    whole_seconds = _with_whole_seconds(array.type, shape)
+    if array.type != whole_seconds:
+        array = array.cast(whole_seconds, safe=False)
     wanted = _with_units(array.type, shape)
-    converted = array if array.type == wanted else array.cast(wanted)
-    return in_zone(converted.to_pandas(date_as_object=True), shape)
+    if array.type != wanted:
+        # Years that nanoseconds do not reach stay microseconds.
+        with suppress(pa.ArrowInvalid):
+            array = array.cast(wanted)
+    return in_zone(array.to_pandas(date_as_object=True), shape)
 
 
 def in_zone(series: pd.Series, shape: Shape) -> pd.Series:
@@ -66,19 +76,36 @@ def _with_units(stored: pa.DataType, shape: Shape) -> pa.DataType:
 
     kind, *about = shape
     if kind in ("TIMESTAMP", "LTZ"):
-        return pa.timestamp(dict(enumerate(_UNITS)).get(about[0], _FINEST), stored.tz)
+        return pa.timestamp(_UNITS[about[0]], stored.tz)
+    return _with_inner(_with_units, stored, shape)
+
+
+def _with_whole_seconds(stored: pa.DataType, shape: Shape) -> pa.DataType:
+    """The Arrow type of values with times of TIME(0) in seconds."""
+    import pyarrow as pa
+
+    if shape == ("TIME", 0):
+        return pa.time32("s")
+    return _with_inner(_with_whole_seconds, stored, shape)
+
+
+def _with_inner(
+    change: Callable[[pa.DataType, Shape], pa.DataType], stored: pa.DataType, shape: Shape
+) -> pa.DataType:
+    """A type with the types inside of it changed."""
+    import pyarrow as pa
+
+    kind, *about = shape
     if kind == "ARRAY":
-        return pa.list_(stored.value_field.with_type(_with_units(stored.value_type, about[0])))
+        return pa.list_(stored.value_field.with_type(change(stored.value_type, about[0])))
     if kind == "MAP":
-        key, value = map(_with_units, (stored.key_type, stored.item_type), about)
+        key, value = map(change, (stored.key_type, stored.item_type), about)
         return pa.map_(stored.key_field.with_type(key), stored.item_field.with_type(value))
     if kind == "ROW":
-        return pa.struct(
-            [
-                field.with_type(_with_units(field.type, each))
-                for field, each in zip(stored, about[1])
-            ]
-        )
+        fields = [
+            field.with_type(change(field.type, each)) for field, each in zip(stored, about[1])
+        ]
+        return pa.struct(fields)
     return stored
 
 
@@ -219,8 +246,9 @@ def _cut(array: pa.Array, kind: str, about: list[Any]) -> pa.Array:
     import pyarrow.compute as pc
 
     if kind == "TIME":
-        return array.cast(pa.time32("ms"), safe=False).cast(array.type)
-    if kind in ("TIMESTAMP", "LTZ") and about[0] < len(_UNITS):
+        unit = "s" if about[0] == 0 else "ms"
+        return array.cast(pa.time32(unit), safe=False).cast(array.type)
+    if kind in ("TIMESTAMP", "LTZ") and about[0] <= _MILLISECONDS:
         return pc.floor_temporal(array, unit="millisecond")
     return array
 
@@ -264,7 +292,8 @@ def with_times(value: Any, shape: Shape, subject: str) -> Any:
         return None if value is pd.NaT else value
     if _is_of_time(shape):
         is_stamp = type(value).__name__ == "datetime64"
-        return encoder(shape, subject)(pd.Timestamp(value) if is_stamp else value)
+        encoded = encoder(shape, subject)(pd.Timestamp(value) if is_stamp else value)
+        return encoded.replace(microsecond=0) if shape == ("TIME", 0) else encoded
     if kind == "ROW":
         names, shapes = about
         fields = [value[name] for name in names] if isinstance(value, Mapping) else value

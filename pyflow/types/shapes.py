@@ -49,7 +49,6 @@ _ATOMIC: dict[type[DataType], str] = {
     BinaryType: "BYTES",
     VarBinaryType: "BYTES",
     DateType: "DATE",
-    TimeType: "TIME",
     DayTimeIntervalType: "INTERVAL",
     NullType: "ANY",
 }
@@ -81,6 +80,8 @@ def shape_of(data_type: DataType, time_zone: str) -> Shape:
         return "MAP", shape_of(data_type.element_type, time_zone), ("INT",)
     if isinstance(data_type, DecimalType):
         return "DECIMAL", data_type.precision, data_type.scale
+    if isinstance(data_type, TimeType):
+        return "TIME", data_type.precision
     if isinstance(data_type, TimestampType):
         return "TIMESTAMP", data_type.precision
     if isinstance(data_type, LocalZonedTimestampType):

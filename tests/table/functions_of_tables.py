@@ -15,14 +15,16 @@ def types_of(frame, columns):
 def call(function, frame, *columns, **options):
     """A call of a scalar function over columns."""
     context = FunctionSettings(frame.sparkSession, **options)
-    return function.column([F.col(each) for each in columns], types_of(frame, columns), context)
+    return function.column(
+        [F.col(each) for each in columns], types_of(frame, columns), context, list(columns)
+    )
 
 
 def aggregated(function, frame, *columns, **how):
     """A call of an aggregate function over columns."""
     context = FunctionSettings(frame.sparkSession)
     arguments = [F.col(each) for each in columns]
-    return function.aggregate(arguments, types_of(frame, columns), context, **how)
+    return function.aggregate(arguments, types_of(frame, columns), context, list(columns), **how)
 
 
 def lateral(function, frame, *columns, names, outer=False, **options):

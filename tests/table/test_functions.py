@@ -112,7 +112,10 @@ def test_arguments_are_those_of_pyflink(both_modes, exchange):
         frame = spark.createDataFrame([values], schema)
         context = FunctionSettings(spark)
         return frame.select(
-            *(look.column([F.col(f"c{i}")], [each], context) for i, each in enumerate(types))
+            *(
+                look.column([F.col(f"c{i}")], [each], context, [None])
+                for i, each in enumerate(types)
+            )
         )
 
     [row] = both_modes(program, exchange)
@@ -219,7 +222,10 @@ def test_series_are_those_of_pyflink(arrow_lane):
         frame = spark.createDataFrame([values], schema)
         context = FunctionSettings(spark)
         return frame.select(
-            *(seen.column([F.col(f"c{i}")], [each], context) for i, each in enumerate(types))
+            *(
+                seen.column([F.col(f"c{i}")], [each], context, [None])
+                for i, each in enumerate(types)
+            )
         )
 
     [row] = arrow_lane(program, TIMES)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
+
 import pytest
 import recordings
 from pyspark import cloudpickle
 
 import pyflow.table as library
 from pyflow.table import DataTypes, Row
-from pyflow.table.expressions import col, lit
+from pyflow.table.expressions import UNBOUNDED_ROW, col, lit
 from pyflow.table.udf import (
     AggregateFunction,
     TableAggregateFunction,
@@ -18,6 +20,7 @@ from pyflow.table.udf import (
     udtaf,
     udtf,
 )
+from pyflow.table.window import Over, Tumble
 from reference import function_values, python_values
 from reference.function_values import shown, shown_series
 from reference.python_values import ASKED, NESTED, differences, names_of, seen_by_functions
@@ -138,14 +141,7 @@ def test_values_cross_functions(environment, execution_mode, kind, name):
 
 
 def as_in_pyflink(data_type, _, text):
-    """What a function sees of a series there.
-
-    It has seconds of a TIME(0), nanoseconds of a TIMESTAMP(9), and no zone of times in maps.
-    """
-    if "TIME(0)" in data_type:
-        return text.replace(":56.789000", ":56")
-    if "TIMESTAMP(9)" in data_type:
-        return text.replace("[us]", "[ns]").replace("T03:04:05.678901]", "T03:04:05.678901000]")
+    """What a function sees of a series there: times in maps have no zone."""
     return text.replace("+00:00", "") if data_type.startswith("DataTypes.MAP") else text
 
 
@@ -184,8 +180,73 @@ def test_series_cross_functions(environment, execution_mode, kind, name):
     cases = seen_by_functions(name)
     texts = [as_in_pyflink(*case, text) for case, text in zip(cases, texts)]
     assert differences(cases, texts, RECORDED[f"series arguments {name}"]) == {}
+    # Series have the times of a TIME(0) in seconds, elements in milliseconds.
+    values = [
+        text.replace(":56.789000", ":56") if "TIME(0)" in data_type else text
+        for (data_type, _), text in zip(cases, RECORDED[f"elements {name}"])
+    ]
     if returned:
-        assert differences(cases, returned, RECORDED[f"elements {name}"]) == {}
+        assert differences(cases, returned, values) == {}
+
+
+def names_of_series(*series):
+    return ", ".join(repr(each.name) for each in series)
+
+
+@pytest.mark.parametrize("kind", ["scalar", "aggregate", "over", "window"])
+def test_series_of_columns_have_their_names(environment, kind):
+    """Those of other expressions have names of Flink's planner in PyFlink."""
+    t_env = environment("batch")
+    types = [DataTypes.INT(), DataTypes.STRING(), DataTypes.TIMESTAMP(3)]
+    table = table_of(t_env, types, [1, "a", datetime.datetime(2024, 5, 1)])
+    arguments = [col("c0"), col("c1"), col("c0") + 1]
+    pandas = {"result_type": "STRING", "func_type": "pandas"}
+    if kind == "scalar":
+        named = udf(lambda *s: s[0].map(lambda _: names_of_series(*s)), **pandas)
+        found = table.select(named(*arguments))
+    else:
+        named = udaf(names_of_series, **pandas)
+        if kind == "aggregate":
+            found = table.group_by(col("c1")).select(named(*arguments))
+        elif kind == "over":
+            rows = Over.partition_by(col("c1")).order_by(col("c2")).preceding(UNBOUNDED_ROW)
+            found = table.over_window(rows.alias("w")).select(named(*arguments).over(col("w")))
+        else:
+            hours = Tumble.over(lit(1).hours).on(col("c2")).alias("w")
+            found = table.window(hours).group_by(col("w")).select(named(*arguments))
+    assert the_row(found) == ["'c0', 'c1', None"]
+
+
+@pytest.mark.parametrize("kind", ["scalar", "aggregate"])
+def test_nanoseconds_where_they_reach(environment, kind):
+    t_env = environment("batch")
+    found = []
+    for year in (2024, 1):
+        table = table_of(t_env, [DataTypes.TIMESTAMP(9)], [datetime.datetime(year, 5, 1)])
+        if kind == "scalar":
+            seen = udf(look, result_type="STRING", func_type="pandas")
+        else:
+            table = table.group_by(lit(1))
+            seen = udaf(shown_series, result_type="STRING", func_type="pandas")
+        found += the_row(table.select(seen(col("c0"))))
+    assert found == [
+        "Series datetime64[ns] [time 2024-05-01 00:00:00]",
+        "Series datetime64[us] [time 0001-05-01 00:00:00]",
+    ]
+
+
+@pytest.mark.parametrize("name", ["alone", "array", "row"])
+def test_series_for_times_of_seconds(batch, name):
+    times = {"alone": "TIME(0)", "array": "ARRAY<TIME(0)>", "row": "ROW<b TIME(0)>"}[name]
+    late = datetime.time(12, 34, 56, 789000)
+    value = {"alone": late, "array": [late], "row": {"b": late}}[name]
+    function = udf(
+        lambda s: type(s)([value] * len(s), dtype=object), result_type=times, func_type="pandas"
+    )
+    table = batch.from_elements([(1,)], ["a"]).select(function(col("a")))
+
+    assert ".789" not in shown(the_row(table))
+    assert "12:34:56" in shown(the_row(table))
 
 
 @pytest.mark.parametrize("kind", ["scalar", "table", "aggregate"])

@@ -81,6 +81,7 @@ def scalar(
     arguments: Sequence[Column],
     types: Sequence[DataType],
     settings: FunctionSettings,
+    names: Sequence[str | None],
     constants: Collection[int] = (),
 ) -> Column:
     """A call of a scalar function.
@@ -93,11 +94,13 @@ def scalar(
     types : sequence of DataType
         Of the arguments.
     settings : FunctionSettings
+    names : sequence of str or None
+        Of the columns that arguments are; series over them have these names.
     constants : collection of int
         The places of arguments that depend on no row.
     """
     if wrapper.func_type == "pandas":
-        return _pandas_scalar(wrapper, result_type, arguments, types, settings, constants)
+        return _pandas_scalar(wrapper, result_type, arguments, types, settings, names, constants)
     shapes, result = _shapes(types, settings), shape_of(result_type, settings.time_zone)
     pickled = _pickled(wrapper, load_scalar, settings, shapes, result, settings.for_tasks())
     return _plain(wrapper, pickled, result_type, settings, arguments)
@@ -109,6 +112,7 @@ def _pandas_scalar(
     arguments: Sequence[Column],
     types: Sequence[DataType],
     settings: FunctionSettings,
+    names: Sequence[str | None],
     constants: Collection[int],
 ) -> Column:
     """A call of a scalar function over series; what depends on no row is a value, no series."""
@@ -121,7 +125,14 @@ def _pandas_scalar(
         )
     values = _values({place: arguments[place] for place in constants}, shapes, settings)
     pickled = _pickled(
-        wrapper, load_pandas_scalar, settings, shapes, values, result, settings.for_tasks()
+        wrapper,
+        load_pandas_scalar,
+        settings,
+        shapes,
+        list(names),
+        values,
+        result,
+        settings.for_tasks(),
     )
     function = _arrow(pickled, result_type, F.ArrowUDFType.SCALAR)
     return _called(wrapper, function, [arguments[place] for place in series])
@@ -211,6 +222,7 @@ def aggregate(
     arguments: Sequence[Column],
     types: Sequence[DataType],
     settings: FunctionSettings,
+    names: Sequence[str | None],
     distinct: bool,
     window: WindowSpec | None,
 ) -> Column:
@@ -224,6 +236,8 @@ def aggregate(
     types : sequence of DataType
         Of the arguments.
     settings : FunctionSettings
+    names : sequence of str or None
+        Of the columns that arguments are; series over them have these names.
     distinct : bool
         Whether rows with the same arguments count once.
     window : WindowSpec or None
@@ -233,7 +247,10 @@ def aggregate(
     result, for_tasks = shape_of(result_type, settings.time_zone), settings.for_tasks()
     if wrapper.func_type == "pandas":
         shapes = _shapes(types, settings) if arguments else [("BOOLEAN",)]
-        pickled = _pickled(wrapper, load_pandas_aggregate, settings, shapes, result, for_tasks)
+        of_series = list(names) if arguments else [None]
+        pickled = _pickled(
+            wrapper, load_pandas_aggregate, settings, shapes, of_series, result, for_tasks
+        )
         function = _arrow(pickled, result_type, F.ArrowUDFType.SCALAR)
         return _called(wrapper, function, columns)
     none_or_shapes = _shapes(types, settings) if arguments else None

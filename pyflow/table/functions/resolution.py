@@ -117,6 +117,10 @@ class Scope:
         columns, types = _as_declared(wrapper, self.resolve_all(self.expand(found)))
         return list(zip(columns, types))
 
+    def names_of(self, found: Sequence[Node]) -> list[str | None]:
+        """Return the names of arguments that are columns, and None for others."""
+        return [node.name if isinstance(node, nodes.Field) else None for node in self.expand(found)]
+
     def aggregated(self, distinct: bool) -> Aggregated:
         """Return how the aggregates here take their values."""
         return Aggregated(distinct, self.over)
@@ -274,13 +278,13 @@ def _function_call(scope: Scope, node: nodes.FunctionCall, distinct: bool = Fals
     columns, types = [value for value, _ in arguments], [each for _, each in arguments]
     if isinstance(wrapper, JavaFunction):
         return Resolved(*wrapper.call(columns, types))
-    settings = scope.context.function_settings()
+    settings, names = scope.context.function_settings(), scope.names_of(node.arguments)
     if wrapper.kind in ("scalar", "async"):
         constants = _constants(scope.expand(node.arguments))
-        column = wrapper.column(columns, types, settings, constants)
+        column = wrapper.column(columns, types, settings, names, constants)
         return Resolved(column, wrapper.result_type)
     if wrapper.kind == "aggregate":
-        column = wrapper.aggregate(columns, types, settings, distinct, scope.over)
+        column = wrapper.aggregate(columns, types, settings, names, distinct, scope.over)
         return Resolved(column, wrapper.result_type)
     raise TableException(
         f"{node}: a {wrapper.kind.replace('_', ' ')} function gives rows, not a value; use it in "

@@ -20,6 +20,7 @@ def load_pandas_scalar(
     function: Any,
     name: str,
     arguments: Sequence[Shape],
+    names: Sequence[str | None],
     constants: Mapping[int, Any],
     result: Shape,
     settings: TaskSettings,
@@ -31,6 +32,8 @@ def load_pandas_scalar(
     function : ScalarFunction or callable
     name : str
     arguments : sequence of tuple
+    names : sequence of str or None
+        Of the columns that arguments are.
     constants : mapping of int to object
         The arguments that depend on no row, by their places: no arrays come for them.
     result : tuple
@@ -40,11 +43,13 @@ def load_pandas_scalar(
 
     opened = OpenFunction(function, name, settings)
     function_of_series = _with_constants(evaluation(function), constants, len(arguments))
-    shapes = [shape for place, shape in enumerate(arguments) if place not in constants]
+    places = [place for place in range(len(arguments)) if place not in constants]
+    shapes = [arguments[place] for place in places]
+    of_series = [names[place] for place in places]
     subject = f"the result of pandas function {name}"
 
     def evaluate(*arrays: pa.Array) -> pa.Array:
-        output = function_of_series(*map(series_of, arrays, shapes))
+        output = function_of_series(*map(series_of, arrays, shapes, of_series))
         if type(output) not in (pd.Series, pd.DataFrame):
             raise TypeError(
                 f"{subject} must be a pandas.Series or a pandas.DataFrame, but is a "
@@ -76,7 +81,12 @@ def _with_constants(
 
 
 def load_pandas_aggregate(
-    function: Any, name: str, arguments: Sequence[Shape], result: Shape, settings: TaskSettings
+    function: Any,
+    name: str,
+    arguments: Sequence[Shape],
+    names: Sequence[str | None],
+    result: Shape,
+    settings: TaskSettings,
 ) -> Callable[..., Any]:
     """Open an aggregate function over series, as a function over arrays of lists, one per group.
 
@@ -87,6 +97,8 @@ def load_pandas_aggregate(
     name : str
     arguments : sequence of tuple
         Of a row the function gets a data frame.
+    names : sequence of str or None
+        Of the columns that arguments are.
     result : tuple
     settings : TaskSettings
     """
@@ -98,7 +110,7 @@ def load_pandas_aggregate(
         values = []
         for number in range(len(groups[0])):
             columns = [group[number].values for group in groups]
-            values.append(aggregate(*map(series_of, columns, arguments)))
+            values.append(aggregate(*map(series_of, columns, arguments, names)))
         return array_of_values(values, result, subject)
 
     return opened.watch(evaluate)

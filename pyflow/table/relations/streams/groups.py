@@ -211,12 +211,14 @@ def planned_in_window(node: Node, scope: Scope) -> PlannedAggregate:
     if wrapper is None or wrapper.func_type != "pandas":
         return _planned(node, scope, False)
     arguments = scope.arguments_of_function(wrapper, call.arguments)
-    return pandas_aggregate(wrapper, arguments, isinstance(node, Distinct), scope.context)
+    names = scope.names_of(call.arguments)
+    return pandas_aggregate(wrapper, arguments, names, isinstance(node, Distinct), scope.context)
 
 
 def pandas_aggregate(
     wrapper: Any,
     arguments: Sequence[tuple[Column, DataType]],
+    names: Sequence[str | None],
     distinct: bool,
     context: TableContext,
 ) -> PlannedAggregate:
@@ -231,6 +233,7 @@ def pandas_aggregate(
         wrapper.function,
         wrapper.name,
         [shape_of(data_type, settings.time_zone) for _, data_type in arguments],
+        list(names),
         shape_of(wrapper.result_type, settings.time_zone),
         settings.for_tasks(),
     )

@@ -179,7 +179,8 @@ def _planned(node: Node, scope: Scope, bounded: bool) -> PlannedAggregate:
                 "number of rows or an interval before the current row: of all rows before it, all "
                 "would have to be kept"
             )
-        return pandas_aggregate(wrapper, arguments, distinct, scope.context)
+        names = scope.names_of(call.arguments)
+        return pandas_aggregate(wrapper, arguments, names, distinct, scope.context)
     retracts = wrapper.retracts
     planned = of_program(wrapper, arguments, distinct, bounded and retracts, scope.context)
     if bounded and not retracts:

@@ -91,6 +91,8 @@ class PandasAggregate(_OfFrame):
     name : str
     arguments : sequence of tuple
         The shapes of what it takes.
+    names : sequence of str or None
+        Of the columns that the arguments are.
     result : tuple
         The shape of what it returns.
     settings : TaskSettings
@@ -101,10 +103,11 @@ class PandasAggregate(_OfFrame):
         function: Any,
         name: str,
         arguments: Sequence[Shape],
+        names: Sequence[str | None],
         result: Shape,
         settings: TaskSettings,
     ) -> None:
-        self._sent = (function, name, list(arguments), result, settings)
+        self._sent = (function, name, list(arguments), list(names), result, settings)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _loaded, self._sent
@@ -113,7 +116,7 @@ class PandasAggregate(_OfFrame):
         """Prepare for a task, which opens the function before its first row."""
         import pyarrow as pa
 
-        _, _, arguments, result, _ = self._sent
+        _, _, arguments, _, result, _ = self._sent
         self._evaluate = load_pandas_aggregate(*self._sent)
         types = [arrow_type(shape) for shape in arguments]
         pack = packer(result) or _same
