@@ -15,9 +15,9 @@ from sessions import OWN_GIL
 
 #: Why a library may be missing.
 LIBRARIES = {
-    "cffi": "it is no requirement of the tests without a GIL",
-    "pybind11": "it is no requirement of the tests without a GIL",
-    "Cython": "it is no requirement of the tests without a GIL",
+    "cffi": "it is no requirement of the tests of 3.13t",
+    "pybind11": "it is no requirement of the tests of 3.13t",
+    "Cython": "it is no requirement of the tests of 3.13t",
     "numba": "it is too large to be a requirement",
     "torch": "it is too large to be a requirement, and wants CUDA's libraries",
     "jax": "it is too large to be a requirement",
