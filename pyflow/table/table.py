@@ -469,6 +469,12 @@ class Table:
 
         return ResolvedSchema.physical(self._relation.names, self._relation.types)
 
+    def _repr_html_(self) -> str:
+        """Return the first rows for a notebook; of an unbounded table the columns."""
+        from pyflow.table.table_result import html_of
+
+        return html_of(self._rows, self._context)
+
     def print_schema(self) -> None:
         """Print names and types of the columns."""
         print(self.get_resolved_schema())

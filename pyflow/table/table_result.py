@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyflow.common.types import Row, RowKind
 from pyflow.session.local_rows import local_rows
 from pyflow.streaming.jobs.job import Job
-from pyflow.table.changes.changelog import in_order
+from pyflow.table.changes.changelog import in_order, settled
 from pyflow.table.changes.relation import Relation
 from pyflow.table.relations.explanation import explain
 from pyflow.table.relations.queries import CollectedRows, job_of, queries_text, start_insertions
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
     from pyflow.table.relations.tables import Insertion
     from pyflow.table.table_schema import TableSchema
 
-__all__ = ["CloseableIterator", "TableResult"]
+__all__ = ["CloseableIterator", "Form", "TableResult", "html_of"]
+
+# How many rows a table has in a notebook.
+_SHOWN_ROWS = 20
 
 Fields = Sequence[tuple[str, DataType]]
 
@@ -155,30 +159,44 @@ class TableResult:
         if self._kind == ResultKind.SUCCESS:
             print("OK")
             return
-        names = [name for name, _ in self._fields]
-        types = [data_type for _, data_type in self._fields]
-        config = self._context.config
-        max_width = int(config.get("table.display.max-column-width", None) or 30)
-        zone = self._context.time_zone()
-        widths = tableau.widths_of_types(names, types, max_width)
-        if self._shows_kinds:
-            widths = [len(tableau.KIND_COLUMN), *widths]
-            names = [tableau.KIND_COLUMN, *names]
+        form = Form(self._fields, self._context, self._shows_kinds)
         with self._rows() as rows:
-            texts = (
-                [
-                    *([str(row.get_row_kind())] if self._shows_kinds else []),
-                    *(cast_text(v, t, zone, tableau.NULL) for v, t in zip(row, types)),
-                ]
-                for row in rows
-            )
-            for line in tableau.lines_of(names, texts, widths):
+            for line in tableau.lines_of(form.names, map(form.texts, rows), form.widths):
                 print(line, flush=self._query is not None)
 
     def _rows(self) -> CloseableIterator:
         if self._iterator is None:
             self._iterator = CloseableIterator(self._make_rows())
         return self._iterator
+
+
+class Form:
+    """How rows are shown as a table.
+
+    Parameters
+    ----------
+    fields : sequence of tuple
+        Names and types of the columns.
+    context : TableContext
+    shows_kinds : bool
+        Whether there is a column for the kind of change.
+    """
+
+    def __init__(self, fields: Fields, context: TableContext, shows_kinds: bool) -> None:
+        names = [name for name, _ in fields]
+        self._types = [data_type for _, data_type in fields]
+        self._zone = context.time_zone()
+        self._shows_kinds = shows_kinds
+        max_width = int(context.config.get("table.display.max-column-width", None) or 30)
+        widths = tableau.widths_of_types(names, self._types, max_width)
+        self.names = [tableau.KIND_COLUMN, *names] if shows_kinds else names
+        self.widths = [len(tableau.KIND_COLUMN), *widths] if shows_kinds else widths
+
+    def texts(self, row: Row) -> list[str]:
+        """Return the texts of a row's columns."""
+        kind = [str(row.get_row_kind())] if self._shows_kinds else []
+        values = zip(row, self._types)
+        return [*kind, *(cast_text(v, t, self._zone, tableau.NULL) for v, t in values)]
 
 
 class CloseableIterator(AbstractContextManager["CloseableIterator"]):
@@ -236,6 +254,19 @@ def rows_of(relation: Relation) -> Iterator[Row]:
         if relation.updating:
             row.set_row_kind(kinds[values[len(types)]])
         yield row
+
+
+def html_of(relation: Relation, context: TableContext) -> str:
+    """Return the first rows of a bounded relation as HTML, of an unbounded one the columns."""
+    form = Form(relation.fields, context, False)
+    if relation.unbounded:
+        note = "unbounded: execute().print() shows its rows"
+        return tableau.html_of(form.names, [], note)
+    last = settled(relation)
+    first = replace(last, frame=last.frame.limit(_SHOWN_ROWS + 1))
+    rows = [form.texts(row) for row in rows_of(first)]
+    more = f"the first {_SHOWN_ROWS} rows" if len(rows) > _SHOWN_ROWS else f"{len(rows)} rows"
+    return tableau.html_of(form.names, rows[:_SHOWN_ROWS], more)
 
 
 def executed(insertions: list[Insertion], context: TableContext) -> TableResult:

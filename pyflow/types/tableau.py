@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -57,6 +58,29 @@ def lines_of(
         count += 1
     yield border
     yield f"{count} {'rows' if count > 1 else 'row'} in set"
+
+
+def html_of(names: Sequence[str], rows: Iterable[Sequence[str]], note: str) -> str:
+    """Return a table as HTML.
+
+    Parameters
+    ----------
+    names
+        The heads of the columns.
+    rows
+        Their texts.
+    note
+        What stands below.
+    """
+
+    def line(tag: str, texts: Sequence[str]) -> str:
+        return f"<tr>{''.join(f'<{tag}>{html.escape(text)}</{tag}>' for text in texts)}</tr>"
+
+    body = "".join(line("td", row) for row in rows)
+    return (
+        f"<table><thead>{line('th', names)}</thead><tbody>{body}</tbody></table>"
+        f"<p>{html.escape(note)}</p>"
+    )
 
 
 def widths_of_types(names: Sequence[str], types: Sequence[DataType], max_width: int) -> list[int]:

@@ -118,3 +118,28 @@ def test_no_rows_are_an_empty_set():
 def test_widths_follow_from_types():
     types = [DataTypes.INT(), DataTypes.STRING(), DataTypes.BOOLEAN(), DataTypes.TIMESTAMP(3)]
     assert widths_of_types(["a", "b", "c", "d"], types, 30) == [11, 30, 6, 23]
+
+
+def test_tables_in_notebooks(batch):
+    """The first rows, escaped."""
+    few = batch.from_elements([(1, "<b>"), (2, None)], ["n", "a&b"])
+    assert few._repr_html_() == (
+        "<table><thead><tr><th>n</th><th>a&amp;b</th></tr></thead><tbody>"
+        "<tr><td>1</td><td>&lt;b&gt;</td></tr><tr><td>2</td><td>&lt;NULL&gt;</td></tr>"
+        "</tbody></table><p>2 rows</p>"
+    )
+    many = batch.from_elements([(n,) for n in range(30)], ["n"])._repr_html_()
+    assert many.count("<td>") == 20
+    assert "the first 20 rows" in many
+
+
+def test_changing_and_unbounded_tables_in_notebooks(streaming):
+    """What is left of changes; of unbounded rows the columns."""
+    streaming.create_temporary_view("t", streaming.from_elements([(1,), (2,)], ["n"]))
+    total = streaming.sql_query("SELECT SUM(n) AS total FROM t")._repr_html_()
+    assert "<th>total</th></tr></thead><tbody><tr><td>3</td></tr></tbody>" in total
+    streaming.execute_sql("CREATE TABLE g (id BIGINT) WITH ('connector' = 'datagen')")
+    unbounded = streaming.from_path("g")._repr_html_()
+    assert "<th>id</th>" in unbounded
+    assert "unbounded" in unbounded
+    assert "<td>" not in unbounded
