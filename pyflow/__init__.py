@@ -14,6 +14,13 @@ __version__ = "0.1.0"
 __all__ = ["__version__", "configure", "jar_path"]
 
 
+def load_ipython_extension(ipython: Any) -> None:
+    """Add the magics ``%sql`` and ``%%sql`` to IPython, by ``%load_ext pyflow``."""
+    from pyflow.cli.interactive.ipython import load
+
+    load(ipython)
+
+
 def __getattr__(name: str) -> Any:
     if name in ("configure", "jar_path"):
         from pyflow.session import builder as session

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pyflow.cli.flags import add_settings, settings_of, split_settings
 from pyflow.cli.parsers import Parser
 from pyflow.cli.submission import command
 from pyflow.cli.submission.command import Program
@@ -33,40 +33,6 @@ Flags stand before the program's arguments, options of spark-submit behind `--`:
   pyflow run -d -s /savepoints/savepoint-5f2a -py app.py
 """
 
-# Flags that set a setting of Flink's, with what they say.
-_VALUES = (
-    ("-pyfs", "--pyFiles", "python.files", "LIST", "files, packages and directories for import"),
-    ("-pyarch", "--pyArchives", "python.archives", "LIST", "archives to unpack, with #name or not"),
-    ("-pyreq", "--pyRequirements", "python.requirements", "FILE[#DIR]", "packages to install"),
-    ("-pyexec", "--pyExecutable", "python.executable", "PATH", "the Python of functions"),
-    (
-        "-pyclientexec",
-        "--pyClientExecutable",
-        "python.client.executable",
-        "PATH",
-        "the Python of the program; without it that of PYFLOW_CLIENT_EXECUTABLE, "
-        "PYFLINK_CLIENT_EXECUTABLE or PYSPARK_DRIVER_PYTHON, or of this command",
-    ),
-    ("-pypath", "--pyPythonPath", "python.pythonpath", "PATHS", "PYTHONPATH on executors"),
-    ("-p", "--parallelism", "parallelism.default", "N", "tasks after a shuffle"),
-    (
-        "-s",
-        "--fromSavepoint",
-        "execution.savepoint.path",
-        "PATH",
-        "the savepoint that a data stream program goes on from",
-    ),
-)
-_LISTS = (
-    ("-j", "--jarfile", "pipeline.jars", "JAR", "a jar for driver and executors; repeatable"),
-    (
-        "-C",
-        "--classpath",
-        "pipeline.classpaths",
-        "URL",
-        "a jar or directory that is there on all machines, or a jar elsewhere; repeatable",
-    ),
-)
 # Flags of `flink run` that mean nothing here.
 _ELSEWHERE = {
     ("-a", "--arguments"): "the program's arguments stand at the end, without a flag",
@@ -105,21 +71,12 @@ def add_to(commands: _SubParsersAction[Parser]) -> None:
     add = parser.add_argument
     add("-py", "--python", metavar="FILE", help="the program")
     add("-pym", "--pyModule", metavar="MODULE", help="the program as a module; needs -pyfs")
-    for short, long, key, metavar, text in _VALUES:
-        add(short, long, dest=key, metavar=metavar, help=f"{text} ({key})")
-    for short, long, key, metavar, text in _LISTS:
-        add(short, long, dest=key, action="append", metavar=metavar, help=f"{text} ({key})")
+    add_settings(parser)
     add(
         "-n",
         "--allowNonRestoredState",
         action="store_true",
         help="skip state of the savepoint that no operator of the program has",
-    )
-    add(
-        "-t",
-        "--target",
-        help="local[N], local-cluster[N,CORES,MB], spark://HOST:PORT, yarn, yarn-application or "
-        "k8s://URL; without it spark.master of spark-defaults.conf, or this machine",
     )
     add(
         "-pyenv",
@@ -128,14 +85,6 @@ def add_to(commands: _SubParsersAction[Parser]) -> None:
         help="what executors run in: processes of their machines, or an image (-pydocker)",
     )
     add("-pydocker", "--pyDockerImage", metavar="IMAGE", help="the image of -pyenv docker")
-    add(
-        "-D",
-        dest="settings",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="a setting by Flink's name or Spark's (spark.*); repeatable",
-    )
     add(
         "-d",
         "--detached",
@@ -182,8 +131,8 @@ def program_of(arguments: argparse.Namespace) -> Program:
         raise SubmissionError("there is no program: give it with -py FILE or -pym MODULE")
     if file is not None and module is not None:
         raise SubmissionError("-py and -pym exclude each other")
-    flags = _settings(arguments)
-    own, of_spark = _split(arguments.settings)
+    flags = settings_of(arguments)
+    own, of_spark = split_settings(arguments.settings)
     if module is not None and not flags.get("python.files", own.get("python.files")):
         raise SubmissionError("-pym needs -pyfs, which has the module")
     if (arguments.pyEnvironment == "docker") != (arguments.pyDockerImage is not None):
@@ -199,25 +148,3 @@ def program_of(arguments: argparse.Namespace) -> Program:
         None if arguments.target is None else Target.named(arguments.target),
         arguments.pyDockerImage,
     )
-
-
-def _settings(arguments: argparse.Namespace) -> dict[str, str]:
-    """Return the settings that flags are."""
-    given = vars(arguments)
-    found = {key: given[key] for _, _, key, _, _ in _VALUES if given[key] is not None}
-    found.update({key: ";".join(given[key]) for _, _, key, _, _ in _LISTS if given[key]})
-    if arguments.allowNonRestoredState:
-        found["execution.savepoint.ignore-unclaimed-state"] = "true"
-    return found
-
-
-def _split(settings: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return settings by Flink's names, and those of Spark."""
-    own: dict[str, str] = {}
-    of_spark: dict[str, str] = {}
-    for text in settings:
-        key, has_value, value = text.partition("=")
-        if not key or not has_value:
-            raise SubmissionError(f"-D takes KEY=VALUE, not {text!r}")
-        (of_spark if key.startswith("spark.") else own)[key] = value
-    return own, of_spark

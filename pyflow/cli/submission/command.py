@@ -52,7 +52,7 @@ class Program:
     Parameters
     ----------
     file, module : str, optional
-        The script, or the module; one of them.
+        The script, or the module; neither for a program that a terminal talks with.
     arguments : list of str
         Those of the program.
     settings : dict
@@ -75,7 +75,7 @@ class Program:
     @property
     def name(self) -> str:
         """What the program is called."""
-        return self.module or Path(str(self.file)).name
+        return self.module or Path(self.file or "shell").name
 
 
 @dataclass(frozen=True)
@@ -104,11 +104,14 @@ class Command:
     home : str
         The Spark that is meant.
     target : Target
+    pythons : dict
+        Settings of Spark that say which Python runs the program, and which one functions.
     """
 
     words: list[str]
     home: str
     target: Target
+    pythons: dict[str, str]
 
     def __str__(self) -> str:
         return f"SPARK_HOME={shlex.quote(self.home)} {shlex.join(self.words)}"
@@ -116,6 +119,17 @@ class Command:
     def environment(self) -> dict[str, str]:
         """Return the variables that it is run with."""
         return {**os.environ, "SPARK_HOME": self.home}
+
+    def of_terminal(self) -> tuple[str, dict[str, str]]:
+        """Return the Python that is run without spark-submit, and its variables.
+
+        What spark-submit runs has no terminal. PySpark starts it for the JVM alone, with the same
+        options.
+        """
+        variables = {**self.environment(), "PYSPARK_SUBMIT_ARGS": shlex.join(self.words[1:])}
+        if _EXECUTOR_PYTHON in self.pythons:
+            variables["PYSPARK_PYTHON"] = self.pythons[_EXECUTOR_PYTHON]
+        return self.pythons[_DRIVER_PYTHON], variables
 
 
 def compose(program: Program, folders: Folders) -> Command:
@@ -150,13 +164,14 @@ def compose(program: Program, folders: Folders) -> Command:
     if program.module is not None:
         spark.setdefault("spark.app.name", program.module)
     present = {**defaults, **spark}
-    spark.update(_pythons(settings, target, present))
+    pythons = _pythons(settings, target, present)
+    spark.update(pythons)
     spark.update(_files(settings, target, present, folders.files))
     spark.update(_requirements(settings, target, {**present, **spark}, folders.requirements))
     spark.update(_of_plugin({**present, **spark}, target))
     spark.update(_for_program(settings, given, target))
     options = [*as_options(spark), *program.spark.others]
-    return Command([str(submit), *options, *_main(program)], str(home), target)
+    return Command([str(submit), *options, *_main(program)], str(home), target, pythons)
 
 
 def _check(settings: Mapping[str, str]) -> None:
@@ -305,7 +320,9 @@ def _main(program: Program) -> Sequence[str]:
     """Return the words that name the program, with its arguments."""
     if program.module is not None:
         return [str(module_program.__file__), program.module, *program.arguments]
-    file = existing(str(program.file), "-py")
+    if program.file is None:
+        return ["pyspark-shell"]
+    file = existing(program.file, "-py")
     if not file.endswith(".py"):
         raise SubmissionError(f"-py: {program.file!r} is no Python file; a module is given by -pym")
     return [file, *program.arguments]

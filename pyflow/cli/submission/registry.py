@@ -138,6 +138,8 @@ class Registry:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+        #: Where the shell and the SQL client keep what has been typed.
+        self.history = directory / "history"
         self._jobs = directory / "jobs"
         #: Where files are that are made for programs.
         self.folders = Folders(directory / "files", directory / "requirements")

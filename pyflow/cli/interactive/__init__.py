@@ -1,0 +1,1 @@
+"""The shell and the SQL client: what their programs have in common, and each of them."""
