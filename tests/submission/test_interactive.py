@@ -10,6 +10,7 @@ import sys
 import pytest
 
 import pyflow
+from deployments import connect_server
 from pyflow.cli.interactive.statements import is_blank, split
 
 pexpect = pytest.importorskip("pexpect")
@@ -33,7 +34,7 @@ def terminal(tmp_path):
         started.append(
             pexpect.spawn(
                 sys.executable,
-                ["-m", "pyflow", *words, "-t", "local[2]"],
+                ["-m", "pyflow", *words, *(() if "remote" in words else ("-t", "local[2]"))],
                 env=environment,
                 cwd=str(tmp_path),
                 dimensions=(30, 120),
@@ -126,6 +127,23 @@ def test_sql_client(terminal, tmp_path):
     client.expect(SQL)
     client.sendline("QUIT;")
     assert exit_code(client) == 0
+
+
+@pytest.mark.complete
+def test_shell_over_spark_connect(terminal, tmp_path):
+    pytest.importorskip("grpc")
+    with connect_server(tmp_path) as address:
+        settings = ("-D", "spark.sql.shuffle.partitions=3", "-D", "pipeline.name=of the shell")
+        shell = terminal("shell", "remote", f"sc://{address}", "--plain", *settings)
+        shell.expect(PYTHON)
+        assert f"at sc://{address}" in shell.before
+        conf = 'print(spark.conf.get("spark.sql.shuffle.partitions") + "!")'
+        assert "\n3!" in answer(shell, conf, PYTHON)
+        name = 'print(st_env.get_config().get("pipeline.name", None) + "!")'
+        assert "\nof the shell!" in answer(shell, name, PYTHON)
+        assert re.search(r"\| +42 \|", answer(shell, "%sql SELECT 40 + 2", PYTHON))
+        shell.sendeof()
+        assert exit_code(shell) == 0
 
 
 def run_sql(tmp_path, *words, text=None):

@@ -58,7 +58,12 @@ def candidates(t_env: TableEnvironment, before: str, after: str = "") -> list[st
         ]
     else:
         columns = [c for path, _ in _tables(before + after) for c in _columns(t_env, path)]
-        functions = [name.upper() for name in t_env.list_functions() if name.isidentifier()]
+        # Names in two cases are those of the Table API alone.
+        functions = [
+            name.upper()
+            for name in t_env.list_functions()
+            if name.isidentifier() and (name.islower() or name.isupper())
+        ]
         found = [*columns, *t_env.list_tables(), *_WORDS, *functions]
     unique = dict.fromkeys(found)
     exact = [each for each in unique if each.startswith(word)]

@@ -13,6 +13,8 @@ from pyflow.cli.interactive.client import execute
 from pyflow.cli.interactive.completion import candidates
 from pyflow.cli.interactive.results import show
 from pyflow.cli.interactive.statements import is_blank, split
+from pyflow.session.builder import present_settings, spark_defaults
+from pyflow.session.given import PREFIX
 from pyflow.util.exceptions import JavaException
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ def names() -> dict[str, Any]:
     )
     if "SPARK_REMOTE" in os.environ:
         # Data streams are not there over Spark Connect.
+        _connect()
         settings = EnvironmentSettings.in_streaming_mode()
         bound["st_env"] = TableEnvironment.create(settings)
         bound["s_env"] = None
@@ -56,6 +59,20 @@ def names() -> dict[str, Any]:
         bound["st_env"] = StreamTableEnvironment.create(bound["s_env"])
     bound["spark"] = bound["st_env"]._context.session
     return bound
+
+
+def _connect() -> None:
+    """Start the session of Spark Connect, with what the command was given for it."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder
+    outside = spark_defaults()
+    given = {
+        key: value
+        for key, value in present_settings(builder).items()
+        if key not in outside and not key.startswith(PREFIX)
+    }
+    builder.config(map={"spark.pyflow.execution-mode": "thread", **given}).getOrCreate()
 
 
 def label(spark: SparkSession) -> str:

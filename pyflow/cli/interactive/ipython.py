@@ -38,7 +38,8 @@ def load(ipython: Any) -> None:
             print(error, file=sys.stderr)
 
     def complete(context: Any) -> dict[str, Any]:
-        text = context.full_text[: context.cursor_position]
+        lines = context.full_text.split("\n")[: context.cursor_line + 1]
+        text = "\n".join([*lines[:-1], lines[-1][: context.cursor_position]])
         magics = list(_MAGIC.finditer(text))
         completions: list[Any] = []
         if magics and text[: magics[-1].start()].strip() == "":
