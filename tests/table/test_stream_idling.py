@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import sys
 import time
 
 import pytest
 
 from comparison import settings
+from deployments import PROGRAMS, run
 from sessions import wait_until
 from streams import Source
 
@@ -103,3 +105,14 @@ def test_queries_by_event_time_rest(spark, environment, tmp_path, capsys, runnin
     time.sleep(4)
     # That of the rows, one for the watermark, and one or two for the ends of windows by the clock.
     assert 2 <= len(job.batches()) <= 4
+
+
+def test_windows_by_the_clock_rest_without_the_plugin(tmp_path):
+    """A batch for their end, and then none."""
+    (tmp_path / "a.csv").write_text("7\n")
+
+    output = run([sys.executable, PROGRAMS / "clock_windows.py", tmp_path], tmp_path)
+
+    assert "SUM 7" in output
+    batches = int(output.partition("BATCHES ")[2].split()[0])
+    assert batches <= 2

@@ -2,8 +2,8 @@
 
 Spark runs a batch when rows have come, whatever timers there are. So each task of a batch reports
 the earliest timer that the batch has not reached. An accumulator of PySpark's takes it to the
-Python of the driver, which tells the query's ``io.pyflow.connectors.TickSource``: a source without
-rows, which has a batch run then.
+Python of the driver, which tells the query's ``io.pyflow.connectors.TickSource``, or without the
+plugin that of `ticks`: a source without rows, which has a batch run then.
 """
 
 from __future__ import annotations
@@ -41,9 +41,15 @@ class TimerReports:
         elif value2:
             from pyspark import SparkContext
 
+            from pyflow.session.builder import driver_has_plugin
+            from pyflow.streaming.runtime.ticks import report
+
             jvm: Any = SparkContext._jvm
+            has_plugin = driver_has_plugin()
             for query, batch, time in value2:
-                jvm.io.pyflow.connectors.TickSource.report(query, batch, time)
+                report(query, batch, time)
+                if has_plugin:
+                    jvm.io.pyflow.connectors.TickSource.report(query, batch, time)
         return value1
 
 

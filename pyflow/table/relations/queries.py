@@ -31,6 +31,7 @@ from pyflow.session.builder import PLUGIN
 from pyflow.session.options import value_of
 from pyflow.streaming.jobs.job import Job, end_after_error
 from pyflow.streaming.plan.clocks import Clocks, clocks_of
+from pyflow.streaming.runtime.ticks import attach, with_ticks
 from pyflow.table.changes.relation import KIND, SEQUENCE, Relation, column
 from pyflow.table.relations.explanation import WITHOUT_EQUALITY
 from pyflow.util.exceptions import TableException
@@ -82,6 +83,8 @@ class _Stream:
         The time between the starts of two batches; None for as soon as there are rows.
     connector
         Whose writer it is; None where batches are written.
+    ticks
+        The file of a source that has batches run without the plugin, see `with_ticks`.
     """
 
     name: str
@@ -90,6 +93,7 @@ class _Stream:
     writer: DataStreamWriter
     interval_ms: int | None
     connector: Connector | None = None
+    ticks: str | None = None
 
 
 def start_insertions(
@@ -175,20 +179,22 @@ def _streams(insertions: Sequence[Insertion], context: TableContext) -> list[_St
         connector, rows, writer = insertion.connector, insertion.rows, None
         if _has_writer(connector):
             clocks = _clocks(rows.frame)
-            frame = _ticking(rows.frame, clocks)
+            frame, ticks = _ticking(rows.frame, clocks)
             writer = connector.stream_writer(replace(rows, frame=frame), context)
         if writer is None:
             by_batch.append(insertion)
         else:
             # Rows that Flink, too, shows when a checkpoint is complete.
             interval = checkpoints or latency
-            streams.append(_Stream(insertion.name, frame, clocks, writer, interval, connector))
+            streams.append(
+                _Stream(insertion.name, frame, clocks, writer, interval, connector, ticks)
+            )
     if by_batch:
         frame = _united([insertion.rows for insertion in by_batch])
         clocks = _clocks(frame)
-        frame = _ticking(frame, clocks)
+        frame, ticks = _ticking(frame, clocks)
         writer = _batches(frame, _write_all(by_batch, context), context)
-        streams.append(_Stream("tables", frame, clocks, writer, latency))
+        streams.append(_Stream("tables", frame, clocks, writer, latency, ticks=ticks))
     return streams
 
 
@@ -197,19 +203,26 @@ def _has_writer(connector: Connector) -> bool:
     return type(connector).stream_writer is not Connector.stream_writer
 
 
-def _ticking(frame: DataFrame, clocks: Clocks) -> DataFrame:
+def _ticking(frame: DataFrame, clocks: Clocks) -> tuple[DataFrame, str | None]:
     """Return the rows of a query that runs a batch when one is due, and after a restart.
 
     Such a batch may have no rows. It gives what a clock or the watermark has passed; without it
-    Spark waits for rows.
+    Spark waits for rows. Beside it is the file of a source in Python.
     """
     session = frame.sparkSession
-    if not clocks.emits_later or not _has_ticks(session):
-        return frame
-    return frame.union(session.readStream.format(_TICKS).schema(frame.schema).load())
+    if not clocks.emits_later or not _has_ticks(session, clocks):
+        return frame, None
+    if not _has_plugin(session):
+        return with_ticks(frame)
+    return frame.union(session.readStream.format(_TICKS).schema(frame.schema).load()), None
 
 
-def _has_ticks(session: SparkSession) -> bool:
+def _has_ticks(session: SparkSession, clocks: Clocks) -> bool:
+    """Return whether there is a source for these clocks: of the watermark the plugin's alone."""
+    return _has_plugin(session) or (clocks.closes_windows and not clocks.has_event_time)
+
+
+def _has_plugin(session: SparkSession) -> bool:
     return PLUGIN in str(session.conf.get("spark.plugins", ""))
 
 
@@ -255,9 +268,12 @@ def _started(
     settings = {_INTERPRETER: "shared"} if context.has_open_functions else {}
     try:
         with _empty_batches(context, empty_batches), temporary_settings(context.session, settings):
-            return writer.start()
+            query = writer.start()
     except AnalysisException as error:
         raise TableException(f"Spark cannot run {name!r} over unbounded tables: {error}") from error
+    if stream.ticks is not None:
+        attach(query.id, stream.ticks)
+    return query
 
 
 def _clocks(frame: DataFrame) -> Clocks:
@@ -275,7 +291,7 @@ def _needs_empty_batches(clocks: Clocks, session: SparkSession) -> bool:
     """
     if not clocks.has_processing_time:
         return True
-    return clocks.emits_later and not _has_ticks(session)
+    return clocks.emits_later and not _has_ticks(session, clocks)
 
 
 @contextmanager
@@ -464,10 +480,11 @@ class CollectedRows(Iterator["Row"]):
 
         frame = _united([relation])
         clocks = _clocks(frame)
+        ticks = None
         if clocks.has_processing_time:
-            frame = _ticking(frame, clocks)
+            frame, ticks = _ticking(frame, clocks)
         writer = _batches(frame, take, context)
-        stream = _Stream("collect", frame, clocks, writer, _latency_ms(context))
+        stream = _Stream("collect", frame, clocks, writer, _latency_ms(context), ticks=ticks)
         self._query = _started(stream, "collect", None, context)
         self.job = job_of([self._query], context, daemon=True)
 
