@@ -94,6 +94,7 @@ def test_shell_of_python(terminal, tmp_path):
     assert "%sql SELECT nix FROM numbers" in (tmp_path / "pyflow/history/shell").read_text()
 
 
+@pytest.mark.complete
 def test_shell_of_ipython(terminal):
     pytest.importorskip("IPython")
     shell = terminal("shell")
