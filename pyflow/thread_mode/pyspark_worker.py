@@ -1,17 +1,17 @@
-"""PySpark's worker: the only module that uses what PySpark keeps to itself.
+"""PySpark's worker: what PySpark keeps to itself and all versions of Spark 4 have.
 
-It is bound to Spark 4.3. The other modules import PySpark's public interface alone: ``pyspark``,
-``pyspark.errors`` and ``pyspark.sql.types``.
+What differs between them is in `transport_info` (since Spark 4.3) and `transport_bytes` (before),
+which have the same functions. The other modules import PySpark's public interface alone:
+``pyspark``, ``pyspark.errors`` and ``pyspark.sql.types``.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import logging
-import sys
 from base64 import b64decode
 from collections.abc import Callable, Iterator, MutableMapping
 from contextvars import ContextVar
-from decimal import Decimal
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,11 @@ from pyspark.serializers import CPickleSerializer
 from pyspark.sql.conversion import LocalDataToArrowConversion
 from pyspark.sql.types import DataType, StructType, _parse_datatype_json_string
 from pyspark.util import PythonEvalType, try_simplify_traceback
-from pyspark.worker_message import TaskContextInfo, UDFInfo, UDTFInfo
+
+if importlib.util.find_spec("pyspark.worker_message"):
+    from pyflow.thread_mode import transport_info as transport
+else:
+    from pyflow.thread_mode import transport_bytes as transport  # type: ignore[no-redef]
 
 if TYPE_CHECKING:
     import cProfile
@@ -151,19 +155,10 @@ def batch_function(
     state : object or None
         What stands in place of PySpark's client for state.
     """
-    from pyspark import worker
-
     if state is not None:
         _direct_state_requests()
         _state_client.set(state)
-    confs = worker.RunnerConf(runner_conf), worker.EvalConf(eval_conf)
-    run: Run
-    if functions[0]["table_function"]:
-        run, *_ = worker.read_udtf(_serializer, _udtf_info(functions[0]), eval_type, *confs)
-    else:
-        infos = [_udf_info(function) for function in functions]
-        run, *_ = worker.read_udfs(_serializer, infos, eval_type, *confs)
-    return run
+    return transport.batch_function(_serializer, functions, eval_type, runner_conf, eval_conf)
 
 
 def row_table_function(
@@ -183,17 +178,8 @@ def row_table_function(
     replace_handler : callable or None
         Makes the class that is used in place of the user's.
     """
-    from pyspark import worker
-
-    run: Run
-    run, *_ = worker.read_udtf(
-        _HandlerSerializer(replace_handler) if replace_handler else _serializer,
-        _udtf_info(function),
-        PythonEvalType.SQL_TABLE_UDF,
-        worker.RunnerConf(runner_conf),
-        worker.EvalConf({}),
-    )
-    return run
+    serializer = _HandlerSerializer(replace_handler) if replace_handler else _serializer
+    return transport.row_table_function(serializer, function, runner_conf)
 
 
 def stateful_processor(command: str) -> tuple[Any, str, StructType]:
@@ -253,14 +239,8 @@ def timer_classes() -> tuple[Any, Any]:
 
 def pickle_state(schema: StructType | None, value: Any) -> bytes:
     """Pickle a value of a state variable as PySpark sends it to its state server."""
-    from pyspark.sql.streaming import stateful_processor_api_client as client
-
     assert schema is not None
-    if "numpy" in sys.modules and client.has_numpy is None:
-        client._load_numpy()
-    if client.has_numpy:
-        value = tuple(map(client._normalize_state_value, value))
-    pickled: bytes = _serializer.dumps(schema.toInternal(value))
+    pickled: bytes = _serializer.dumps(schema.toInternal(transport.values_of_state(value)))
     return pickled
 
 
@@ -273,29 +253,6 @@ class _HandlerSerializer(CPickleSerializer):
     def loads(self, *args: Any, **kwargs: Any) -> Any:
         loaded = super().loads(*args, **kwargs)  # type: ignore[no-untyped-call]
         return self._replace(loaded) if isinstance(loaded, type) else loaded
-
-
-def _udf_info(function: dict[str, Any]) -> UDFInfo:
-    return UDFInfo(
-        udfs=[memoryview(b64decode(command)) for command in function["commands"]],
-        args=function["args"],
-        kwargs=function["kwargs"],
-        result_id=function["result_id"],
-    )
-
-
-def _udtf_info(function: dict[str, Any]) -> UDTFInfo:
-    table_function = function["table_function"]
-    analyze_result = table_function["analyze_result"]
-    return UDTFInfo(
-        args=function["args"],
-        kwargs=function["kwargs"],
-        partition_child_indexes=table_function["partition_child_indexes"],
-        pickled_analyze_result=memoryview(b64decode(analyze_result)) if analyze_result else None,
-        handler=memoryview(b64decode(function["commands"][0])),
-        return_type=table_function["return_type"],
-        name=function["name"],
-    )
 
 
 # What functions return
@@ -399,23 +356,7 @@ def task_context(task: dict[str, Any]) -> TaskContext:
     task : dict
         What the JVM sends to a worker, under the names that Spark's Scala code has for it.
     """
-    context: TaskContext = TaskContextInfo(
-        is_barrier=task["isBarrier"],
-        conn_info=task["connInfo"],
-        secret=task["secret"],
-        stage_id=task["stageId"],
-        partition_id=task["partitionId"],
-        attempt_number=task["attemptNumber"],
-        task_attempt_id=task["taskAttemptId"],
-        cpus=task["cpus"],
-        cpu_amount=Decimal(task["cpuAmount"]),
-        resources={
-            name: TaskContextInfo.ResourceInfo(name=each["name"], addresses=each["addresses"])
-            for name, each in task["resources"].items()
-        },
-        local_properties=task["localProperties"],
-    ).to_task_context()
-    return context
+    return transport.task_context(task)
 
 
 def is_read(variable: Broadcast[Any]) -> bool:
