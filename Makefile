@@ -21,7 +21,11 @@
 #   make soak     run mixed functions for a quarter of an hour and look for leaks (MINUTES=60 for longer)
 #   make sanitize run the row codec's tests under AddressSanitizer and UBSan
 #   make fuzz     the same with very many generated rows, whole and damaged (EXAMPLES=20000 for more)
-#   make build    the plugin jar: build/libs/pyflow-VERSION.jar
+#   make build    the plugin jar: build/libs/pyflow-spark-4.3_2.13-VERSION.jar; SPARK=4.2: that for
+#                 Spark 4.2, in build/spark-4.2
+#   make test-on SPARK=4.2
+#                 run the slice of the tests on that Spark; MARK=core for others,
+#                 OPTIONS=tests/test_types.py for some
 #   make dist     a wheel for other machines, and a Maven repository with the jar: dist/
 #   make lint     linters, format checks, types
 #   make format   format all sources
@@ -113,13 +117,15 @@ test: lint build sanitize build/kafka.stamp build/spark.jsa build/other-spark.st
 	$(python) $(pytest)
 	@for minor in $$(cat build/pythons-of-slice); do $(MAKE) test-on MINOR=$$minor MARK=slice || exit; done
 
-# The tests with a mark, on one of the other Pythons.
-test-on: log = build/$(firstword $(MARK))-tests-$(MINOR).log
-test-on:
-	@echo "PyFlow: $(MARK) tests on Python $(MINOR), see $(log)"
-	@.venvs/$(MINOR)/bin/python $(pytest) -m "$(MARK)" -p no:cacheprovider $(OPTIONS) > $(log) 2>&1 \
+# The tests with a mark, on one of the other Pythons or with an older Spark.
+test-on: MARK ?= slice
+test-on: where = $(if $(SPARK),spark-$(SPARK),$(MINOR))
+test-on: log = build/$(firstword $(MARK))-tests-$(where).log
+test-on: $(if $(SPARK),build)
+	@echo "PyFlow: $(MARK) tests on $(where), see $(log)"
+	@.venvs/$(where)/bin/python $(pytest) -m "$(MARK)" -p no:cacheprovider $(OPTIONS) > $(log) 2>&1 \
 	  || { tail -n 200 $(log); exit 1; }
-	@echo "PyFlow: Python $(MINOR): $$(tail -n 1 $(log))"
+	@echo "PyFlow: $(where): $$(tail -n 1 $(log))"
 
 # What `make test` leaves out, once in full, with every form of thread mode; then the comparison of
 # the modes with other generated programs, in a zone with daylight saving time, and on the other
@@ -158,7 +164,7 @@ kafka: build/kafka.stamp
 soak: build
 	$(python) -m benchmarks.soak --minutes $(or $(MINUTES),10)
 
-build: build/jar.stamp
+build: build/jar$(addprefix -,$(SPARK)).stamp
 
 # Zig compiles against any glibc from 2.17 on.
 zig = CXX="$(CURDIR)/.venv/bin/python-zig c++ -target $(shell uname -m)-linux-gnu.2.17" \
@@ -213,6 +219,12 @@ build/pythons: set-up
 
 build/jar.stamp: build/pythons $(sources)
 	$(gradle) jar
+	@touch $@
+
+# For an older Spark, in whose environment tests run.
+build/jar-%.stamp: build/pythons $(sources)
+	@python3 scripts/set_up.py --spark $* run test
+	$(gradle) -Pspark=$* jar
 	@touch $@
 
 build/kafka.stamp: build.gradle | build/pythons

@@ -2,7 +2,8 @@
 """Sets up the environments that the Makefile works in.
 
 Installs what the machine lacks (see machine.py), then makes .venvs/3.X with the requirements of
-the given purposes, for the newest Python or for others, too. .venv is the newest one's. Writes
+the given purposes, for the newest Python or for others, too. .venv is the newest one's. With
+--spark it makes .venvs/spark-4.X, for the newest Python and another version of Spark. Writes
 the Pythons found into build/pythons (see find_pythons.py for its lines), and the minor versions
 that `make test` runs a slice of the tests on into build/pythons-of-slice. All of it only where its
 inputs have changed since the last time.
@@ -23,9 +24,9 @@ REQUIREMENTS = ROOT / "requirements"
 PIP = "pip==25.3"
 
 
-def key_of(purpose, python):
+def key_of(purpose, python, pyspark):
     """Return what the contents of an environment depend on, in short."""
-    names = ["pyspark", "run", requirements_of(purpose, python)]
+    names = [pyspark, "run", requirements_of(purpose, python)]
     inputs = [REQUIREMENTS / f"{name}.txt" for name in names]
     inputs += [ROOT / "pyproject.toml", ROOT / "scripts" / "wheel_hook.py"]
     digest = hashlib.sha256(f"{python['executable']} {python['version']} {PIP}".encode())
@@ -42,19 +43,22 @@ def requirements_of(purpose, python):
     return "free-threaded" if python["minor"].endswith("t") else purpose
 
 
-def make_environment(python, purposes):
-    """Make the environment of a Python ready for the purposes."""
-    environment = ROOT / ".venvs" / python["minor"]
+def make_environment(python, purposes, spark=None):
+    """Make the environment of a Python, or of a version of Spark, ready for the purposes."""
+    name, pyspark = python["minor"], "pyspark"
+    if spark is not None:
+        name, pyspark = f"spark-{spark}", f"pyspark-{spark}"
+    environment = ROOT / ".venvs" / name
     stamps = {purpose: environment / f"ready-to-{purpose}" for purpose in purposes}
     missing = [
         purpose
         for purpose, stamp in stamps.items()
-        if not stamp.exists() or stamp.read_text() != key_of(purpose, python)
+        if not stamp.exists() or stamp.read_text() != key_of(purpose, python, pyspark)
     ]
     if not missing:
         return
     print(
-        f"PyFlow: setting up .venvs/{python['minor']} to {' and '.join(missing)} "
+        f"PyFlow: setting up .venvs/{name} to {' and '.join(missing)} "
         "(downloads PySpark, half a gigabyte, if this machine has not done so before)",
         flush=True,
     )
@@ -65,13 +69,13 @@ def make_environment(python, purposes):
         base.write_text(python["executable"])
     pip_install = [environment / "bin" / "python", "-m", "pip", "install", "--quiet"]
     run(*pip_install, PIP)
-    pyspark = REQUIREMENTS / "pyspark.txt"
-    run(*pip_install, "--no-deps", "--ignore-requires-python", "--requirement", pyspark)
+    required = REQUIREMENTS / f"{pyspark}.txt"
+    run(*pip_install, "--no-deps", "--ignore-requires-python", "--requirement", required)
     for name in dict.fromkeys(requirements_of(purpose, python) for purpose in missing):
         run(*pip_install, "--requirement", REQUIREMENTS / f"{name}.txt")
     run(*pip_install, "--no-deps", "--no-build-isolation", "--editable", ROOT)
     for purpose in missing:
-        stamps[purpose].write_text(key_of(purpose, python))
+        stamps[purpose].write_text(key_of(purpose, python, pyspark))
 
 
 def run(*command):
@@ -118,6 +122,8 @@ def main():
         default="newest",
         help="make environments for these (bench, lint and dist are for the newest)",
     )
+    older = sorted(file.stem.partition("-")[2] for file in REQUIREMENTS.glob("pyspark-*.txt"))
+    parser.add_argument("--spark", choices=older, help="make the environment of this Spark, too")
     parser.add_argument("purposes", nargs="+", choices=["run", "test", "bench", "lint", "dist"])
     arguments = parser.parse_args()
     pythons = machine.prepare(arguments.purposes)
@@ -128,6 +134,8 @@ def main():
     for python in others:
         make_environment(python, [name for name in arguments.purposes if name in ("run", "test")])
     link_newest(pythons[0])
+    if arguments.spark:
+        make_environment(pythons[0], arguments.purposes, arguments.spark)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Has Gradle build the plugin jar, and makes the wheel around it.
 
-PYFLOW_JAR names a jar that is there already, as ``make dist`` has built one.
+PYFLOW_JARS names jars that are there already, as ``make dist`` has built one for each Spark.
 """
 
 import importlib.util
@@ -31,10 +31,12 @@ class JarHook(BuildHookInterface):
         if version == "editable":
             build_data["tag"] = f"py3-none-linux_{os.uname().machine}"
             return
-        named = os.environ.get("PYFLOW_JAR")
-        jar = Path(self.root, named) if named else self.build_jar()
-        build_data["tag"] = f"py3-none-{platform_of(jar)}"
-        build_data["force_include"][str(jar)] = f"pyflow/jars/{jar.name}"
+        named = os.environ.get("PYFLOW_JARS", "").split()
+        jars = [Path(self.root, name) for name in named] or [self.build_jar()]
+        # They have the same libraries.
+        build_data["tag"] = f"py3-none-{platform_of(jars[0])}"
+        for jar in jars:
+            build_data["force_include"][str(jar)] = f"pyflow/jars/{jar.name}"
 
     def build_jar(self) -> Path:
         # The Python that installs is among those to build for, wherever it is.
@@ -48,7 +50,8 @@ class JarHook(BuildHookInterface):
         if pyspark is not None and pyspark.origin is not None:
             command.append(f"-Ppyspark={Path(pyspark.origin).parent}")
         subprocess.run(command, cwd=self.root, check=True, stdin=subprocess.DEVNULL)
-        return Path(self.root, "build", "libs", f"pyflow-{self.metadata.version}.jar")
+        jars = Path(self.root, "build", "libs").glob(f"*-{self.metadata.version}.jar")
+        return max(jars, key=lambda jar: jar.stat().st_mtime)
 
 
 def platform_of(jar: Path) -> str:

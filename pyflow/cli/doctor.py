@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pyflow.cli.parsers import Parser
 
-SPARK_MINOR = "4.3"
+SPARK_MINORS = ("4.3", "4.2")
 OLDEST_JAVA = 17
 PYTHONS = "CPython 3.10 to 3.14"
 SAFE_STACK_BYTES = 8 << 20
@@ -39,7 +39,9 @@ TABLE_MODULES = (*ARROW_STACK, "ruamel.yaml", "sqlglot")  # beside protobuf, of 
 FREE_THREADED = "a free-threaded Python, 3.14t (in a clone: make python VERSION=3.14t)"
 
 INSTALL_JDK = "install a JDK 17 (Debian: apt-get install openjdk-17-jdk-headless) or set JAVA_HOME"
-INSTALL_SPARK = f'install Spark {SPARK_MINOR}: pip install "pyspark~={SPARK_MINOR}.0"'
+INSTALL_SPARK = (
+    f'install Spark {" or ".join(SPARK_MINORS)}: pip install "pyspark~={SPARK_MINORS[0]}.0"'
+)
 CHOOSE_PYTHON = f"set PYSPARK_PYTHON to a {PYTHONS}"
 AT_START = (
     "look at what this Python imports when it starts: sitecustomize, usercustomize, .pth files; "
@@ -93,7 +95,7 @@ def examine() -> Iterator[Finding]:
     defaults = session.spark_defaults()
     java = Java.find(_stack_options(defaults))
     python = _describe_python(_python_executable(defaults))
-    spark_version = _spark_version()
+    spark_version = session.spark_version()
     findings = [
         check_jdk(java),
         check_spark(spark_version),
@@ -217,23 +219,8 @@ def check_spark(version: str | None) -> Finding:
     if version is None:
         return Finding("Spark", "not found", INSTALL_SPARK)
     home = session.spark_home()
-    advice = None if _minor(version) == SPARK_MINOR else INSTALL_SPARK
+    advice = None if session.spark_minor(version) in SPARK_MINORS else INSTALL_SPARK
     return Finding("Spark", f"{version} ({home})", advice)
-
-
-def _spark_version() -> str | None:
-    home = session.spark_home()
-    if home is None:
-        return None
-    for jar in sorted((home / "jars").glob("spark-core_*.jar")):
-        match = re.fullmatch(r"spark-core_[\d.]+-(.+)\.jar", jar.name)
-        if match:
-            return match.group(1)
-    return None
-
-
-def _minor(version: str) -> str:
-    return ".".join(version.split(".")[:2])
 
 
 # Python
@@ -467,8 +454,9 @@ def check_jar(spark_version: str | None, python: dict[str, Any]) -> Finding:
         return Finding(check, f"{jar} is damaged", "reinstall pyflow")
     pythons = made_for.get("python.versions", "").split(",")
     found = f"{jar}, for Spark {made_for.get('spark.version')} and Python {', '.join(pythons)}"
-    if spark_version and _minor(spark_version) != _minor(made_for.get("spark.version", "")):
-        return Finding(check, found, INSTALL_SPARK)
+    made_for_minor = session.spark_minor(made_for.get("spark.version", ""))
+    if spark_version and session.spark_minor(spark_version) != made_for_minor:
+        return Finding(check, found, _jar_for(spark_version))
     minor = python.get("minor")
     if minor and minor not in pythons:
         return Finding(
@@ -478,6 +466,17 @@ def check_jar(spark_version: str | None, python: dict[str, Any]) -> Finding:
     if minor and f"native/linux-{machine}/libpyflow-cp{minor.replace('.', '')}.so" not in libraries:
         return Finding(check, f"{found}, but not for {machine}", f"build PyFlow on {machine}")
     return Finding(check, found)
+
+
+def _jar_for(spark_version: str) -> str:
+    """What to do where the package has no jar for this Spark."""
+    minor = session.spark_minor(spark_version)
+    if minor not in SPARK_MINORS:
+        return INSTALL_SPARK
+    return (
+        f"install a PyFlow with the jar for Spark {minor}; in a source tree, "
+        f"`make build SPARK={minor}`"
+    )
 
 
 def _contents(jar: str) -> tuple[dict[str, str], set[str]]:

@@ -42,25 +42,52 @@ class JarNotFoundError(FileNotFoundError):
 
 
 def jar_path() -> str:
-    """Return the path of the plugin jar that came with this package.
+    """Return the path of the plugin jar that came with this package, for this environment's Spark.
 
     Returns
     -------
     str
-        Absolute path, for ``--jars`` or ``spark.jars``.
+        Absolute path, for ``--jars`` or ``spark.jars``. Where there is none for this Spark, that
+        for the newest, which says so in the log when an application starts and does nothing else.
 
     Raises
     ------
     JarNotFoundError
         If the package is used from a source tree whose jar has not been built.
     """
+    jars = plugin_jars()
+    if not jars:
+        folder = Path(pyflow.__path__[0]).resolve() / "jars"
+        raise JarNotFoundError(f"no plugin jar at {folder}: in a source tree, run `make build`")
+    newest = max(jars, key=lambda minor: [int(number) for number in minor.split(".")])
+    return str(jars.get(spark_minor(spark_version() or newest), jars[newest]))
+
+
+def plugin_jars() -> dict[str, Path]:
+    """Return the plugin jars that came with this package, by the minor version of their Spark."""
+    name = re.compile(rf"pyflow-spark-(\d+\.\d+)_2\.13-{re.escape(pyflow.__version__)}\.jar")
     # Executors have the modules of the jar before those of the installed package.
-    name = f"pyflow-{pyflow.__version__}.jar"
-    jars = [Path(folder).resolve() / "jars" / name for folder in pyflow.__path__]
-    found = next((jar for jar in jars if jar.is_file()), None)
-    if found is None:
-        raise JarNotFoundError(f"no plugin jar at {jars[0]}: in a source tree, run `make build`")
-    return str(found)
+    files = [
+        file
+        for folder in pyflow.__path__
+        for file in sorted((Path(folder).resolve() / "jars").glob("*.jar"))
+    ]
+    return {match[1]: file for file in files if (match := name.fullmatch(file.name))}
+
+
+def spark_version() -> str | None:
+    """Return the version of the Spark that this environment uses, or None when there is none."""
+    home = spark_home()
+    for jar in sorted((home / "jars").glob("spark-core_*.jar")) if home else ():
+        match = re.fullmatch(r"spark-core_[\d.]+-(.+)\.jar", jar.name)
+        if match:
+            return match[1]
+    return None
+
+
+def spark_minor(version: str) -> str:
+    """Return the minor version of a version: 4.3 of 4.3.1."""
+    return ".".join(version.split(".")[:2])
 
 
 def class_archive() -> Path:

@@ -87,7 +87,7 @@ def surroundings(python, path_without):
 def libraries(wheel, tmp_path_factory):
     """The native libraries in the wheel's jar."""
     directory = tmp_path_factory.mktemp("libraries")
-    jar = f"pyflow/jars/pyflow-{pyflow.__version__}.jar"
+    jar = f"pyflow/jars/pyflow-spark-4.3_2.13-{pyflow.__version__}.jar"
     zipfile.ZipFile(wheel).extract(jar, directory)
     with zipfile.ZipFile(directory / jar) as archive:
         names = [name for name in archive.namelist() if name.endswith(".so")]

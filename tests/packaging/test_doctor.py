@@ -226,7 +226,7 @@ def test_no_jar(doctor, package):
 
 
 def test_damaged_jar(doctor, package):
-    jar = package / "pyflow" / "jars" / f"pyflow-{pyflow.__version__}.jar"
+    jar = package / "pyflow" / "jars" / f"pyflow-spark-4.3_2.13-{pyflow.__version__}.jar"
     jar.write_bytes(jar.read_bytes()[:1000])
 
     findings = doctor(package)
@@ -237,14 +237,14 @@ def test_damaged_jar(doctor, package):
 @pytest.mark.parametrize(
     ("properties", "advice"),
     [
-        ("spark.version=4.2.0\npython.versions=3.10,3.11,3.12,3.13,3.14\n", "pyspark~=4.3.0"),
+        ("spark.version=4.2.0\npython.versions=3.10,3.11,3.12,3.13,3.14\n", "jar for Spark 4.3;"),
         ("spark.version=4.3.0\npython.versions=3.9\n", "use one of these Pythons"),
         ("spark.version=4.3.0\npython.versions=3.10,3.11,3.12,3.13,3.14\n", "build PyFlow on"),
     ],
     ids=["another Spark", "other Pythons", "another processor"],
 )
 def test_jar_made_for_something_else(doctor, package, properties, advice):
-    jar = package / "pyflow" / "jars" / f"pyflow-{pyflow.__version__}.jar"
+    jar = package / "pyflow" / "jars" / f"pyflow-spark-4.3_2.13-{pyflow.__version__}.jar"
     with zipfile.ZipFile(jar, "w") as archive:
         archive.writestr("META-INF/pyflow.properties", properties)
 
@@ -306,7 +306,7 @@ def test_names_the_module_that_turns_the_gil_on(doctor, python_with, tmp_path, v
 def test_a_free_threaded_python(doctor, package, python_with):
     """One of the driver's version; its slots need no interpreters of their own."""
     minor = f"{sys.version_info[0]}.{sys.version_info[1]}t"
-    jar = package / "pyflow" / "jars" / f"pyflow-{pyflow.__version__}.jar"
+    jar = package / "pyflow" / "jars" / f"pyflow-spark-4.3_2.13-{pyflow.__version__}.jar"
     library = f"libpyflow-cp{minor.replace('.', '')}.so"
     with zipfile.ZipFile(jar, "w") as archive:
         properties = f"spark.version=4.3.0\npython.versions={minor}\n"
@@ -347,7 +347,7 @@ def test_python_that_crashes_a_jvm_when_it_starts(doctor, tmp_path):
 
 
 def test_native_library_that_cannot_be_loaded(doctor, package, root):
-    jar = package / "pyflow" / "jars" / f"pyflow-{pyflow.__version__}.jar"
+    jar = package / "pyflow" / "jars" / f"pyflow-spark-4.3_2.13-{pyflow.__version__}.jar"
     without_code(root / "pyflow" / "jars" / jar.name, jar)
 
     findings = doctor(package)

@@ -266,6 +266,23 @@ def test_jar_path_says_what_to_do_without_a_jar(monkeypatch, tmp_path):
         pyflow.jar_path()
 
 
+@pytest.mark.parametrize(
+    ("spark", "minor"),
+    [("4.2.1", "4.2"), ("4.3.0-SNAPSHOT", "4.3"), ("4.10.0", "4.10"), ("3.5.8", "4.10")],
+)
+def test_jar_path_is_that_for_the_spark_of_this_environment(monkeypatch, tmp_path, spark, minor):
+    """Where there is none, that for the newest says so when an application starts."""
+    (tmp_path / "jars").mkdir()
+    for each in ("4.2", "4.3", "4.10"):
+        (tmp_path / "jars" / f"pyflow-spark-{each}_2.13-{pyflow.__version__}.jar").touch()
+    (tmp_path / "jars" / f"spark-core_2.13-{spark}.jar").touch()
+    monkeypatch.setattr(pyflow, "__path__", [str(tmp_path)])
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+
+    jar = f"pyflow-spark-{minor}_2.13-{pyflow.__version__}.jar"
+    assert pyflow.jar_path() == str(tmp_path / "jars" / jar)
+
+
 def test_conf_prints_what_configure_sets(capsys):
     assert cli.main(["conf"]) == 0
 

@@ -77,12 +77,12 @@ def test_a_cycle_is_found(code):
     assert {"io.pyflow.config", "io.pyflow.planning"} <= set(cycle(imports_of_packages(added)))
 
 
-def test_what_is_bound_to_a_spark_version_is_in_its_source_set(code):
+def test_what_is_bound_to_spark_4_is_not_in_main(code):
     bound = {
         f"{path}: {used}"
         for path, text in code.items()
         for used in OF_ONE_SPARK.findall(text)
-        if path.startswith("main/") and not used.endswith(".python.WorkerArrowRunner")
+        if path.startswith("main/")
     }
 
     assert bound == set()
@@ -92,6 +92,49 @@ def test_classes_in_spark_s_packages_are_bound_to_its_version(code):
     in_main = [path for path in code if path.startswith("main/") and "org/apache/spark" in path]
 
     assert in_main == []
+
+
+def names_of_bound_classes(code, path):
+    """The classes of the source sets that are bound to Spark, which a file of main names."""
+    bound = {
+        (package_of(other), other.split("/")[-1].split(".")[0])
+        for other in code
+        if not other.startswith("main/")
+    }
+    return {
+        f"{package}.{name}"
+        for package, name in bound
+        if re.search(rf"\b{re.escape(package)}\.(?:{name}|\{{[^}}]*\b{name})\b", code[path])
+        or (package == package_of(path) and re.search(rf"\b{name}\b", code[path]))
+    }
+
+
+def test_main_refers_to_nothing_that_is_bound_to_spark_4(code):
+    """`gradle test` compiles it by itself, too."""
+    found = {path: names_of_bound_classes(code, path) for path in code if path.startswith("main/")}
+
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+def test_a_reference_to_what_is_bound_is_found(code):
+    path = "main/scala/io/pyflow/spec/Late.scala"
+    added = {**code, path: "import org.apache.spark.sql.pyflow.{Executors, RunningTask}"}
+
+    assert names_of_bound_classes(added, path) == {
+        "org.apache.spark.sql.pyflow.Executors",
+        "org.apache.spark.sql.pyflow.RunningTask",
+    }
+
+
+def test_each_spark_version_has_the_same_classes(code):
+    of_versions = {}
+    for path in code:
+        folder, _, name = path.partition("/")
+        if folder.startswith("spark-4."):
+            of_versions.setdefault(folder, set()).add(name)
+
+    assert len(of_versions) > 1
+    assert len(set(map(frozenset, of_versions.values()))) == 1
 
 
 def test_test_files_have_names_of_their_own(root):

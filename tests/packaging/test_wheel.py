@@ -11,7 +11,7 @@ import pytest
 
 import pyflow
 
-JAR = f"pyflow/jars/pyflow-{pyflow.__version__}.jar"
+JAR = f"pyflow/jars/pyflow-spark-4.3_2.13-{pyflow.__version__}.jar"
 
 
 @pytest.fixture(scope="module")
