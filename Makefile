@@ -60,6 +60,9 @@ generated := -m generated --hypothesis-show-statistics
 data := build/data/flights-3m.parquet build/data/airports.csv
 portable := build/portable
 
+# Versions of Spark beside the newest that there is a jar for.
+older_sparks := $(patsubst requirements/pyspark-%.txt,%,$(wildcard requirements/pyspark-*.txt))
+
 sources := $(shell find native jvm/src pyflow -type f -not -name '*.pyc' -not -name '*.jar') \
   build.gradle settings.gradle scripts/find_pythons.py LICENSE NOTICE
 
@@ -172,7 +175,12 @@ zig = CXX="$(CURDIR)/.venv/bin/python-zig c++ -target $(shell uname -m)-linux-gn
 dist: build/pythons
 	@rm -rf dist
 	@$(zig) $(gradle) -Poutput=$(portable) mavenRepository
-	@PYFLOW_JAR=$$(echo $(portable)/libs/*.jar) $(python) -m pip wheel --quiet --no-deps \
+	@for spark in $(older_sparks); do \
+	  python3 scripts/set_up.py --spark $$spark run || exit; \
+	  $(zig) $(gradle) -Poutput=$(portable) -Pspark=$$spark mavenRepository || exit; \
+	done
+	@PYFLOW_JARS="$$(echo $(portable)/libs/*.jar $(portable)/spark-*/libs/*.jar)" \
+	  $(python) -m pip wheel --quiet --no-deps \
 	  --no-build-isolation --wheel-dir dist .
 	@echo "PyFlow: $$(echo dist/*.whl) and dist/maven are for Python $$(cut -f 1 build/pythons | xargs)"
 

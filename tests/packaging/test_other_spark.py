@@ -14,6 +14,7 @@ from pyspark.sql.functions import udf
 spark = SparkSession.builder.getOrCreate()
 result = spark.range(3).select(udf(lambda x: 2 * x, "long")("id").alias("double"))
 print("RESULT", spark.version, [row.double for row in result.collect()])
+result.explain()
 """
 
 
@@ -49,3 +50,12 @@ def test_a_warning_says_why(application):
     assert " WARN " in warnings[0]
     assert "built for Spark 4.3" in warnings[0]
     assert f"runs on Spark {VERSION}" in warnings[0]
+
+
+def test_explain_names_the_jar_that_is_wanted(application):
+    minor = ".".join(VERSION.split(".")[:2])
+
+    assert "ProcessMode [<lambda>(id#" in application.stdout
+    assert f"runs on Spark {VERSION}. Use the PyFlow jar built for Spark {minor}\n" in (
+        application.stdout
+    )

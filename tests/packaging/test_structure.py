@@ -13,6 +13,7 @@ OURS = re.compile(
     r"(?:\.[a-z]\w*)*)\.(?:\{([^}]*)\}|([A-Z_]\w*))"
 )
 COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+STRINGS = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 
 # Interfaces of Spark that change with its minor versions.
 OF_ONE_SPARK = re.compile(
@@ -23,11 +24,13 @@ OF_ONE_SPARK = re.compile(
 
 @pytest.fixture(scope="module")
 def code(root):
-    """The sources of the jar without their comments, by path."""
+    """The sources of the jar without their comments and strings, by path."""
     folders = [root / "jvm" / "src" / "main", *(root / "jvm" / "src").glob("spark-*")]
     files = [file for folder in folders for file in folder.rglob("*.*")]
     return {
-        file.relative_to(root / "jvm" / "src").as_posix(): COMMENTS.sub("", file.read_text())
+        file.relative_to(root / "jvm" / "src").as_posix(): STRINGS.sub(
+            '""', COMMENTS.sub("", file.read_text())
+        )
         for file in files
         if file.suffix in (".java", ".scala")
     }

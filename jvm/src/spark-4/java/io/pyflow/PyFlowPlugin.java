@@ -3,6 +3,7 @@ package io.pyflow;
 import io.pyflow.admission.AdmissionEndpoint;
 import io.pyflow.config.SparkCompatibility;
 import io.pyflow.plugin.RddFunctions;
+import io.pyflow.plugin.SessionExtensions;
 import io.pyflow.plugin.SubmittedJars;
 import io.pyflow.plugin.ThreadModeSetup;
 import java.util.Collections;
@@ -19,7 +20,8 @@ import org.apache.spark.sql.pyflow.ExecutorRequests;
  * Adds thread mode to a Spark application: {@code spark.plugins=io.pyflow.PyFlowPlugin}.
  *
  * <p>Touches stable interfaces of Spark only, so that it loads on every version. On another than
- * the one the jar was built for, the application runs on as if the plugin were not there.
+ * the one the jar was built for, the application runs on as if the plugin were not there; its plans
+ * and its log say why.
  */
 public final class PyFlowPlugin implements SparkPlugin {
   @Override
@@ -36,6 +38,7 @@ public final class PyFlowPlugin implements SparkPlugin {
     @Override
     public Map<String, String> init(SparkContext sc, PluginContext context) {
       if (!SparkCompatibility.check(sc.version())) {
+        SessionExtensions.add(SparkEnv.get().conf());
         return Collections.emptyMap();
       }
       SubmittedJars.add(sc);

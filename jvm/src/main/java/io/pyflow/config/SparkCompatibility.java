@@ -2,7 +2,9 @@ package io.pyflow.config;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.Optional;
 import java.util.Properties;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,23 +15,34 @@ import org.slf4j.LoggerFactory;
 public final class SparkCompatibility {
   private static final Logger LOG = LoggerFactory.getLogger(SparkCompatibility.class);
 
+  private static final AtomicBoolean warned = new AtomicBoolean();
+
   private SparkCompatibility() {}
 
-  /** Warns, with what to do, if the minor version is another one. */
+  /** Warns once, with what to do, if the minor version is another one. */
   public static boolean check(String runningVersion) {
+    Optional<String> mismatch = mismatch(runningVersion);
+    if (mismatch.isPresent() && !warned.getAndSet(true)) {
+      LOG.warn(
+          "PyFlow is not active: {}, or remove PyFlow from spark.plugins and "
+              + "spark.sql.extensions. Python functions stay in process mode.",
+          mismatch.get());
+    }
+    return mismatch.isEmpty();
+  }
+
+  /** What is wrong and which jar is wanted, if the minor version is another one. */
+  public static Optional<String> mismatch(String runningVersion) {
     String running = minor(runningVersion);
     String builtFor = minor(sparkVersionOfJar());
     if (running.equals(builtFor)) {
-      return true;
+      return Optional.empty();
     }
-    LOG.warn(
-        "PyFlow is not active: this jar was built for Spark {}, the application runs on Spark {}. "
-            + "Python functions stay in process mode. Use the PyFlow jar built for Spark {}, or "
-            + "remove PyFlow from spark.plugins and spark.sql.extensions.",
-        builtFor,
-        runningVersion,
-        running);
-    return false;
+    return Optional.of(
+        String.format(
+            "this jar was built for Spark %s, the application runs on Spark %s. Use the PyFlow jar "
+                + "built for Spark %s",
+            builtFor, runningVersion, running));
   }
 
   /** "4.3" of "4.3.0" and of "4.3.1-SNAPSHOT". */

@@ -34,5 +34,9 @@ final class PyFlowExtensions extends (SparkSessionExtensions => Unit) {
           FunctionIdentifier(JdbcLookup.Name),
           new ExpressionInfo(classOf[JdbcLookup].getName, JdbcLookup.Name),
           JdbcLookup.of _))
+    } else {
+      SparkCompatibility
+        .mismatch(SPARK_VERSION)
+        .ifPresent(reason => extensions.injectColumnar(_ => new OtherSpark(reason)))
     }
 }

@@ -7,7 +7,6 @@ import scala.jdk.CollectionConverters._
 import com.codahale.metrics.Gauge
 import org.apache.spark.{SparkConf, TaskContext}
 import org.apache.spark.api.plugin.PluginContext
-import org.apache.spark.sql.internal.StaticSQLConf.SPARK_SESSION_EXTENSIONS
 import org.apache.spark.sql.pyflow.{Executors, RunningTask}
 import org.slf4j.LoggerFactory
 
@@ -46,7 +45,7 @@ object ThreadModeSetup {
   /** Prepares the application's configuration; returns what every executor needs to know. */
   def onDriver(conf: SparkConf): JavaMap[String, String] = {
     PyFlowConf.settings.foreach(_.in(conf))
-    addExtension(conf)
+    SessionExtensions.add(conf)
     giveExecutorsStack(conf)
     giveExecutorsMemory(conf)
     Map(
@@ -96,14 +95,6 @@ object ThreadModeSetup {
     thread.setDaemon(true)
     thread.start()
     thread.join(EndWaitMillis)
-  }
-
-  private def addExtension(conf: SparkConf): Unit = {
-    val name = classOf[PyFlowExtensions].getName
-    val present = conf.getOption(SPARK_SESSION_EXTENSIONS.key).toSeq.flatMap(_.split(","))
-    if (!present.map(_.trim).contains(name)) {
-      conf.set(SPARK_SESSION_EXTENSIONS.key, (present :+ name).mkString(","))
-    }
   }
 
   /** Executors are launched after plugins have started, with the options found here. */
