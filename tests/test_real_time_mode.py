@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
+import pyspark
 import pytest
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 from pyspark.sql.functions import col, count, pandas_udf, timestamp_seconds, udf, udtf
+from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.types import LongType, StringType, StructType
 
 from awaited import (
@@ -99,7 +101,12 @@ def with_total(spark, frame):
     return spark.sql("select t.s from awaited, lateral with_total(value) t")
 
 
-SHAPES = [joined, several, deduplicated, counted, in_windows, with_total]
+# Spark 4.2 allows neither aggregates nor exchanges in real-time mode.
+WITH_EXCHANGES = [
+    pytest.param(shape, marks=pytest.mark.since_spark("4.3"))
+    for shape in (deduplicated, counted, in_windows)
+]
+SHAPES = [joined, several, *WITH_EXCHANGES, with_total]
 ROWS = ["a", "b", "a", "c"]
 
 
@@ -184,7 +191,9 @@ def test_two_queries_at_once(spark, tmp_path):
                 query.stop()
 
 
-@pytest.mark.parametrize("shape", [pytest.param(several, marks=pytest.mark.complete), counted])
+@pytest.mark.parametrize(
+    "shape", [pytest.param(several, marks=pytest.mark.complete), WITH_EXCHANGES[1]]
+)
 def test_restart_from_the_checkpoint(spark, tmp_path, shape):
     """In the same mode, in micro-batches, and in process mode; state goes on."""
     stream = AwaitedStream(spark)
@@ -290,6 +299,27 @@ def test_refused_functions_fail_with_their_reason(spark, tmp_path):
         failure = failure_of(AwaitedStream(spark).frame.select(upper("value")), tmp_path)
     assert "the memory profiler is on" in failure
     assert "cannot run in Spark's real-time mode" in failure
+
+
+class Counting(StatefulProcessor):
+    def init(self, handle):
+        self._seen = handle.getValueState("seen", "n long")
+
+    def handleInputRows(self, key, rows, timer_values):  # noqa: N802
+        yield Row(value=f"{key[0]} {len(list(rows))}")
+
+
+@pytest.mark.skipif(not pyspark.__version__.startswith(("4.1", "4.2")), reason="Spark keeps state")
+def test_state_is_refused_where_spark_keeps_none(spark, tmp_path):
+    pytest.importorskip("google.protobuf")
+    stream = AwaitedStream(spark)
+    stream.add(["a"])
+    keyed = stream.frame.groupBy("value").transformWithState(
+        Counting(), "value string", "append", "none"
+    )
+    with settings(spark, THREAD):
+        failure = failure_of(keyed, tmp_path)
+    assert "keeps no state there" in failure
 
 
 @pandas_udf(StringType())

@@ -34,6 +34,8 @@ from comparison import settings
 from sessions import logged
 from stateful_streams import ROCKSDB
 
+pytestmark = pytest.mark.since_spark("4.3")
+
 pytest.importorskip("google.protobuf", reason="PySpark asks a processor for its state with it")
 
 FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"

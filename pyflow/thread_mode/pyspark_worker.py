@@ -210,7 +210,7 @@ def _direct_state_requests() -> None:
     from pyspark.sql.streaming import stateful_processor_util as util
 
     worker_code: Any = worker
-    worker_code.StatefulProcessorApiClient = lambda *_: _state_client.get()
+    worker_code.StatefulProcessorApiClient = lambda *_, **__: _state_client.get()
     processor_code: Any = util
     processor_code.StatefulProcessorHandle = lambda client: client.handle
     processor_code.ExpiredTimerIterator = lambda client, expiry: client.expired_timers(expiry)
@@ -274,9 +274,7 @@ def result_converter(data_type: DataType, int_to_decimal: bool) -> Callable[[Any
 
 def arrow_type(data_type: DataType, large_var_types: bool) -> pa.DataType:
     """The Arrow type of results."""
-    from pyspark.sql.pandas.types import to_arrow_type
-
-    return to_arrow_type(data_type, timezone="UTC", prefers_large_types=large_var_types)
+    return transport.arrow_type(data_type, large_var_types)
 
 
 def arrow_table(rows: list[Any], schema: StructType) -> pa.Table:

@@ -15,12 +15,27 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyspark import BarrierTaskContext, TaskContext
-from pyspark.sql.types import Row
+from pyspark.resource import ResourceInformation
+from pyspark.sql.types import DataType, Row
 from pyspark.util import PythonEvalType
 
 _COGROUPS = (
     PythonEvalType.SQL_COGROUPED_MAP_PANDAS_UDF,
     PythonEvalType.SQL_COGROUPED_MAP_ARROW_UDF,
+)
+
+# Whose arguments Spark 4.1 may give names.
+_WITH_NAMES = (
+    PythonEvalType.SQL_BATCHED_UDF,
+    PythonEvalType.SQL_ARROW_BATCHED_UDF,
+    PythonEvalType.SQL_SCALAR_PANDAS_UDF,
+    PythonEvalType.SQL_SCALAR_ARROW_UDF,
+    PythonEvalType.SQL_GROUPED_AGG_PANDAS_UDF,
+    PythonEvalType.SQL_GROUPED_AGG_ARROW_UDF,
+    PythonEvalType.SQL_WINDOW_AGG_PANDAS_UDF,
+    PythonEvalType.SQL_WINDOW_AGG_ARROW_UDF,
+    PythonEvalType.SQL_SCALAR_PANDAS_ITER_UDF,
+    PythonEvalType.SQL_SCALAR_ARROW_ITER_UDF,
 )
 
 
@@ -33,11 +48,16 @@ def batch_function(
 ) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
     """See :func:`~pyflow.thread_mode.pyspark_worker.batch_function`."""
     _exchange_batches()
-    confs = _confs(runner_conf, eval_conf)
+    worker = _worker()
     if functions[0]["table_function"]:
-        read, sent = _worker().read_udtf, _table_function(functions[0])
+        read, sent = worker.read_udtf, _table_function(functions[0])
     else:
-        read, sent = _worker().read_udfs, _int(len(functions)) + b"".join(map(_function, functions))
+        read, sent = worker.read_udfs, _functions(functions, eval_type)
+    confs: tuple[Any, ...] = ()
+    if _has_confs():
+        confs = _confs(runner_conf, eval_conf)
+    else:
+        sent = _conf(runner_conf) + _evaluation(eval_type, eval_conf) + sent
     function, _, reader, writer = read(serializer, io.BytesIO(sent), eval_type, *confs)
     frames = 2 if eval_type in _COGROUPS else 1
 
@@ -63,7 +83,7 @@ def row_table_function(
         serializer,
         io.BytesIO(_table_function(function)),
         PythonEvalType.SQL_TABLE_UDF,
-        *_confs(runner_conf, {}),
+        *(_confs(runner_conf, {}) if _has_confs() else ()),
     )
     return run
 
@@ -90,14 +110,35 @@ def _normalized(value: Any) -> Any:
     return value
 
 
+def arrow_type(data_type: DataType, large_var_types: bool) -> Any:
+    """See :func:`~pyflow.thread_mode.pyspark_worker.arrow_type`."""
+    from pyspark.sql.pandas import types
+
+    convert: Any = types.to_arrow_type
+    # Spark 4.1 has no other time zone.
+    zone = {"timezone": "UTC"} if _has_confs() else {"timestamp_utc": True}
+    return convert(data_type, prefers_large_types=large_var_types, **zone)
+
+
 def task_context(task: dict[str, Any]) -> TaskContext:
     """See :func:`~pyflow.thread_mode.pyspark_worker.task_context`.
 
     PySpark keeps the address of the barrier in the class, which tasks share here.
     """
     kind: Any = BarrierTaskContext if task["isBarrier"] else TaskContext
-    of_any: Any = TaskContext.from_json
-    context: TaskContext = of_any.__func__(kind, task)
+    context: TaskContext = object.__new__(kind)
+    vars(context).update(
+        _stageId=task["stageId"],
+        _partitionId=task["partitionId"],
+        _attemptNumber=task["attemptNumber"],
+        _taskAttemptId=task["taskAttemptId"],
+        _cpus=task["cpus"],
+        _resources={
+            name: ResourceInformation(each["name"], each["addresses"])
+            for name, each in task["resources"].items()
+        },
+        _localProperties=task["localProperties"],
+    )
     if task["isBarrier"]:
         vars(context).update(_conn_info=task["connInfo"], _secret=task["secret"])
     kind._setTaskContext(context)
@@ -185,14 +226,36 @@ def _command(command: str) -> bytes:
     return _int(len(data)) + data
 
 
+def _has_confs() -> bool:
+    """Whether settings are objects of their own, as since Spark 4.2."""
+    return hasattr(_worker(), "RunnerConf")
+
+
+def _evaluation(eval_type: int, eval_conf: dict[str, str]) -> bytes:
+    """What Spark 4.1 writes between settings and functions."""
+    if eval_type == PythonEvalType.SQL_GROUPED_MAP_PANDAS_UDF_WITH_STATE:
+        return _text(eval_conf["state_value_schema"])
+    if eval_type == PythonEvalType.SQL_ARROW_UDTF:
+        offsets = [int(each) for each in eval_conf["table_arg_offsets"].split(",") if each]
+        return _int(len(offsets)) + b"".join(map(_int, offsets))
+    if eval_type == PythonEvalType.SQL_ARROW_TABLE_UDF:
+        return _text(eval_conf["input_type"])
+    if "grouping_key_schema" in eval_conf:
+        return _int(int(eval_conf["state_server_socket_port"])) + _text(
+            eval_conf["grouping_key_schema"]
+        )
+    return b""
+
+
 def _confs(runner_conf: dict[str, str], eval_conf: dict[str, str]) -> tuple[Any, Any]:
     worker = _worker()
-    return worker.RunnerConf(_conf(runner_conf)), worker.EvalConf(_conf(eval_conf))
+    runner, evaluation = io.BytesIO(_conf(runner_conf)), io.BytesIO(_conf(eval_conf))
+    return worker.RunnerConf(runner), worker.EvalConf(evaluation)
 
 
-def _conf(settings: dict[str, str]) -> io.BytesIO:
-    pairs = b"".join(_text(key) + _text(value) for key, value in settings.items())
-    return io.BytesIO(_int(len(settings)) + pairs)
+def _conf(settings: dict[str, str]) -> bytes:
+    pairs = (_text(key) + _text(value) for key, value in settings.items())
+    return _int(len(settings)) + b"".join(pairs)
 
 
 def _arguments(function: dict[str, Any]) -> bytes:
@@ -204,14 +267,29 @@ def _arguments(function: dict[str, Any]) -> bytes:
     )
 
 
-def _function(function: dict[str, Any]) -> bytes:
-    commands = function["commands"]
+def _functions(functions: list[dict[str, Any]], eval_type: int) -> bytes:
+    head = _int(len(functions))
+    if _has_confs():
+        return head + b"".join(
+            _arguments(each) + _chain(each) + struct.pack("!q", each["result_id"])
+            for each in functions
+        )
+    named = eval_type in _WITH_NAMES
+    no_profiler = b"\0"
     return (
-        _arguments(function)
-        + _int(len(commands))
-        + b"".join(map(_command, commands))
-        + struct.pack("!q", function["result_id"])
+        no_profiler
+        + head
+        + b"".join((_arguments if named else _columns)(each) + _chain(each) for each in functions)
     )
+
+
+def _columns(function: dict[str, Any]) -> bytes:
+    return _int(len(function["args"])) + b"".join(map(_int, function["args"]))
+
+
+def _chain(function: dict[str, Any]) -> bytes:
+    commands = function["commands"]
+    return _int(len(commands)) + b"".join(map(_command, commands))
 
 
 def _table_function(function: dict[str, Any]) -> bytes:

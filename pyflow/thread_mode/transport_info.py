@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from pyspark import TaskContext
+from pyspark.sql.types import DataType
 from pyspark.util import PythonEvalType
 from pyspark.worker_message import TaskContextInfo, UDFInfo, UDTFInfo
 
@@ -57,6 +58,13 @@ def values_of_state(value: Any) -> Any:
     if "numpy" in sys.modules and client.has_numpy is None:
         client._load_numpy()
     return tuple(map(client._normalize_state_value, value)) if client.has_numpy else value
+
+
+def arrow_type(data_type: DataType, large_var_types: bool) -> Any:
+    """See :func:`~pyflow.thread_mode.pyspark_worker.arrow_type`."""
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    return to_arrow_type(data_type, timezone="UTC", prefers_large_types=large_var_types)
 
 
 def task_context(task: dict[str, Any]) -> TaskContext:

@@ -3,6 +3,7 @@ package io.pyflow.execution
 import org.apache.spark.sql.catalyst.expressions.{NamedExpression, PythonFuncExpression}
 import org.apache.spark.sql.catalyst.util.truncatedString
 import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
+import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWriter
 import org.apache.spark.sql.pyflow.PythonFunctions
 
 import io.pyflow.admission.SharedOnlyFunctions
@@ -28,6 +29,10 @@ trait ThreadModeExec extends SparkPlan {
   /** Operators of Spark's may first ask for their metrics in an executor, which cannot make any. */
   override protected def doPrepare(): Unit = {
     metrics
+    this match {
+      case writer: StateStoreWriter => StoreMetrics.make(writer)
+      case _ =>
+    }
     super.doPrepare()
   }
 

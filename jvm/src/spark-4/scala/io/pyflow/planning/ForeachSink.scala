@@ -4,10 +4,10 @@ import scala.annotation.nowarn
 
 import org.apache.spark.sql.catalyst.expressions.PythonUDF
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.connector.write.BatchWrite
+import org.apache.spark.sql.connector.write.{BatchWrite, PhysicalWriteInfo}
 import org.apache.spark.sql.execution.datasources.v2.WriteToDataSourceV2
 import org.apache.spark.sql.execution.python.streaming.PythonForeachWriter
-import org.apache.spark.sql.execution.streaming.sources.{ForeachWriterTable, MicroBatchWrite}
+import org.apache.spark.sql.execution.streaming.sources.{ForeachWriterFactory, MicroBatchWrite}
 import org.apache.spark.sql.pyflow.{PickledFunction, PythonFunctions, PythonSinks}
 import org.apache.spark.sql.types.NullType
 
@@ -23,16 +23,25 @@ import io.pyflow.spec.ConsumerSpec
 @nowarn("cat=deprecation")
 private[planning] object ForeachSink {
   def unapply(plan: LogicalPlan): Option[LogicalPlan] = plan match {
-    case sparks @ WriteToDataSourceV2(Some(sink), write: MicroBatchWrite, query, _) =>
-      sink.table match {
-        case table: ForeachWriterTable[_] =>
-          Option(table.writer: Any).collect { case writer: PythonForeachWriter =>
-            sparks.copy(batchWrite = inThread(writer, write, query))
-          }
-        case _ => None
-      }
+    case sparks @ WriteToDataSourceV2(_, write: MicroBatchWrite, query, _) =>
+      writerOf(write).map(writer => sparks.copy(batchWrite = inThread(writer, write, query)))
     case _ => None
   }
+
+  /** Not every version of Spark has the table of the sink in the plan. */
+  private def writerOf(write: MicroBatchWrite): Option[PythonForeachWriter] =
+    Option.when(write.writeSupport.getClass.getName.startsWith(Sink))(write).flatMap { write =>
+      write.writeSupport.createStreamingWriterFactory(NoPartitions) match {
+        case factory: ForeachWriterFactory[_] =>
+          Option(factory.writer: Any).collect { case writer: PythonForeachWriter => writer }
+        case _ => None
+      }
+    }
+
+  /** What the names of the classes of the sink begin with. */
+  private val Sink = s"${classOf[ForeachWriterFactory[_]].getPackageName}.ForeachWrite"
+
+  private val NoPartitions: PhysicalWriteInfo = () => 0
 
   private def inThread(
       writer: PythonForeachWriter,

@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, Spark
 import org.apache.spark.sql.execution.python._
 import org.apache.spark.sql.execution.python.WindowedInput
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.pyflow.PythonFunctions
+import org.apache.spark.sql.pyflow.{PythonFunctions, Setting}
 
 import io.pyflow.config.{EmbeddedPython, IdleTimeout, InterpreterChoice, PyFlowConf, ThreadModeSettings, WorkerSettings}
 import io.pyflow.execution.batches.{ThreadArrowAggregatePythonExec, ThreadArrowEvalPythonExec, ThreadArrowEvalPythonUDTFExec, ThreadArrowWindowPythonExec, ThreadFlatMapCoGroupsInBatchExec, ThreadFlatMapGroupsInBatchExec, ThreadMapInBatchExec}
@@ -235,7 +235,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
         conf.pysparkBinaryAsBytes,
         conf.pysparkHideTraceback,
         conf.pysparkSimplifiedTraceback,
-        conf.getConfString(TracebackWithLocals, "false").toBoolean,
+        Setting.isOn(conf, TracebackWithLocals),
         PythonFunctions.jobArtifactUUID,
         PythonFunctions.loggingSession(conf)))
   }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrd
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReaderFactory, Scan}
 import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.execution.StreamSourceAwareSparkPlan
-import org.apache.spark.sql.execution.datasources.v2.{DataSourceRDD, DataSourceV2ScanExecBase, MicroBatchScanExec}
+import org.apache.spark.sql.execution.datasources.v2.{DataSourceRDD, MicroBatchScanExec}
 
 /**
  * Reads one batch of a stream's Python source, in the JVM of the executors. Differs from Spark's own
@@ -16,7 +16,7 @@ case class ThreadMicroBatchScanExec(
     @transient ofSpark: MicroBatchScanExec,
     @transient scan: Scan,
     readerFactory: PartitionReaderFactory)
-  extends DataSourceV2ScanExecBase
+  extends ReportingScan
   with StreamSourceAwareSparkPlan {
 
   override def output: Seq[Attribute] = ofSpark.output
@@ -30,7 +30,7 @@ case class ThreadMicroBatchScanExec(
   override lazy val inputRDD: RDD[InternalRow] = {
     val rows =
       new DataSourceRDD(sparkContext, partitions, readerFactory, supportsColumnar, customMetrics)
-    postDriverMetrics(scan.reportDriverMetrics())
+    reportToDriver()
     rows
   }
 

@@ -83,7 +83,7 @@ private[state] class StateAccess(
     case (all: StatefulProcessorHandleImpl, Some(now)) =>
       val state = all.getHandleState
       all.setHandleState(StatefulProcessorHandleState.INITIALIZED)
-      try all.getExpiredTimers(FarTime, batchTime).map(_._2).find(_ > now)
+      try PySparkState.timers(all, FarTime, batchTime).map(_._2).find(_ > now)
       finally all.setHandleState(state)
     case _ => None
   }

@@ -14,7 +14,6 @@ import org.apache.spark.sql.execution.python.GroupedInput
 import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.{TransformWithStateExecBase, TransformWithStateVariableInfo}
-import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.statefulprocessor.StatefulProcessorHandleImpl
 import org.apache.spark.sql.execution.streaming.state.{StateSchemaValidationResult, StateStore, StateStoreColFamilySchema}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.pyflow.{ArrowResults, FunctionMetrics, PythonFunctions, StateRows, StateStores}
@@ -48,6 +47,7 @@ case class ThreadTransformWithStateInPandasExec(
     child,
     inProcess.initialStateGroupingAttrs,
     initialState)
+  with CheckedStores
   with ThreadModeExec {
   import inProcess.{batchTimestampMs, groupingAttributes, hasInitialState, initialStateGroupingAttrs, isStreaming, timeMode}
 
@@ -95,8 +95,7 @@ case class ThreadTransformWithStateInPandasExec(
   private val chunkRows = SQLConf.get.arrowTransformWithStateInPySparkMaxStateRecordsPerBatch
 
   override protected def doExecute(): RDD[InternalRow] = {
-    InstanceMetrics.make(this)
-    validateStateStoreProvider(isStreaming)
+    checkStores(isStreaming)
     val evaluation = lane
     StateStores(getStateInfo, isStreaming, session).mapPartitions(
       child.execute(),
@@ -142,14 +141,11 @@ case class ThreadTransformWithStateInPandasExec(
       rows: Iterator[InternalRow],
       initialRows: Iterator[InternalRow]): Iterator[InternalRow] = {
     val start = System.nanoTime
-    val handle = new StatefulProcessorHandleImpl(
+    val handle = PySparkState.handle(
+      inProcess,
       store,
       getStateInfo.queryRunId,
       StateRows.encoder(keySchema).asInstanceOf[ExpressionEncoder[Any]],
-      timeMode,
-      isStreaming,
-      batchTimestampMs,
-      inProcess.prevBatchTimestampMs,
       metrics)
     val batches = lane.withState(
       input(rows, initialRows),

@@ -13,5 +13,5 @@ object ArrowSchemas {
       errorOnDuplicatedFieldNames = true,
       largeVarTypes = largeVarTypes)
 
-  def failOnDuplicateNames(schema: StructType): Unit = ArrowUtils.failDuplicatedFieldNames(schema)
+  def failOnDuplicateNames(schema: StructType): Unit = of(schema, "UTC", largeVarTypes = false)
 }

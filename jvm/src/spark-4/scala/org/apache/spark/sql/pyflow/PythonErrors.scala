@@ -2,17 +2,14 @@ package org.apache.spark.sql.pyflow
 
 import org.apache.spark.SparkException
 import org.apache.spark.SparkThrowableHelper
-import org.apache.spark.api.python.{PythonException, PythonWorkerException}
+import org.apache.spark.api.python.PythonWorkerException
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.errors.QueryExecutionErrors
 
 object PythonErrors {
 
   /** The error that process mode raises for an exception in a Python function. */
-  def raisedByFunction(traceback: String): Throwable = new PythonException(
-    errorClass = "PYTHON_EXCEPTION",
-    messageParameters =
-      Map("msg" -> "An exception was thrown from the Python worker", "traceback" -> traceback))
+  def raisedByFunction(traceback: String): Throwable = FunctionError(traceback)
 
   /** The error that process mode raises when it has killed a worker that was idle for too long. */
   def idle(timeoutSeconds: Long): SparkException = new PythonWorkerException(

@@ -1,16 +1,11 @@
 package org.apache.spark.sql.pyflow
 
-import java.io.{ByteArrayOutputStream, DataOutputStream}
-import java.nio.charset.StandardCharsets.UTF_8
-
 import scala.math.BigDecimal.RoundingMode
 
 import org.apache.spark.{BarrierTaskContext, SparkConf, SparkEnv, TaskContext}
-import org.apache.spark.api.python.PythonWorkerUtils
 import org.apache.spark.internal.config.TASK_MAX_FAILURES
 import org.apache.spark.sql.execution.streaming.continuous.ContinuousExecution
 import org.json4s.JsonAST.{JNull, JValue}
-import org.json4s.jackson.JsonMethods.parse
 
 /** Facts about a running task that Spark keeps to its own packages. */
 object RunningTask {
@@ -21,16 +16,11 @@ object RunningTask {
     case barrier: BarrierTaskContext =>
       val server = new BarrierServer(barrier)
       server.start()
-      render(context, server.port, Some(server.secret))
+      TaskContexts.toJson(context, server.port, Some(server.secret))
     case _ =>
-      render(context, NoPort, None).transformField { case ("connInfo", _) => "connInfo" -> JNull }
-  }
-
-  private def render(context: TaskContext, port: Int, secret: Option[String]): JValue = {
-    val bytes = new ByteArrayOutputStream
-    PythonWorkerUtils.writeTaskContext(context, Right(port), secret, new DataOutputStream(bytes))
-    val lengthPrefix = 4
-    parse(new String(bytes.toByteArray.drop(lengthPrefix), UTF_8))
+      TaskContexts.toJson(context, NoPort, None).transformField { case ("connInfo", _) =>
+        "connInfo" -> JNull
+      }
   }
 
   /** Of a task, with the number of its stage behind it: the stages of a job share these properties. */
@@ -94,7 +84,7 @@ object RunningTask {
 
   /** Does something when a task is cancelled, at once if it is already. */
   def onCancellation(context: TaskContext)(work: => Unit): Unit =
-    context.addTaskInterruptListener((_, _) => work)
+    TaskContexts.onInterruption(context)(() => work)
 
   /** Ends a task that has been killed, in the way Spark wants it to end. */
   def throwIfKilled(context: TaskContext): Unit = context.killTaskIfInterrupted()

@@ -27,6 +27,11 @@ class Setting[T] private (entry: ConfigEntry[T], val values: String, val perSess
 }
 
 object Setting {
+
+  /** Whether a setting of Spark's that only some versions have is on. */
+  def isOn(conf: SQLConf, key: String): Boolean =
+    SQLConf.containsConfigKey(key) && conf.getConfString(key).toBoolean
+
   def perSession[T](key: String, doc: String, values: String, version: String)(
       define: ConfigBuilder => ConfigEntry[T]): Setting[T] =
     new Setting(define(SQLConf.buildConf(key).doc(doc).version(version)), values, true)

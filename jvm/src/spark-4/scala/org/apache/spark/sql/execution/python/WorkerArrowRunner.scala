@@ -65,7 +65,7 @@ class WorkerArrowRunner(
   def cogroups(
       cogroups: Iterator[(Iterator[InternalRow], Iterator[InternalRow])],
       context: TaskContext): Iterator[ColumnarBatch] =
-    new CoGroupedArrowPythonRunner(
+    new CogroupsRunner(
       functions,
       spec.evalType,
       spec.calls.map(_.arguments.map(_.column).toArray).toArray,
@@ -75,11 +75,10 @@ class WorkerArrowRunner(
       spec.largeVarTypes,
       runnerConf,
       metrics,
-      jobArtifactUUID,
-      None).compute(cogroups, context.partitionId(), context)
+      jobArtifactUUID).compute(cogroups, context.partitionId(), context)
 
   private abstract class Runner
-    extends ArrowPythonWithNamedArgumentRunner(
+    extends BatchesRunner(
       functions,
       spec.evalType,
       spec.calls.map(arguments).toArray,
@@ -88,6 +87,5 @@ class WorkerArrowRunner(
       spec.largeVarTypes,
       runnerConf,
       metrics,
-      jobArtifactUUID,
-      None)
+      jobArtifactUUID)
 }

@@ -1,10 +1,10 @@
-package io.pyflow.execution.state
+package io.pyflow.execution
 
 import scala.annotation.unused
 
 import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWriter
 
-/** The metrics of each state store of an operator. Made when the operator is. */
-private[state] object InstanceMetrics {
+/** The metrics of each state store of an operator. Spark makes them with the operator. */
+private[execution] object StoreMetrics {
   def make(@unused writer: StateStoreWriter): Unit = ()
 }
