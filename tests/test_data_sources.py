@@ -340,7 +340,9 @@ def run_stream(spark, frame, sink, mode, **options):
         except Exception as failed:
             error = str(failed)
         progress = [(p.numInputRows, p.sink.numOutputRows) for p in query.recentProgress]
-        plan = query._jsq.streamingQuery().lastExecution().executedPlan().toString()
+        execution = query._jsq.streamingQuery().lastExecution()
+        # None where the query failed before its first batch; the error then says why.
+        plan = "" if execution is None else execution.executedPlan().toString()
         query.stop()
     return progress, plan, error
 
