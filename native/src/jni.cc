@@ -22,6 +22,7 @@
 #include "runtime/application.h"
 #include "runtime/attached.h"
 #include "runtime/interpreter_pool.h"
+#include "runtime/profile.h"
 #include "runtime/python_memory.h"
 #include "runtime/slot.h"
 #include "runtime/stacks.h"
@@ -143,6 +144,8 @@ bool find_java_logs(JNIEnv* env, jclass bridge) {
 }
 
 Slot& slot_at(jlong handle) { return *reinterpret_cast<Slot*>(handle); }
+
+pyflow::Profile& profile_at(jlong handle) { return *reinterpret_cast<pyflow::Profile*>(handle); }
 Program& program_at(jlong handle) { return *reinterpret_cast<Program*>(handle); }
 
 // A BatchSource as native code calls it, from any thread, and the exception that it threw.
@@ -376,6 +379,34 @@ JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_runningThread(JNIEnv*
 
 JNIEXPORT jbyteArray JNICALL Java_io_pyflow_bridge_NativeBridge_pythonThreads(JNIEnv* env, jclass) {
   return to_bytes(env, pyflow::all_threads_json());
+}
+
+JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_newProfile(JNIEnv*, jclass) {
+  return reinterpret_cast<jlong>(new pyflow::Profile());
+}
+
+JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_sample(JNIEnv* env, jclass, jlong profile,
+                                                                 jlongArray threads,
+                                                                 jintArray numbers) {
+  std::vector<pyflow::SampledCall> calls(static_cast<size_t>(env->GetArrayLength(threads)));
+  for (size_t i = 0; i < calls.size(); ++i) {
+    jlong thread = 0;
+    jint number = 0;
+    env->GetLongArrayRegion(threads, static_cast<jsize>(i), 1, &thread);
+    env->GetIntArrayRegion(numbers, static_cast<jsize>(i), 1, &number);
+    calls[i] = {static_cast<uintptr_t>(thread), number};
+  }
+  profile_at(profile).sample(pyflow::all_interpreters(), calls);
+}
+
+JNIEXPORT jbyteArray JNICALL Java_io_pyflow_bridge_NativeBridge_profileJson(JNIEnv* env, jclass,
+                                                                            jlong profile) {
+  return to_bytes(env, profile_at(profile).json());
+}
+
+JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_closeProfile(JNIEnv*, jclass,
+                                                                       jlong profile) {
+  delete &profile_at(profile);
 }
 
 JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_load(JNIEnv* env, jclass, jlong slot,

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 import pyflow
-from pyflow.cli import archive, conf, doctor, jobs, run, shell, sql, stack
+from pyflow.cli import archive, conf, doctor, jobs, profile, run, shell, sql, stack
 from pyflow.cli.parsers import Parser
 from pyflow.session import builder as session
 
@@ -29,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     doctor.add_to(commands)
     run.add_to(commands)
     jobs.add_to(commands)
+    profile.add_to(commands)
     shell.add_to(commands)
     sql.add_to(commands)
     stack.add_to(commands)

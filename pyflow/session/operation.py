@@ -174,9 +174,17 @@ def _end() -> dict[str, Any]:
 
 
 def _stacks() -> dict[str, Any]:
+    return {"executors": json.loads(_executors().stacksOfAllExecutors())}
+
+
+def _profile(seconds: float, rate: float) -> dict[str, Any]:
+    return {"executors": json.loads(_executors().profileOfAllExecutors(seconds, rate))}
+
+
+def _executors() -> Any:
     for session in _living():
         jvm: Any = session._jvm
-        return {"executors": json.loads(jvm.io.pyflow.plugin.PythonStacks.ofAllExecutors())}
+        return jvm.io.pyflow.plugin.PythonRequests
     raise LookupError("the program has no session of Spark")
 
 
@@ -185,6 +193,7 @@ _ACTIONS: dict[str, Callable[..., dict[str, Any]]] = {
     "cancel": _cancel,
     "stop": _stop,
     "stacks": _stacks,
+    "profile": _profile,
     "end": _end,
 }
 

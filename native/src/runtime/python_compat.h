@@ -334,6 +334,16 @@ inline bool is_incomplete([[maybe_unused]] const RawFrame& frame,
 #endif
 }
 
+// Whether a frame may be a thread's outermost: Python code is entered from C, which has a frame for
+// that since 3.12. The frame of a generator that has just returned has none before it either.
+inline bool may_be_outermost([[maybe_unused]] const RawFrame& frame) {
+#if PY_VERSION_HEX >= 0x030C0000
+  return frame.owner >= 3;  // FRAME_OWNED_BY_CSTACK; 3.14 has two such kinds
+#else
+  return true;
+#endif
+}
+
 // Whether the lines of code are told by its table of locations (3.11) or by that of PEP 626.
 constexpr bool kHasLocations = PY_VERSION_HEX >= 0x030B0000;
 

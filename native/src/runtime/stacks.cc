@@ -1,15 +1,14 @@
 #include "runtime/stacks.h"
 
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
-#include <type_traits>
 
 #include "runtime/interpreter_pool.h"
+#include "runtime/json_text.h"
 #include "runtime/line_numbers.h"
+#include "runtime/raw_memory.h"
 #include "runtime/start.h"
 
 namespace pyflow {
@@ -33,74 +32,6 @@ constexpr int kAttempts = 20;
 constexpr useconds_t kBetweenAttemptsMicros = 100;
 constexpr size_t kMostThreads = 10000;
 constexpr size_t kMostFrames = 1000;
-constexpr Py_ssize_t kLongestName = 1000;
-constexpr Py_ssize_t kLargestTable = 1 << 20;
-
-// Copies memory of this process; false where there is none.
-bool read_memory(uintptr_t address, void* to, size_t size) {
-  const iovec local = {to, size};
-  const iovec remote = {reinterpret_cast<void*>(address), size};
-  return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
-}
-
-template <typename T>
-bool read_at(uintptr_t address, T& to) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  return read_memory(address, &to, sizeof(T));
-}
-
-bool is_of(const PyObject& object, const PyTypeObject& type) { return object.ob_type == &type; }
-
-void append_utf8(std::string& text, Py_UCS4 character) {
-  const auto add = [&](Py_UCS4 byte) { text.push_back(static_cast<char>(byte)); };
-  const auto add_rest = [&](int shift) { add(0x80 | ((character >> shift) & 0x3F)); };
-  if (character < 0x80) {
-    add(character);
-  } else if (character < 0x800) {
-    add(0xC0 | (character >> 6));
-    add_rest(0);
-  } else if (character < 0x10000) {
-    add(0xE0 | (character >> 12));
-    add_rest(6);
-    add_rest(0);
-  } else {
-    add(0xF0 | (character >> 18));
-    add_rest(12);
-    add_rest(6);
-    add_rest(0);
-  }
-}
-
-std::optional<std::string> read_str(const PyObject* address) {
-  const auto at = reinterpret_cast<uintptr_t>(address);
-  PyASCIIObject head;
-  if (!read_at(at, head) || !is_of(head.ob_base, PyUnicode_Type)) return std::nullopt;
-  if (head.length < 0 || head.state.compact == 0) return std::nullopt;
-  const size_t kind = head.state.kind;
-  const auto length = static_cast<size_t>(std::min(head.length, kLongestName));
-  const size_t begin = head.state.ascii ? sizeof(PyASCIIObject) : sizeof(PyCompactUnicodeObject);
-  std::string data(length * kind, '\0');
-  if (!read_memory(at + begin, data.data(), data.size())) return std::nullopt;
-  std::string text;
-  for (size_t i = 0; i < length; ++i) {
-    Py_UCS4 character = 0;
-    std::memcpy(&character, data.data() + i * kind, kind);
-    append_utf8(text, character);
-  }
-  return text;
-}
-
-std::optional<std::string> read_bytes(const PyObject* address) {
-  const auto at = reinterpret_cast<uintptr_t>(address);
-  PyVarObject head;
-  if (!read_at(at, head) || !is_of(head.ob_base, PyBytes_Type)) return std::nullopt;
-  if (head.ob_size < 0 || head.ob_size > kLargestTable) return std::nullopt;
-  std::string bytes(static_cast<size_t>(head.ob_size), '\0');
-  if (!read_memory(at + offsetof(PyBytesObject, ob_sval), bytes.data(), bytes.size())) {
-    return std::nullopt;
-  }
-  return bytes;
-}
 
 std::optional<Frame> described(const PyCodeObject& code, int64_t instruction) {
   const auto function = read_str(full_name(code));
@@ -172,26 +103,11 @@ void add_threads(PyInterpreterState* interpreter, std::vector<Thread>& threads) 
   }
 }
 
-void append_json(std::string& json, const std::string& text) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  json += '"';
-  for (const char each : text) {
-    const auto byte = static_cast<unsigned char>(each);
-    if (byte < 0x20) {
-      json += std::string("\\u00") + kDigits[byte >> 4] + kDigits[byte & 15];
-    } else {
-      if (each == '"' || each == '\\') json += '\\';
-      json += each;
-    }
-  }
-  json += '"';
-}
-
 void append_json(std::string& json, const Frame& frame) {
   json += "{\"function\":";
-  append_json(json, frame.function);
+  append_json_string(json, frame.function);
   json += ",\"file\":";
-  append_json(json, frame.file);
+  append_json_string(json, frame.file);
   json += ",\"line\":" + std::to_string(frame.line) + "}";
 }
 
@@ -216,10 +132,12 @@ std::string threads_json(const std::vector<PyInterpreterState*>& interpreters) {
   return json + "]";
 }
 
-std::string all_threads_json() {
+std::string all_threads_json() { return threads_json(all_interpreters()); }
+
+std::vector<PyInterpreterState*> all_interpreters() {
   std::vector<PyInterpreterState*> interpreters = {shared_interpreter().handle};
   for (const Interpreter* each : isolated_interpreters()) interpreters.push_back(each->handle);
-  return threads_json(interpreters);
+  return interpreters;
 }
 
 }  // namespace pyflow

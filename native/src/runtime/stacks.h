@@ -20,4 +20,7 @@ std::string threads_json(const std::vector<PyInterpreterState*>& interpreters);
 // The same of all interpreters; start_python has succeeded.
 std::string all_threads_json();
 
+// The shared interpreter and the isolated ones; start_python has succeeded.
+std::vector<PyInterpreterState*> all_interpreters();
+
 }  // namespace pyflow

@@ -161,6 +161,21 @@ def stacks(program: Job) -> list[dict[str, Any]]:
     return executors
 
 
+def profile(program: Job, seconds: float, rate: float) -> list[dict[str, Any]]:
+    """Return where the Python code of a program spends its time, in each of its executors.
+
+    Raises
+    ------
+    SubmissionError
+        If it has ended, or has no session.
+    """
+    question = {"action": "profile", "seconds": seconds, "rate": rate}
+    executors: list[dict[str, Any]] = _asked(program, question, seconds + _ANSWER_SECONDS)[
+        "executors"
+    ]
+    return executors
+
+
 def running_program() -> Job:
     """Return the only program that runs.
 

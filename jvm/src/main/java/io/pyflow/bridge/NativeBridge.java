@@ -39,6 +39,15 @@ final class NativeBridge {
   /** What native/src/runtime/stacks.h tells, as JSON. */
   static native byte[] pythonThreads();
 
+  static native long newProfile();
+
+  static native void sample(long profile, long[] threads, int[] numbers);
+
+  /** What native/src/runtime/profile.h tells, as JSON. */
+  static native byte[] profileJson(long profile);
+
+  static native void closeProfile(long profile);
+
   /** The function is null for functions that do not call the JVM. */
   static native long load(long slot, byte[] specification, JvmFunction function);
 

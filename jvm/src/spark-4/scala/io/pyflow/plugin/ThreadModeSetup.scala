@@ -71,7 +71,7 @@ object ThreadModeSetup {
     if (!Executors.isDriver(context.executorID)) {
       DriverConnection.open(context)
     }
-    PythonStacks.serve(context)
+    PythonRequests.serve(context)
     if (PyFlowConf.EXECUTION_MODE.in(conf) != PyFlowConf.ProcessMode) {
       PythonStart.inBackground(
         fromDriver.get(PythonKey),

@@ -1,0 +1,1 @@
+"""What ``pyflow profile`` makes of the stacks that executors have counted."""

@@ -1,0 +1,102 @@
+"""``pyflow profile``: where functions spend their time, in all executors."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import contextmanager
+from xml.etree import ElementTree
+
+import pytest
+from submitted import PROGRAMS, User
+
+from sessions import FREE_THREADED, wait_until
+
+PROGRAM = PROGRAMS / "profiled_functions.py"
+
+
+@pytest.fixture
+def user(tmp_path):
+    made = User(tmp_path)
+    yield made
+    made.end_all()
+
+
+@contextmanager
+def profiled(user, target, kind, *flags):
+    """The id of a program while threads of tasks or workers are in its functions."""
+    end = user.home / "end"
+    identifier = user.started(target, *flags, "-py", str(PROGRAM), str(end))
+    user.wait_for_log(identifier, "started")
+
+    def runs():
+        executors = json.loads(user.did("stack", "--json", identifier))
+        found = ["profiled" in json.dumps(each.get(kind)) for each in executors]
+        return len(found) == (1 if target == "local[2]" else 2) and all(found)
+
+    wait_until(runs, "the functions on the stacks", 120, every=0.5)
+    try:
+        yield identifier
+    finally:
+        end.touch()
+    user.wait_for_state(identifier, "FINISHED")
+
+
+def shares(printed):
+    """Self and total of each function of a table, in percent."""
+    row = re.compile(r" *([\d.]+)% +([\d.]+)% +(?:[\d.]+% +)?(\S.*?)(?: \(/.*\))?")
+    found = [row.fullmatch(line) for line in printed.splitlines()]
+    return {each[3]: (float(each[1]), float(each[2])) for each in found if each}
+
+
+@pytest.mark.parametrize(
+    "target", ["local[2]", pytest.param("standalone", marks=pytest.mark.complete)]
+)
+def test_functions_of_all_executors_are_measured(user, request, target):
+    master = request.getfixturevalue(target) if target == "standalone" else target
+    with profiled(user, master, "threads") as identifier:
+        command = ["profile", "--seconds", "2", "--by-task", identifier]
+        files = ["--flame-graph", "graph.svg", "--speedscope", "profile.json"]
+        printed = user.did(*command, *files)
+
+    found = shares(printed)
+    assert found["profiled"][1] > 70
+    assert found["calculate.<locals>.<genexpr>"][0] > 3
+    assert found["rest"][1] > 5
+
+    document = json.loads((user.home / "profile.json").read_text())
+    frames = document["shared"]["frames"]
+    executors = ["driver"] if target == "local[2]" else ["0", "1"]
+    names = sorted(each["name"] for each in document["profiles"])
+    assert names == [f"executor {each}" for each in executors]
+    stacks = {
+        tuple(frames[number]["name"] for number in sample)
+        for each in document["profiles"]
+        for sample in each["samples"]
+    }
+    for task in (0, 1):
+        begin = rf"executor \w+;task {task}\.0 in stage .*;operator of profiled;profiled;calculate"
+        assert any(re.match(begin, ";".join(each)) for each in stacks)
+    seconds = sum(each["endValue"] for each in document["profiles"])
+    assert 3 < seconds < 5
+
+    graph = ElementTree.parse(user.home / "graph.svg")
+    titles = [each.text for each in graph.iter("{http://www.w3.org/2000/svg}title")]
+    line = PROGRAM.read_text().splitlines().index("def calculate():") + 1
+    assert any(each.startswith(f"calculate ({PROGRAM}:{line}): ") for each in titles)
+
+
+@pytest.mark.skipif(FREE_THREADED, reason="py-spy does not read them")
+def test_workers_are_measured(user):
+    with profiled(user, "local[2]", "workers", "-D", "python.execution-mode=process") as identifier:
+        printed = user.did("profile", "--seconds", "2", identifier)
+
+    found = shares(printed)
+    assert found["Python workers"][1] > 90
+    assert found["profiled"][1] > 50
+
+
+def test_limits_are_named(user):
+    found = user.ended("profile", "--rate", "100000")
+    assert found.returncode == 2
+    assert "at most 1000" in found.stdout
