@@ -81,6 +81,11 @@ class User:
     def status(self, identifier):
         return json.loads(self.did("status", "--json", identifier))
 
+    def registered(self, identifier):
+        """What is noted of a program."""
+        file = self.home / "state" / "pyflow" / "jobs" / identifier / "job.json"
+        return json.loads(file.read_text())
+
     def wait_for_log(self, identifier, text, seconds=120):
         log = self.home / "state" / "pyflow" / "jobs" / identifier / "log"
         wait_until(lambda: text in log.read_text(), f"{text!r} in the log", seconds)

@@ -141,6 +141,8 @@ class Registry:
         #: Where the shell and the SQL client keep what has been typed.
         self.history = directory / "history"
         self._jobs = directory / "jobs"
+        #: Where `pyflow rest` keeps what it has.
+        self.rest = directory / "rest"
         #: Where files are that are made for programs.
         self.folders = Folders(directory / "files", directory / "requirements")
 
@@ -150,13 +152,25 @@ class Registry:
         home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
         return cls(Path(home) / "pyflow")
 
-    def create(self, name: str, words: Sequence[str], target: str) -> Job:
-        """Note a program that is about to be started, and forget the oldest that have ended."""
+    def create(
+        self, name: str, words: Sequence[str], target: str, identifier: str | None = None
+    ) -> Job:
+        """Note a program that is about to be started, and forget the oldest that have ended.
+
+        Parameters
+        ----------
+        name : str
+        words : sequence of str
+            The command of spark-submit.
+        target : str
+        identifier : str, optional
+            Of the program; a new one without it.
+        """
         self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         if self._directory.stat().st_uid != os.getuid():
             raise SubmissionError(f"{self._directory} belongs to another user")
         self._forget()
-        directory = self._jobs / uuid.uuid4().hex
+        directory = self._jobs / (identifier or uuid.uuid4().hex)
         directory.mkdir(parents=True, mode=0o700)
         supervisor = Process.of(os.getpid())
         job = Job(directory, name, list(words), target, time.time(), supervisor)
@@ -167,6 +181,16 @@ class Registry:
     def jobs(self) -> list[Job]:
         """Return the programs, the oldest first; what cannot be read is left out."""
         return sorted(self._readable(), key=lambda job: job.submitted)
+
+    def job(self, identifier: str) -> Job | None:
+        """Return a program by its whole identifier; None where it is not noted, or not readable."""
+        with contextlib.suppress(SubmissionError):
+            return Job.of(self._jobs / identifier)
+        return None
+
+    def forget(self, identifier: str) -> None:
+        """Remove what is noted of a program that has ended."""
+        shutil.rmtree(self._jobs / identifier, ignore_errors=True)
 
     def unreadable(self) -> list[str]:
         """Return what is wrong with directories that are no program's."""
@@ -189,4 +213,4 @@ class Registry:
     def _forget(self) -> None:
         over = [job for job in self.jobs() if not job.is_running][:-_KEPT]
         for job in over:
-            shutil.rmtree(job.directory, ignore_errors=True)
+            self.forget(job.id)
