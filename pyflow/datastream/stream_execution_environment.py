@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -26,6 +27,7 @@ from pyflow.datastream.slot_sharing_group import SlotSharingGroup
 from pyflow.datastream.time_characteristic import TimeCharacteristic
 from pyflow.session.context import Context
 from pyflow.session.given import given_settings
+from pyflow.session.planning import end_with_plan
 from pyflow.util.unsupported import unsupported
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from pyflow.common.restart_strategy import RestartStrategyConfiguration
     from pyflow.common.typeinfo import TypeInformation
     from pyflow.datastream.state_backend import StateBackend
+    from pyflow.streaming.jobs.job import Job
 
 __all__ = ["StreamExecutionEnvironment"]
 
@@ -439,13 +442,13 @@ class StreamExecutionEnvironment:
         KeyboardInterrupt
             On Ctrl-C; the job is cancelled, and has ended.
         """
-        job = Program(self._taken(), self._context()).run(job_name or _JOB)
+        job = self._started(job_name or _JOB, self._taken())
         job.wait(None)
         return job.client().get_job_execution_result().result()
 
     def execute_async(self, job_name: str = _JOB) -> JobClient:
         """Start the program, and return what it is watched and ended by."""
-        return Program(self._taken(), self._context()).run(job_name).client()
+        return self._started(job_name, self._taken()).client()
 
     def get_execution_plan(self) -> str:
         """Return the program's graph as JSON, in Flink's form."""
@@ -465,6 +468,11 @@ class StreamExecutionEnvironment:
         self._sinks = []
         return sinks
 
+    def _started(self, name: str, sinks: list[SinkOf], others: Sequence[SinkOf] = ()) -> Job:
+        """Run what leads to sinks, of which others are not run, and return the job."""
+        end_with_plan(lambda: {"name": name, **json.loads(plan.of(sinks, self.get_parallelism()))})
+        return Program(sinks, self._context(), others).run(name)
+
     def _collected(
         self, job_name: str | None, made: SinkOf, sink: CollectSink
     ) -> CloseableIterator:
@@ -476,7 +484,7 @@ class StreamExecutionEnvironment:
                 "without what is written to %s: call execute() before it.",
                 ", ".join(f"'{each.name}'" for each in others),
             )
-        job = Program([made], self._context(), others).run(job_name or _JOB)
+        job = self._started(job_name or _JOB, [made], others)
         job.on_end(sink.end)
 
         def close() -> None:

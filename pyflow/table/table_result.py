@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyflow.common.types import Row, RowKind
 from pyflow.session.local_rows import local_rows
+from pyflow.session.planning import end_with_plan
 from pyflow.streaming.jobs.job import Job
 from pyflow.table.changes.changelog import in_order, settled
 from pyflow.table.changes.relation import Relation
@@ -65,6 +66,7 @@ class TableResult:
     @classmethod
     def of_rows(cls, relation: Relation, context: TableContext) -> TableResult:
         """Return the result of a query; one of unbounded rows starts now."""
+        end_with_plan(lambda: {"name": "collect", "text": explain([("", relation)], ())})
         streaming = context.is_streaming
         if streaming and relation.unbounded:
             collected = CollectedRows(relation, rows_of, context)
@@ -272,6 +274,8 @@ def html_of(relation: Relation, context: TableContext) -> str:
 def executed(insertions: list[Insertion], context: TableContext) -> TableResult:
     """Start insertions as one job, and return what tells of its end."""
     names = [insertion.name for insertion in insertions]
+    name = f"insert into {', '.join(names)}"
+    end_with_plan(lambda: {"name": name, "text": explained(insertions, ())})
     unbounded = [insertion for insertion in insertions if insertion.rows.unbounded]
     bounded = [insertion for insertion in insertions if insertion not in unbounded]
 
@@ -283,7 +287,7 @@ def executed(insertions: list[Insertion], context: TableContext) -> TableResult:
         queries = start_insertions(unbounded, context)
         job = job_of(queries, context, before=work)
     else:
-        job = Job(context.session, work, name=f"insert into {', '.join(names)}")
+        job = Job(context.session, work, name=name)
     return TableResult.of_insertions(names, job, context)
 
 

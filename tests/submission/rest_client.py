@@ -29,13 +29,16 @@ class Service:
         Where it runs, with the registry of its user.
     flags : str
         Of the command.
+    connection : callable
+        That is asked by.
     """
 
-    def __init__(self, home, *flags):
+    def __init__(self, home, *flags, connection=http.client.HTTPConnection):
         self.home = home
         self.directory = home / "rest"
         self.log = home / "rest.log"
         self._flags = flags
+        self._connection = connection
         self.process = None
         self.port = None
 
@@ -76,7 +79,7 @@ class Service:
             headers["Authorization"] = f"Bearer {token}"
         if body is not None and not isinstance(body, bytes):
             body, headers["Content-Type"] = json.dumps(body), "application/json"
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        connection = self._connection("127.0.0.1", self.port, timeout=180)
         try:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
@@ -120,6 +123,10 @@ class Service:
 
     def state(self, job):
         return self.did("GET", f"/jobs/{job}/status")["status"]
+
+    def plan(self, artifact, query=""):
+        """The plan of a program's first job."""
+        return self.did("GET", f"/artifacts/{artifact}/plan{query}")["plan"]
 
     def wait_for_state(self, job, *states, seconds=120):
         wait_until(lambda: self.state(job) in states, states, seconds, every=0.3)

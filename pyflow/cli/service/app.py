@@ -20,12 +20,13 @@ from starlette.exceptions import HTTPException
 
 import pyflow
 from pyflow.cli.service import logs, page
-from pyflow.cli.service.bodies import Run, Savepoint, Stop
+from pyflow.cli.service.bodies import MODULE, Run, Savepoint, Stop
 from pyflow.cli.service.database import Artifact, Database, JobRow
 from pyflow.cli.service.errors import RefusedError
 from pyflow.cli.service.jobs import Jobs
 from pyflow.cli.service.limits import Limits
 from pyflow.cli.service.metrics import metrics_of
+from pyflow.cli.service.plans import Plans
 from pyflow.cli.service.store import Store
 
 _REFRESH_SECONDS = 5
@@ -33,7 +34,7 @@ _STATES = {"running": ("CREATED", "RUNNING"), "finished": ("FINISHED",)}
 _STATES |= {"cancelled": ("CANCELED",), "failed": ("FAILED",)}
 
 
-def made(database: Database, store: Store, jobs: Jobs, limits: Limits) -> FastAPI:
+def made(database: Database, store: Store, jobs: Jobs, plans: Plans, limits: Limits) -> FastAPI:
     """Return the application."""
 
     @asynccontextmanager
@@ -54,7 +55,7 @@ def made(database: Database, store: Store, jobs: Jobs, limits: Limits) -> FastAP
         redoc_url=None,
     )
     _add_errors(app)
-    _add_artifacts(app, store, jobs)
+    _add_artifacts(app, store, jobs, plans)
     _add_jobs(app, jobs)
     _add_service(app, jobs, limits)
     return app
@@ -122,7 +123,7 @@ def _described(artifact: Artifact) -> dict[str, Any]:
     }
 
 
-def _add_artifacts(app: FastAPI, store: Store, jobs: Jobs) -> None:
+def _add_artifacts(app: FastAPI, store: Store, jobs: Jobs, plans: Plans) -> None:
     @app.post("/artifacts", tags=["artifacts"])
     def upload(artifact: Annotated[UploadFile, File()]) -> dict[str, Any]:
         """Upload a program or what it needs: .py, .zip, .whl, .jar, .tar.gz and others, .txt.
@@ -146,6 +147,23 @@ def _add_artifacts(app: FastAPI, store: Store, jobs: Jobs) -> None:
         """Delete an artifact; it is refused while a job needs it that runs."""
         store.remove(artifact_id)
         return {}
+
+    @app.get("/artifacts/{artifact_id}/plan", tags=["artifacts"])
+    def plan(
+        artifact_id: str,
+        module: Annotated[str | None, Query(alias="entryModule", pattern=MODULE)] = None,
+        arguments: Annotated[list[str] | None, Query(alias="programArg")] = None,
+        parallelism: Annotated[int | None, Query(ge=1)] = None,
+        files: Annotated[list[str] | None, Query(alias="pyFiles")] = None,
+    ) -> dict[str, Any]:
+        """Return the plan of a program's first job, which is not run."""
+        body = Run(
+            entryModule=module,
+            programArgsList=arguments or [],
+            parallelism=parallelism,
+            pyFiles=files or [],
+        )
+        return {"plan": plans.plan(body.request(artifact_id))}
 
     @app.post("/artifacts/{artifact_id}/run", tags=["artifacts"])
     def run(artifact_id: str, body: Run | None = None) -> dict[str, Any]:

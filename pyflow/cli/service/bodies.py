@@ -6,6 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pyflow.cli.service.jobs import Request
 
+#: A module's name.
+MODULE = r"^[\w.]+$"
+
 
 class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
@@ -14,7 +17,7 @@ class _Body(BaseModel):
 class Run(_Body):
     """How a program is run."""
 
-    module: str | None = Field(default=None, alias="entryModule", pattern=r"^[\w.]+$")
+    module: str | None = Field(default=None, alias="entryModule", pattern=MODULE)
     arguments: list[str] = Field(default=[], alias="programArgsList")
     settings: dict[str, str | int | float | bool] = Field(
         default={}, alias="flinkConfiguration", description="Settings by Flink's names or Spark's."

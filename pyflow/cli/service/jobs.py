@@ -31,8 +31,6 @@ from pyflow.cli.submission.registry import Job, Registry
 
 # How long the process that starts a program may take until it has the lock of its directory.
 _STARTING_SECONDS = 60
-#: The variable that may name the token, which programs do not get.
-TOKEN = "PYFLOW_REST_TOKEN"
 
 
 @dataclass(frozen=True)
@@ -197,7 +195,7 @@ class Jobs:
             running = sum(state in ("CREATED", "RUNNING") for _, state in self.all())
             if running >= self._limits.running:
                 raise RefusedError(429, f"{running} jobs run already: wait, or cancel one")
-            launch, artifacts = self._launch(identifier, request)
+            launch, artifacts = self.launch(identifier, request)
             needed = [each.id for each in artifacts]
             self._launching.add(identifier)
             self._database.add_job(JobRow(identifier, launch.name, needed, time.time(), None, None))
@@ -210,7 +208,14 @@ class Jobs:
             self._launching.discard(identifier)
         return identifier
 
-    def _launch(self, identifier: str, request: Request) -> tuple[Launch, list[Artifact]]:
+    def launch(self, identifier: str, request: Request) -> tuple[Launch, list[Artifact]]:
+        """Return what is to be run, and the artifacts that it needs.
+
+        Raises
+        ------
+        RefusedError
+            If there are none such, or they are used as what they are not.
+        """
         main = self._store.get(request.artifact)
         needed = [main]
 
@@ -259,13 +264,12 @@ class Jobs:
         work = self._work / launch.id
         work.mkdir(parents=True, mode=0o700)
         done = subprocess.run(
-            [sys.executable, "-m", "pyflow.cli.service.launch"],
+            launch.words(),
             input=launch.text(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
             cwd=work,
-            env={key: value for key, value in os.environ.items() if key != TOKEN},
             start_new_session=True,
         )
         if done.returncode:

@@ -2,6 +2,7 @@
 
 Standard input has what is to be run, as `Launch.text` writes it. The exit code is 0 once
 spark-submit runs; otherwise standard error says why it does not, and nothing is noted of the job.
+For a plan the process becomes spark-submit.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pyflow.cli.submission.registry import Registry
 from pyflow.cli.submission.spark_options import SparkOptions
 from pyflow.cli.submission.supervision import run_detached
 from pyflow.cli.submission.targets import Target
+from pyflow.session.planning import PLAN_FILE
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Launch:
     arguments : list of str
     settings, spark : dict
         Settings by Flink's names, and Spark's.
+    plan : str, optional
+        The file for the plan of the program, which is not run then.
     """
 
     id: str
@@ -46,10 +50,15 @@ class Launch:
     arguments: list[str] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
     spark: dict[str, str] = field(default_factory=dict)
+    plan: str | None = None
 
     def text(self) -> str:
         """Return it as JSON."""
         return json.dumps(asdict(self))
+
+    def words(self) -> list[str]:
+        """Return the words of the process that starts it."""
+        return [sys.executable, "-m", __spec__.name]
 
     def composed(self, registry: Registry) -> command.Command:
         """Return the command of spark-submit.
@@ -75,6 +84,9 @@ def main() -> int:
     registry = Registry.of_user()
     try:
         composed = launch.composed(registry)
+        if launch.plan is not None:
+            variables = {**composed.environment(), PLAN_FILE: launch.plan}
+            os.execve(composed.words[0], composed.words, variables)
         target = composed.target.master or "local[*]"
         job = registry.create(launch.name, composed.words, target, launch.id)
     except (SubmissionError, OSError) as error:

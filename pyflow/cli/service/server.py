@@ -17,11 +17,14 @@ import uvicorn
 from pyflow.cli.service import app
 from pyflow.cli.service.database import Database
 from pyflow.cli.service.guard import Guard
-from pyflow.cli.service.jobs import TOKEN, Jobs
+from pyflow.cli.service.jobs import Jobs
 from pyflow.cli.service.limits import Limits
+from pyflow.cli.service.plans import Plans
 from pyflow.cli.service.store import Store
 from pyflow.cli.submission.errors import SubmissionError
 
+# The variable that may name the token; programs do not get it.
+_TOKEN = "PYFLOW_REST_TOKEN"
 _LOOPBACK = ("127.", "::1", "localhost")
 _LENGTH = 16
 _END_SECONDS = 5
@@ -62,8 +65,10 @@ class Server:
         self._database = Database(self._directory / "service.db")
         self._store = Store(self._directory, self._database, limits)
         self._jobs = Jobs(self._directory, self._database, self._store, limits, target, settings)
+        self._plans = Plans(self._directory, self._jobs)
         self._store.clean()
         self._jobs.clean()
+        self._plans.clean()
         # Forms are written there while they are read.
         tempfile.tempdir = str(self._store.received)
 
@@ -84,7 +89,7 @@ class Server:
         token, origin = self._token(token_file)
         if key is not None and certificate is None:
             raise SubmissionError("--key is that of a --certificate")
-        application = app.made(self._database, self._store, self._jobs, self._limits)
+        application = app.made(self._database, self._store, self._jobs, self._plans, self._limits)
         config = uvicorn.Config(
             Guard(application, token, self._limits.upload),
             access_log=False,
@@ -118,9 +123,9 @@ class Server:
 
     def _token(self, file: Path | None) -> tuple[str, str]:
         """Return the token, and where it is from."""
-        given = os.environ.pop(TOKEN, None)
+        given = os.environ.pop(_TOKEN, None)
         if file is None and given is not None:
-            return _checked(given, TOKEN), f"of {TOKEN}"
+            return _checked(given, _TOKEN), f"of {_TOKEN}"
         path = file or self._directory / "token"
         if file is None and not path.exists():
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
