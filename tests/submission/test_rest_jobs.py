@@ -120,6 +120,8 @@ def test_jobs_are_limited_outlive_the_service_and_are_seen_by_other_commands(tmp
 
         service.wait_for_state(job, "CANCELED")
         assert (tmp_path / "how").read_text() == "interrupted"
+        relative = service.refused("POST", f"/jobs/{job}/stop", {"targetDirectory": "here"})
+        assert relative == (400, "'here' is no absolute path and no address")
         status, reason = service.refused("PATCH", f"/jobs/{job}")
         assert (status, reason) == (409, f"job {job} has ended: CANCELED")
         assert service.refused("POST", f"/jobs/{job}/stop", {})[0] == 409
@@ -141,6 +143,8 @@ def test_what_cannot_be_started_is_refused_and_leaves_nothing(service):
         "program.py is no artifact of kind requirements": (path, {"pyRequirements": program}, 400),
         "package.zip is a package: name its module by": (f"/artifacts/{archive}/run", {}, 400),
         "body.parallelism: Input should be a valid": (path, {"parallelism": "many"}, 400),
+        "characters that UTF-8 does not have": (path, {"pyFiles": ["\ud800"]}, 400),
+        "spark-submit could not be started": (path, {"programArgsList": ["a\0b"]}, 400),
         "body.colour: Extra inputs are not permitted": (path, {"colour": "red"}, 400),
         "-t moon: there is no such target": (path, {"target": "moon"}, 400),
         "-D python.fn": (path, {"flinkConfiguration": {"python.fn-execution.no": 1}}, 400),

@@ -84,24 +84,27 @@ def test_a_program_without_a_job_has_no_plan(service):
 
 
 @pytest.mark.complete
-def test_a_program_that_is_planned_ends_with_a_service_that_was_killed(service, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_program_that_is_planned_ends_with_the_service(service, tmp_path, number):
     program = service.uploaded("endless.py", ENDLESS)
     began = tmp_path / "began"
     path = f"/artifacts/{program}/plan?programArg={began}"
 
+    answers = []
+
     def ask():
-        # The service is killed before it answers.
         with suppress(OSError, HTTPException):
-            service.ask("GET", path)
+            answers.append(service.refused("GET", path))
 
     asking = threading.Thread(target=ask)
     asking.start()
     wait_until(began.exists, "the program", 60)
 
-    service.end(signal.SIGKILL)
+    service.end(number)
     service.start()
 
     asking.join(30)
+    assert answers == ([(503, "the service ends")] if number == signal.SIGTERM else [])
     ours = ["pgrep", "-f", f"endless.py {began}"]
     wait_until(lambda: subprocess.run(ours).returncode == 1, "its end", 20)
     assert not (service.directory / "plans").exists()

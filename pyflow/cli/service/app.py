@@ -103,6 +103,10 @@ def _add_errors(app: FastAPI) -> None:
         traceback.print_exception(error)
         return _refusal(500, str(error))
 
+    @app.exception_handler(UnicodeEncodeError)
+    async def undecodable(_request: Request, _error: UnicodeEncodeError) -> JSONResponse:
+        return _refusal(400, "the request has characters that UTF-8 does not have")
+
     @app.exception_handler(Exception)
     async def other(_request: Request, error: Exception) -> JSONResponse:
         return _refusal(500, f"{type(error).__name__}: {error}")

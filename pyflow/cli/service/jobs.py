@@ -297,6 +297,8 @@ class Jobs:
         RefusedError
             If there is none, or it has ended.
         """
+        if directory and not directory.startswith(("/", "file:")) and "://" not in directory:
+            raise RefusedError(400, f"{directory!r} is no absolute path and no address")
         program = self.program(identifier)
         _check_runs(program)
         trigger = uuid.uuid4().hex

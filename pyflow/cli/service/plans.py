@@ -42,15 +42,21 @@ class Plans:
         self._work = directory / "plans"
         self._jobs = jobs
         self._free = threading.BoundedSemaphore(_AT_ONCE)
+        self._is_ended = False
 
     def clean(self) -> None:
-        """End what was left when the service was killed."""
+        """End the programs of a service that was killed."""
         for folder in self._work.iterdir() if self._work.is_dir() else ():
             with suppress(OSError, ValueError):
                 process = Process(**json.loads((folder / _PROCESS).read_text()))
                 if process.is_alive():
                     _kill(process.pid)
         shutil.rmtree(self._work, ignore_errors=True)
+
+    def end(self) -> None:
+        """End the programs that are planned, and plan no others."""
+        self._is_ended = True
+        self.clean()
 
     def plan(self, request: Request) -> dict[str, Any]:
         """Return the plan of a program's first job.
@@ -99,6 +105,8 @@ class Plans:
         finally:
             _kill(process.pid)
             process.wait()
+        if self._is_ended:
+            raise RefusedError(503, "the service ends")
         if (folder / "plan.json").exists():
             return
         if process.returncode == 0:

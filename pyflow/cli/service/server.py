@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import secrets
@@ -119,7 +120,7 @@ class Server:
             f"Serving at {scheme}://{shown}:{listening.getsockname()[1]}, token {origin}",
             flush=True,
         )
-        uvicorn.Server(config).run(sockets=[listening])
+        _Serving(config, self._plans).run(sockets=[listening])
 
     def _token(self, file: Path | None) -> tuple[str, str]:
         """Return the token, and where it is from."""
@@ -132,6 +133,18 @@ class Server:
             with open(descriptor, "w") as made:
                 made.write(f"{secrets.token_urlsafe(32)}\n")
         return _checked(path.read_text().strip(), str(path)), f"in {path}"
+
+
+class _Serving(uvicorn.Server):
+    """Ends plans before it waits for answers."""
+
+    def __init__(self, config: uvicorn.Config, plans: Plans) -> None:
+        super().__init__(config)
+        self._plans = plans
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await asyncio.to_thread(self._plans.end)
+        await super().shutdown(sockets)
 
 
 def _checked(token: str, origin: str) -> str:

@@ -116,6 +116,8 @@ def cancel(program: Job) -> None:
     end(program)
     if wait_until(lambda: not program.read().is_running, _ASKED_SECONDS):
         return
+    # It may not have had a process when it was asked.
+    program = program.read()
     for number in (signal.SIGTERM, signal.SIGKILL):
         if program.process is not None:
             for each in (program.process, *program.process.drivers()):
