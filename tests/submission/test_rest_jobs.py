@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import re
 import signal
+import threading
 import zipfile
+from contextlib import suppress
+from http.client import HTTPException
 
 import pytest
 
@@ -13,6 +16,8 @@ pytest.importorskip("fastapi")
 
 from rest_client import serving
 from submitted import PROGRAMS, User
+
+from sessions import wait_until
 
 PROGRAM = b"""
 import sys
@@ -157,3 +162,30 @@ def test_what_cannot_be_started_is_refused_and_leaves_nothing(service):
     assert list((service.directory / "work").iterdir()) == []
     jobs = service.home / "state" / "pyflow" / "jobs"
     assert not jobs.exists() or list(jobs.iterdir()) == []
+
+
+@pytest.mark.complete
+def test_a_job_is_found_whose_service_was_killed_as_it_started(service):
+    program = service.uploaded("sleeping.py", SLEEPING)
+
+    def run():
+        with suppress(OSError, HTTPException):
+            service.ask("POST", f"/artifacts/{program}/run")
+
+    asking = threading.Thread(target=run)
+    asking.start()
+    # The directory is made after the job was noted, and before its program is started.
+    wait_until(lambda: list(service.directory.glob("work/*")), "the job", 30, every=0.001)
+    service.end(signal.SIGKILL)
+    asking.join(30)
+    service.start()
+
+    (job,) = (each["id"] for each in service.did("GET", "/jobs")["jobs"])
+    assert service.refused("DELETE", f"/artifacts/{program}")[0] == 409
+    # It failed if the service was killed before the process that starts the program was there.
+    service.wait_for_state(job, "RUNNING", "FAILED")
+    if service.state(job) == "FAILED":
+        service.did("DELETE", f"/artifacts/{program}")
+        return
+    service.did("PATCH", f"/jobs/{job}", status=202)
+    service.wait_for_state(job, "CANCELED")
