@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
@@ -36,6 +38,10 @@ _LINE = "$line"
 
 #: The directory of a partition whose value is null.
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+# Jobs of one program that write at once into a directory take turns: the first to commit would
+# remove the temporary directory of the others.
+_turns: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 #: Options of Flink that a table can be read with, but not written, and what to do instead.
 _NOT_WRITTEN = {
@@ -181,7 +187,9 @@ class FileSystem(Connector):
             writer = writer.partitionBy(*self.table.partition_keys)
             if overwrite:
                 writer = writer.option("partitionOverwriteMode", "dynamic")
-        writer.options(**self.format.file_options(self._inside)).save(self["path"])
+        writer = writer.options(**self.format.file_options(self._inside))
+        with _turns[self["path"]]:
+            writer.save(self["path"])
 
     def stream_writer(self, rows: Relation, context: Context) -> DataStreamWriter:
         """Return Spark's writer of files, each of which is seen with all of its batch, once."""

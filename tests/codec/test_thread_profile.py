@@ -10,8 +10,8 @@ import codec
 
 SIZE = 1 << 20
 SAMPLES = 300
-# Of the threads here: that which samples, and those that it has started.
-OUTERMOST = {"<module>", "_bootstrap", "_run_module_as_main"}
+# Of the threads here: that which samples, those that it has started, and those of execnet.
+OUTERMOST = {"<module>", "_bootstrap", "_perform_spawn", "_run_module_as_main"}
 
 
 def profile_while(function):

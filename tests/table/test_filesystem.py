@@ -59,6 +59,15 @@ def test_options_of_flink_are_accepted(batch, tmp_path):
         assert sorted(map(tuple, rows)) == [(1, "x"), (2, "y"), (3, "x"), (4, None)]
 
 
+def test_insertions_at_once_lose_nothing(batch, tmp_path):
+    create(batch, tmp_path / "out", {}, partitioned="")
+    jobs = [batch.execute_sql(f"INSERT INTO files VALUES ({n}, 'x')") for n in range(8)]
+    for job in jobs:
+        job.wait()
+    with batch.execute_sql("SELECT a FROM files").collect() as rows:
+        assert sorted(row[0] for row in rows) == list(range(8))
+
+
 def test_options_that_spark_has_nothing_for_are_refused(batch, tmp_path):
     for place, ((option, value), message) in enumerate(REFUSED.items()):
         create(batch, tmp_path / "out", {option: value}, f"t{place}")

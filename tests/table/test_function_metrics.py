@@ -170,7 +170,7 @@ def test_metrics_can_be_switched_off(spark):
         spark, {"python.metric.enabled": "false"}, metrics=FunctionMetrics(spark)
     )
     counts = udf(Counts(), result_type="BIGINT")
-    column = counts.column([F.col("id")], [counts.result_type], context)
+    column = counts.column([F.col("id")], [counts.result_type], context, ["id"])
     with pytest.raises(Exception, match=r"python\.metric\.enabled"):
         frame.select(column).collect()
 

@@ -424,8 +424,8 @@ def test_functions_of_functions(both_modes, exchange):
         frame = spark.range(4)
         context = FunctionSettings(spark)
         halved = call(half, frame, "id")
-        row = pair.column([halved], [half.result_type], context)
-        return frame.select(text.column([row], [pair.result_type], context))
+        row = pair.column([halved], [half.result_type], context, [None])
+        return frame.select(text.column([row], [pair.result_type], context, [None]))
 
     rows = both_modes(program, exchange)
     assert [row[0] for row in rows] == ["00", "00", "11", "11"]
@@ -486,7 +486,7 @@ def test_types_that_python_does_not_have(spark):
     months = DataTypes.INTERVAL(DataTypes.MONTH())
 
     with pytest.raises(TableException, match="INTERVAL"):
-        function.column([F.lit(1)], [months], FunctionSettings(spark))
+        function.column([F.lit(1)], [months], FunctionSettings(spark), [None])
 
 
 # Table functions
