@@ -144,9 +144,8 @@ bool find_java_logs(JNIEnv* env, jclass bridge) {
 }
 
 Slot& slot_at(jlong handle) { return *reinterpret_cast<Slot*>(handle); }
-
-pyflow::Profile& profile_at(jlong handle) { return *reinterpret_cast<pyflow::Profile*>(handle); }
 Program& program_at(jlong handle) { return *reinterpret_cast<Program*>(handle); }
+pyflow::Profile& profile_at(jlong handle) { return *reinterpret_cast<pyflow::Profile*>(handle); }
 
 // A BatchSource as native code calls it, from any thread, and the exception that it threw.
 class JavaSource {

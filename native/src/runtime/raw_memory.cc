@@ -46,6 +46,8 @@ std::optional<std::string> read_str(const PyObject* address) {
   if (!read_at(at, head) || !is_of(head.ob_base, PyUnicode_Type)) return std::nullopt;
   if (head.length < 0 || head.state.compact == 0) return std::nullopt;
   const size_t kind = head.state.kind;
+  // A string that is being freed may say anything.
+  if (kind != 1 && kind != 2 && kind != 4) return std::nullopt;
   const auto length = static_cast<size_t>(std::min(head.length, kLongestName));
   const size_t begin = head.state.ascii ? sizeof(PyASCIIObject) : sizeof(PyCompactUnicodeObject);
   std::string data(length * kind, '\0');

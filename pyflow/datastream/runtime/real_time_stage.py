@@ -11,7 +11,7 @@ Timers of processing time fire after a row of their partition, and at the end of
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from pyflow.datastream.runtime.stage import Stage, StageSpec
@@ -53,7 +53,7 @@ class RealTimeStage(Stage):
         return self._before
 
     def process(
-        self, target: int, key: bytes, rows: Iterable[tuple[Any, ...]]
+        self, target: int, key: bytes, rows: Sequence[tuple[Any, ...]]
     ) -> list[tuple[Any, ...]]:
         """The rows that come of one, and of timers of the processing time that are due."""
         now = int(time.time() * 1000)

@@ -281,7 +281,7 @@ class Stage:
         return self.chain.take()
 
     def process(
-        self, target: int, key: bytes, rows: Iterable[tuple[Any, ...]]
+        self, target: int, key: bytes, rows: Sequence[tuple[Any, ...]]
     ) -> list[tuple[Any, ...]]:
         """The rows that come of those of a key in a batch: its columns, and its place last."""
         self._begin_key(target, key, None)
@@ -314,7 +314,7 @@ class Stage:
         if any(self._due):
             self._due = [DueTimers(), DueTimers()]
 
-    def _process_batch(self, target: int, key: bytes, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _process_batch(self, target: int, key: bytes, rows: Sequence[tuple[Any, ...]]) -> None:
         early = [row for row in rows if row[5] == 0]
         late = [row for row in rows if row[5] != 0] if early else rows
         timers, user_key = self._due_by_key.pop((target, key), _NO_TIMERS)

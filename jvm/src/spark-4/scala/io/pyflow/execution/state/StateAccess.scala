@@ -126,11 +126,13 @@ private[state] class StateAccess(
     val pairs = new RowBytes.Reader(wanted)
     val found = mutable.ArrayBuffer.empty[UnsafeRow]
     val flags = mutable.ArrayBuilder.make[Byte]
-    while (pairs.hasNext) {
-      StateRows.setKey(pairs.next(keyFields))
-      val value = map.state.getValue(pairs.next(map.keySchema.length))
-      flags += (if (Option(value).isDefined) 1 else 0)
-      if (Option(value).isDefined) found += value.copy()
+    StateRows.withKey(None) {
+      while (pairs.hasNext) {
+        StateRows.setKey(pairs.next(keyFields))
+        val value = Option(map.state.getValue(pairs.next(map.keySchema.length)))
+        flags += (if (value.isDefined) 1 else 0)
+        found ++= value.map(_.copy())
+      }
     }
     val before = flags.result()
     val answer = RowBytes.of(found, before.length)
@@ -141,12 +143,14 @@ private[state] class StateAccess(
   /** @param entries a key, a key of the map and its value, which is empty where it is removed */
   private def updateOfKeys(map: ValueMap, entries: Array[Byte]): Unit = {
     val reader = new RowBytes.Reader(entries)
-    while (reader.hasNext) {
-      StateRows.setKey(reader.next(keyFields))
-      val ofMap = reader.next(map.keySchema.length)
-      val value = reader.next(map.valueSchema.length)
-      if (value.getSizeInBytes == 0) map.state.removeKey(ofMap)
-      else map.state.updateValue(ofMap, value)
+    StateRows.withKey(None) {
+      while (reader.hasNext) {
+        StateRows.setKey(reader.next(keyFields))
+        val ofMap = reader.next(map.keySchema.length)
+        val value = reader.next(map.valueSchema.length)
+        if (value.getSizeInBytes == 0) map.state.removeKey(ofMap)
+        else map.state.updateValue(ofMap, value)
+      }
     }
   }
 

@@ -213,6 +213,7 @@ public class StateAccessTest {
     byte[] expected =
         ByteBuffer.allocate(3 + found.length).put(new byte[] {1, 0, 1}).put(found).array();
     assertArrayEquals(expected, access.answer(GET_OF_KEYS, wanted));
+    assertEquals(key("key"), ImplicitGroupingKeyTracker.getImplicitKeyOption().get());
   }
 
   @Test

@@ -40,7 +40,10 @@ object StateRows {
 
   def removeKey(): Unit = ImplicitGroupingKeyTracker.removeImplicitKey()
 
-  /** Does something for a key, if there is one; afterwards the thread has the key it had before. */
+  /**
+   * Does something for a key, if one is given; afterwards the thread has the key it had before, whatever
+   * keys have been set meanwhile.
+   */
   def withKey[T](key: Option[UnsafeRow])(work: => T): T = {
     val before = ImplicitGroupingKeyTracker.getImplicitKeyOption
     key.foreach(setKey)
