@@ -175,14 +175,14 @@ def fallbacks(spark):
     months = F.expr("make_ym_interval(1, cast(id as int))")
     f = udf(plus_one, "long")
     length = udf(str, "string")
-    profiler = {"spark.sql.pyspark.udf.profiler": "perf"}
+    profiler = {"spark.sql.pyspark.udf.profiler": "memory"}
     legacy = {"spark.sql.legacy.execution.pythonUDF.pandas.conversion.enabled": "true"}
     level = {"spark.sql.execution.pythonUDF.arrow.concurrency.level": "2"}
     return {
-        "pandas_profiler": (vectorised("id"), profiler, "profiler"),
+        "pandas_profiler": (vectorised("id"), profiler, "the memory profiler"),
         "interval": (length(months), {}, "interval year to month"),
         "nested_interval": (length(F.array(F.struct(months))), {}, "interval year to month"),
-        "profiler": (f("id"), profiler, "profiler"),
+        "profiler": (f("id"), profiler, "the memory profiler"),
         "legacy": (f("id"), legacy, "pandas"),
         "concurrency": (f("id"), level, "concurrent"),
     }

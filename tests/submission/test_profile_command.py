@@ -24,17 +24,16 @@ def user(tmp_path):
 
 @contextmanager
 def profiled(user, target, kind, *flags):
-    """The id of a program while threads of tasks or workers are in its functions."""
+    """The id of a program while the threads or workers of both tasks are in its functions."""
     end = user.home / "end"
     identifier = user.started(target, *flags, "-py", str(PROGRAM), str(end))
     user.wait_for_log(identifier, "started")
 
     def runs():
         executors = json.loads(user.did("stack", "--json", identifier))
-        found = ["profiled" in json.dumps(each.get(kind)) for each in executors]
-        return len(found) == (1 if target == "local[2]" else 2) and all(found)
+        return sum('"profiled"' in json.dumps(one) for each in executors for one in each[kind]) == 2
 
-    wait_until(runs, "the functions on the stacks", 120, every=0.5)
+    wait_until(runs, "the functions of both tasks on the stacks", 120, every=0.5)
     try:
         yield identifier
     finally:
