@@ -61,6 +61,10 @@ class Query(ABC):
         """Return a relation of one row without columns."""
         return self.context.one_row
 
+    def start(self) -> Rows:
+        """Return the rows without FROM: one, or one for each of the query around."""
+        return Rows(self.one_row()) if self.outer is None else self.outer.start()
+
     @abstractmethod
     def nested(self, query: exp.Expr) -> Relation:
         """Return the rows of a query inside another, which may be in no order in streaming mode."""
