@@ -25,9 +25,11 @@ from pyflow.table.relations.operators import (
 )
 from pyflow.table.relations.projection import scope_of
 from pyflow.table.runtime.streams import aggregates as built_in
+from pyflow.table.runtime.streams.aggregate import Aggregate
 from pyflow.table.runtime.streams.frames import PandasAggregate
 from pyflow.table.runtime.streams.functions import DeclaredViews, PythonAggregate
 from pyflow.table.runtime.streams.groups import GroupAggregate, TableAggregate
+from pyflow.table.runtime.streams.numeric_aggregates import Number
 from pyflow.types.data_types import DataTypes
 from pyflow.types.logical_types import (
     ArrayType,
@@ -270,7 +272,7 @@ def of_program(
     settings = context.function_settings()
     emits_rows = wrapper.kind == "table_aggregate"
     result = ArrayType(wrapper.result_type) if emits_rows else wrapper.result_type
-    function: built_in.Aggregate = PythonAggregate(
+    function: Aggregate = PythonAggregate(
         wrapper.function,
         wrapper.name,
         [shape_of(data_type, settings.time_zone) for _, data_type in arguments],
@@ -364,7 +366,7 @@ def _has_keys_without_order(data_type: DataType) -> bool:
     return isinstance(data_type, (ArrayType, BitmapType, MapType, MultisetType))
 
 
-def _number(data_type: DataType) -> built_in.Number:
+def _number(data_type: DataType) -> Number:
     """Return how the operator is told of the type of a number."""
     if isinstance(data_type, DecimalType):
         return "DECIMAL", data_type.precision, data_type.scale

@@ -14,7 +14,7 @@ from typing import Any
 from pyflow.streaming.runtime.keyed_state import ListStore, ValueStore
 from pyflow.streaming.runtime.processor import MILLISECOND, StreamOperator
 from pyflow.streaming.runtime.rows import in_sequence
-from pyflow.table.runtime.streams.aggregates import Aggregate
+from pyflow.table.runtime.streams.aggregate import Aggregate
 from pyflow.table.runtime.streams.groups import Accumulators, Argument
 
 __all__ = ["ClockSessionGroups", "ClockSessionRows"]

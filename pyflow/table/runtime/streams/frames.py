@@ -7,7 +7,7 @@ from typing import Any
 
 from pyflow.streaming.runtime.life_cycle import TaskSettings
 from pyflow.table.runtime.pandas_functions import load_pandas_aggregate
-from pyflow.table.runtime.streams.aggregates import Aggregate
+from pyflow.table.runtime.streams.aggregate import Aggregate
 from pyflow.table.runtime.streams.values import packer
 from pyflow.types.arrow_values import arrow_type
 from pyflow.types.function_values import Shape

@@ -18,7 +18,7 @@ from pyflow.streaming.runtime.keyed_state import ListStore, MapStore, Store
 from pyflow.streaming.runtime.life_cycle import OpenFunction, TaskSettings, in_thread_mode
 from pyflow.table.data_view import ListView, MapView
 from pyflow.table.runtime.scalar import fields_of
-from pyflow.table.runtime.streams.aggregates import Aggregate
+from pyflow.table.runtime.streams.aggregate import Aggregate
 from pyflow.table.runtime.streams.values import packer, unpacker
 from pyflow.types.function_values import Shape, encoder
 

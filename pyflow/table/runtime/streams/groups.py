@@ -10,7 +10,7 @@ from pyflow.streaming.runtime.keyed_state import Store
 from pyflow.streaming.runtime.processor import ExpiringOperator
 from pyflow.streaming.runtime.rows import in_sequence
 from pyflow.streaming.runtime.state_ttl import FOREVER, Lifetime
-from pyflow.table.runtime.streams.aggregates import Aggregate
+from pyflow.table.runtime.streams.aggregate import Aggregate
 from pyflow.table.runtime.streams.changes import (
     DELETE,
     INSERT,

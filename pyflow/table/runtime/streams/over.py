@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from pyflow.streaming.runtime.keyed_state import MapStore, Store
 from pyflow.streaming.runtime.processor import MILLISECOND, ExpiringOperator, first_millisecond
 from pyflow.streaming.runtime.state_ttl import Lifetime
-from pyflow.table.runtime.streams.aggregates import Aggregate
+from pyflow.table.runtime.streams.aggregate import Aggregate
 from pyflow.table.runtime.streams.groups import Accumulators, Argument
 
 __all__ = ["Frame", "OverRows"]

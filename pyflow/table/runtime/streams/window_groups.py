@@ -8,7 +8,7 @@ from typing import Any
 from pyflow.streaming.runtime.keyed_state import MapStore, ValueStore
 from pyflow.streaming.runtime.processor import StreamOperator, first_millisecond
 from pyflow.streaming.runtime.rows import in_sequence
-from pyflow.table.runtime.streams.aggregates import Aggregate
+from pyflow.table.runtime.streams.aggregate import Aggregate
 from pyflow.table.runtime.streams.groups import Accumulators, Argument, GroupAggregate
 
 __all__ = ["NumberGroups", "SlidingNumberGroups", "WindowGroups"]
