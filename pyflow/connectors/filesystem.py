@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
@@ -20,6 +18,7 @@ from pyflow.connectors.connector import (
     size,
 )
 from pyflow.connectors.formats import FORMATS, format_class, values_of
+from pyflow.connectors.turns import turn_at
 from pyflow.session.files import holds_files, matches
 from pyflow.table.changes.changelog import in_order, numbered, places
 from pyflow.table.changes.relation import INSERT, KIND, SEQUENCE, column
@@ -38,10 +37,6 @@ _LINE = "$line"
 
 #: The directory of a partition whose value is null.
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
-
-# Jobs of one program that write at once into a directory take turns: the first to commit would
-# remove the temporary directory of the others.
-_turns: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 #: Options of Flink that a table can be read with, but not written, and what to do instead.
 _NOT_WRITTEN = {
@@ -188,7 +183,7 @@ class FileSystem(Connector):
             if overwrite:
                 writer = writer.option("partitionOverwriteMode", "dynamic")
         writer = writer.options(**self.format.file_options(self._inside))
-        with _turns[self["path"]]:
+        with turn_at(self["path"]):
             writer.save(self["path"])
 
     def stream_writer(self, rows: Relation, context: Context) -> DataStreamWriter:

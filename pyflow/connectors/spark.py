@@ -8,6 +8,7 @@ from pyspark.errors import AnalysisException
 
 from pyflow.connectors.connector import Connector, Option
 from pyflow.connectors.session_settings import with_setting
+from pyflow.connectors.turns import turn_at
 from pyflow.table.changes.relation import column
 from pyflow.types.spark_types import to_spark
 from pyflow.util.exceptions import TableException
@@ -66,11 +67,21 @@ class Spark(Connector):
         if set(given) != set(there):
             raise self._differs(given, there)
         writer = rows.frame.select(*map(column, there)).write
-        if not overwrite:
-            writer.insertInto(self["table"], False)
-            return
-        with with_setting(context.session, _MODE, "dynamic"):
-            writer.insertInto(self["table"], True)
+        with turn_at(self._qualified(context)):
+            if not overwrite:
+                writer.insertInto(self["table"], False)
+                return
+            with with_setting(context.session, _MODE, "dynamic"):
+                writer.insertInto(self["table"], True)
+
+    def _qualified(self, context: Context) -> str:
+        """Return the name of the table in full."""
+        name: str = self["table"]
+        try:
+            found = context.session.catalog.getTable(name)
+        except AnalysisException:
+            return name
+        return ".".join([found.catalog or "", *(found.namespace or ()), found.name])
 
     def write_batch(self, rows: Relation, batch: int, context: Context) -> None:
         """Append a micro-batch.

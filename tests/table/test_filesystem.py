@@ -61,7 +61,9 @@ def test_options_of_flink_are_accepted(batch, tmp_path):
 
 def test_insertions_at_once_lose_nothing(batch, tmp_path):
     create(batch, tmp_path / "out", {}, partitioned="")
-    jobs = [batch.execute_sql(f"INSERT INTO files VALUES ({n}, 'x')") for n in range(8)]
+    create(batch, f"file://{tmp_path}/out/", {}, "same_files", partitioned="")
+    tables = ("files", "same_files")
+    jobs = [batch.execute_sql(f"INSERT INTO {tables[n % 2]} VALUES ({n}, 'x')") for n in range(8)]
     for job in jobs:
         job.wait()
     with batch.execute_sql("SELECT a FROM files").collect() as rows:

@@ -325,6 +325,21 @@ def test_the_connector_reads_and_writes_a_table_of_spark(batch, spark, tmp_path)
         spark.sql("DROP TABLE default.numbers")
 
 
+def test_insertions_at_once_into_a_table_of_spark_lose_nothing(batch, spark, tmp_path):
+    spark.sql(f"CREATE TABLE default.busy (a INT) USING json LOCATION '{tmp_path}/n'")
+    try:
+        names = ("spark_catalog.default.busy", "busy")
+        for place, name in enumerate(names):
+            with_ = f"WITH ('connector' = 'spark', 'table' = '{name}')"
+            batch.execute_sql(f"CREATE TABLE busy{place} (a INT) {with_}")
+        jobs = [batch.execute_sql(f"INSERT INTO busy{n % 2} VALUES {n}") for n in range(8)]
+        for job in jobs:
+            job.wait()
+        assert sorted(rows(batch, "SELECT a FROM busy0")) == [(n,) for n in range(8)]
+    finally:
+        spark.sql("DROP TABLE default.busy")
+
+
 def test_the_same_over_spark_connect(tmp_path):
     printed = run([sys.executable, PROGRAMS / "spark_catalog.py", tmp_path], tmp_path)
 
