@@ -348,6 +348,15 @@ _TYPED = (
         "0 ms",
     ),
     Setting(
+        "table.exec.source.idle-timeout",
+        Effect.READ,
+        "after which time without rows an unbounded table with a watermark holds those of others "
+        "back no more, until it has rows again; 0 for never. A query that goes on from a checkpoint "
+        "needs a time-out where it had one, and none where it had none",
+        Duration.parse,
+        "0 ms",
+    ),
+    Setting(
         "execution.checkpointing.dir",
         Effect.READ,
         "where queries over unbounded tables keep, by the job's name, what they go on from",
@@ -440,7 +449,6 @@ _NONE = {
     "table.plan.restore.catalog-objects": "there are no compiled plans",
     "table.resources.download-dir": "Spark keeps files itself",
     "table.exec.mini-batch.size": "a batch is Spark's",
-    "table.exec.source.idle-timeout": "a source without rows holds the watermark back",
     "table.exec.sink.keyed-shuffle": "rows of a key reach a sink in order",
     "table.exec.sink.rowtime-inserter": "sinks take time columns as they are",
     "table.exec.sink.nested-constraint-enforcer": "rows inside are written as they are",

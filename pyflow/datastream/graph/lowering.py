@@ -49,6 +49,7 @@ from pyflow.datastream.runtime.stage import (
     TargetSpec,
 )
 from pyflow.session.builder import INSTALL_TABLE, import_state_messages
+from pyflow.streaming.plan.watermarks import with_event_time
 from pyflow.streaming.runtime.timers import TimerReports
 from pyflow.thread_mode import imports
 from pyflow.util.exceptions import TableException
@@ -409,7 +410,7 @@ class _Lowering:
             shifted = F.least(_column(_WATERMARK), F.lit(WATERMARK_SHIFT)) + F.lit(WATERMARK_SHIFT)
             moment = F.timestamp_millis(shifted)
             frame = frame.withColumn(_MOMENT, F.when(known, moment))
-            frame = frame.withWatermark(f"`{_MOMENT}`", "0 seconds")
+            frame = with_event_time(frame, _MOMENT, "0 seconds", _idle_timeout_ms(nodes))
         return self._ordered(frame)
 
     def _refuse_several_watermarks(self, nodes: dict[int, Node]) -> None:
@@ -544,6 +545,16 @@ class _Lowering:
         names = [_TARGET, _KEY, _INPUT, _TIME, _VALUE, _PHASE]
         names += [each.name for each in self._sink_fields]
         return frame.select(*map(_column, (*names, _SEQUENCE)))
+
+
+def _idle_timeout_ms(nodes: dict[int, Node]) -> int:
+    """Return after which time without elements a source is idle; 0 for never."""
+    assigners = [
+        node.operator
+        for node in nodes.values()
+        if isinstance(node.operator, AssignTimestamps) and node.operator.has_watermarks
+    ]
+    return max((each.idle_timeout_ms for each in assigners), default=0)
 
 
 def _is_printed_as_it_is(each: Transformation) -> bool:

@@ -205,6 +205,12 @@ class AssignTimestamps(ChainOperator):
         strategy = self._strategy
         return strategy.max_out_of_orderness is not None or strategy.generator is not None
 
+    @property
+    def idle_timeout_ms(self) -> int:
+        """After which time without elements the source is idle; 0 for never."""
+        timeout = self._strategy.idle_timeout
+        return 0 if timeout is None else timeout.to_millis()
+
     def current_watermark(self) -> int:
         """Return the last watermark."""
         return self._watermark

@@ -179,7 +179,7 @@ def _streams(insertions: Sequence[Insertion], context: TableContext) -> list[_St
         connector, rows, writer = insertion.connector, insertion.rows, None
         if _has_writer(connector):
             clocks = _clocks(rows.frame)
-            frame, ticks = _ticking(rows.frame, clocks)
+            frame, ticks = _ticking(rows.frame, clocks, context)
             writer = connector.stream_writer(replace(rows, frame=frame), context)
         if writer is None:
             by_batch.append(insertion)
@@ -192,7 +192,7 @@ def _streams(insertions: Sequence[Insertion], context: TableContext) -> list[_St
     if by_batch:
         frame = _united([insertion.rows for insertion in by_batch])
         clocks = _clocks(frame)
-        frame, ticks = _ticking(frame, clocks)
+        frame, ticks = _ticking(frame, clocks, context)
         writer = _batches(frame, _write_all(by_batch, context), context)
         streams.append(_Stream("tables", frame, clocks, writer, latency, ticks=ticks))
     return streams
@@ -203,18 +203,28 @@ def _has_writer(connector: Connector) -> bool:
     return type(connector).stream_writer is not Connector.stream_writer
 
 
-def _ticking(frame: DataFrame, clocks: Clocks) -> tuple[DataFrame, str | None]:
+def _ticking(
+    frame: DataFrame, clocks: Clocks, context: TableContext
+) -> tuple[DataFrame, str | None]:
     """Return the rows of a query that runs a batch when one is due, and after a restart.
 
-    Such a batch may have no rows. It gives what a clock or the watermark has passed; without it
-    Spark waits for rows. Beside it is the file of a source in Python.
+    Such a batch may have no rows. It gives what a clock or the watermark has passed, that of tables
+    which are idle left out; without it Spark waits for rows. Beside it is the file of a source in
+    Python.
     """
     session = frame.sparkSession
-    if not clocks.emits_later or not _has_ticks(session, clocks):
+    waits = clocks.emits_later or _has_idle_tables(context)
+    if not waits or not _has_ticks(session, clocks):
         return frame, None
     if not _has_plugin(session):
         return with_ticks(frame)
     return frame.union(session.readStream.format(_TICKS).schema(frame.schema).load()), None
+
+
+def _has_idle_tables(context: TableContext) -> bool:
+    """Return whether tables without rows are left out of the watermark."""
+    timeout = _duration_ms(context, "table.exec.source.idle-timeout")
+    return timeout is not None and hasattr(context.session, "_jsparkSession")
 
 
 def _has_ticks(session: SparkSession, clocks: Clocks) -> bool:
@@ -481,8 +491,8 @@ class CollectedRows(Iterator["Row"]):
         frame = _united([relation])
         clocks = _clocks(frame)
         ticks = None
-        if clocks.has_processing_time:
-            frame, ticks = _ticking(frame, clocks)
+        if clocks.has_processing_time or _has_idle_tables(context):
+            frame, ticks = _ticking(frame, clocks, context)
         writer = _batches(frame, take, context)
         stream = _Stream("collect", frame, clocks, writer, _latency_ms(context), ticks=ticks)
         self._query = _started(stream, "collect", None, context)

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from pyflow.connectors import connector_of
 from pyflow.connectors.connector import Connector, DescribedTable, Metadata
 from pyflow.session.options import value_of
+from pyflow.streaming.plan.watermarks import with_event_time
 from pyflow.table.catalogs.objects import ObjectIdentifier, TableView
 from pyflow.table.catalogs.spark_table import SparkTable
 from pyflow.table.changes.changelog import changes_of_values, numbered, rows_by_key
@@ -22,7 +23,6 @@ from pyflow.table.changes.relation import (
     TimeAttribute,
     check_unique,
     column,
-    quoted,
     with_watermark,
 )
 from pyflow.table.columns.conversion import convert
@@ -143,7 +143,8 @@ def shaped(relation: Relation, schema: Schema, identifier: str, context: TableCo
     times.update(_watermark(schema, dict(found), identifier))
     frame = relation.frame.select(*columns, *relation.changes)
     if relation.unbounded:
-        frame = watched(frame, dict(found), times)
+        idle = value_of(context.config.get_configuration(), "table.exec.source.idle-timeout")
+        frame = watched(frame, dict(found), times, idle.to_millis())
     return replace(relation, frame=frame, fields=found, time_attributes=times)
 
 
@@ -206,7 +207,10 @@ def declared_fields(schema: Schema, context: TableContext) -> tuple[tuple[str, D
 
 
 def watched(
-    frame: DataFrame, types: dict[str, DataType], times: dict[str, TimeAttribute]
+    frame: DataFrame,
+    types: dict[str, DataType],
+    times: dict[str, TimeAttribute],
+    idle_timeout_ms: int = 0,
 ) -> DataFrame:
     """Return the rows of a stream with the watermark of their time.
 
@@ -222,10 +226,10 @@ def watched(
             continue
         delay = f"{time.delay_ms} milliseconds"
         if isinstance(types[name], LocalZonedTimestampType):
-            frame = frame.withWatermark(quoted(name), delay)
+            frame = with_event_time(frame, name, delay, idle_timeout_ms)
         else:
             clock = frame.withColumn(_CLOCK, as_instant(name))
-            frame = clock.withWatermark(quoted(_CLOCK), delay).drop(_CLOCK)
+            frame = with_event_time(clock, _CLOCK, delay, idle_timeout_ms).drop(_CLOCK)
         frame = frame.withColumn(name, with_watermark(F.when(here, column(name)), name))
     return frame
 

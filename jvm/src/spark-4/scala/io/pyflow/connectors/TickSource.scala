@@ -29,6 +29,8 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
  * In real-time mode batches follow each other anyway; the source is there so that a query can go on
  * from the same checkpoint with and without the mode.
  *
+ * The source also leaves sources that are idle out of the watermark ([[IdleSources]]).
+ *
  * A query that goes on from a checkpoint knows of no timers yet, nor whether the watermark has passed
  * something. So it has a new offset then, too. The offset is the number of batches that the source has
  * had run.
@@ -109,6 +111,8 @@ object TickSource {
     // The watermark of the last batch.
     private var watermark = 0L
 
+    private val idleSources = query.map(new IdleSources(_))
+
     query.foreach(running.put(_, this))
 
     def report(ofBatch: Long, time: Long): Unit = synchronized {
@@ -126,6 +130,7 @@ object TickSource {
 
     /** None before the first timer is due or the watermark moves, unless the query goes on. */
     override def latestOffset(start: Offset, limit: ReadLimit): Offset = synchronized {
+      idleSources.foreach(_.advance())
       val next = query.fold(OptionalLong.empty)(Watermarks.next(SparkSession.active, _))
       val isLater = next.orElse(watermark) > watermark
       watermark = next.orElse(watermark)

@@ -1,0 +1,72 @@
+package io.pyflow.connectors
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions.ExprId
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeWatermarkExec
+import org.apache.spark.sql.execution.streaming.runtime.IncrementalExecution
+import org.apache.spark.sql.pyflow.Watermarks
+
+/**
+ * Leaves idle sources out of the watermark of a query, as Flink does (`withIdleness`).
+ *
+ * The watermark of a query is the least of its sources', so that one without rows holds those of all
+ * others back. A source whose event time has an idle time-out in its metadata
+ * ([[IdleSources.Timeout]], in milliseconds) and that had no rows for so long is left out of the
+ * least, until it has rows again. The watermark never moves back: what such rows have missed makes
+ * them late. Where all sources are idle, it stays.
+ *
+ * @param query the id of a query
+ */
+private[connectors] class IdleSources(query: String) extends AdaptiveSparkPlanHelper {
+  private val start = System.currentTimeMillis
+  private val sources = mutable.Map.empty[ExprId, IdleSources.Source]
+  private var batch = -1L
+
+  /** To be called by the thread of the query, before it looks for rows of the next batch. */
+  def advance(): Unit = {
+    val session = SparkSession.active
+    val now = System.currentTimeMillis
+    Watermarks
+      .lastBatch(session, query)
+      .filter(_.currentBatchId > batch)
+      .ifPresent(read(_, now))
+    val active = sources.values.filterNot(_.isIdle(now))
+    if (active.size < sources.size && active.nonEmpty) {
+      Watermarks.raise(session, query, active.map(_.watermark).min)
+    }
+  }
+
+  private def read(last: IncrementalExecution, now: Long): Unit = {
+    batch = last.currentBatchId
+    collect(last.executedPlan) { case marked: EventTimeWatermarkExec => marked }.foreach { marked =>
+      val source =
+        sources.getOrElseUpdate(marked.eventTime.exprId, new IdleSources.Source(marked, start))
+      val rows = marked.eventTimeStats.value
+      if (rows.count > 0) {
+        source.watermark = source.watermark.max(rows.max - marked.delayMs)
+        source.lastRows = now
+      }
+    }
+  }
+}
+
+private[connectors] object IdleSources {
+
+  /** What the metadata of an event time has the idle time-out of its source by. */
+  val Timeout = "pyflow.idle-timeout"
+
+  /** @param lastRows when the source has had rows, in milliseconds since 1970 */
+  private class Source(marked: EventTimeWatermarkExec, var lastRows: Long) {
+    private val metadata = marked.eventTime.metadata
+    private val timeout =
+      if (metadata.contains(Timeout)) metadata.getLong(Timeout) else Long.MaxValue
+
+    // As Spark takes the watermark of a source that has had no rows.
+    var watermark = 0L
+
+    def isIdle(now: Long): Boolean = now - lastRows >= timeout
+  }
+}
