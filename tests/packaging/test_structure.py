@@ -130,14 +130,25 @@ def test_a_reference_to_what_is_bound_is_found(code):
 
 
 def test_each_spark_version_has_the_same_classes(code):
-    of_versions = {}
+    """Its own, and those of `spark-4.2-plus` from Spark 4.2 on."""
+    of_folders = {}
     for path in code:
         folder, _, name = path.partition("/")
-        if folder.startswith("spark-4."):
-            of_versions.setdefault(folder, set()).add(name)
+        if match := re.fullmatch(r"spark-4\.(\d+)(-plus)?", folder):
+            of_folders.setdefault((int(match[1]), match[2]), []).append(name)
+    versions = [minor for minor, plus in of_folders if not plus]
+    of_versions = {
+        version: sorted(
+            name
+            for (minor, plus), names in of_folders.items()
+            if minor == version or (plus and minor < version)
+            for name in names
+        )
+        for version in versions
+    }
 
     assert len(of_versions) > 1
-    assert len(set(map(frozenset, of_versions.values()))) == 1
+    assert len(set(map(tuple, of_versions.values()))) == 1
 
 
 def test_test_files_have_names_of_their_own(root):
