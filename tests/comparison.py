@@ -22,7 +22,7 @@ from pyspark.errors import PySparkException
 from pyspark.serializers import CPickleSerializer
 from pyspark.sql import DataFrame, SparkSession
 
-from sessions import INTERPRETER, MODE, OWN_GIL
+from sessions import INTERPRETER, MODE, OWN_GIL, SPARK
 
 # From 3.13 on `auto` runs functions in an interpreter of the task slot, so that the shared
 # interpreter is a second implementation to be checked.
@@ -132,8 +132,16 @@ def failure(error: BaseException) -> Failure:
     if isinstance(error, PySparkException):
         parameters = error.getMessageParameters() or {}
         detail = parameters.get("traceback") or str(error).split("\n\nJVM stacktrace:")[0]
-        return Failure(name, error.getCondition(), _without_hint(user_traceback(detail)))
+        text = detail.removeprefix(_OF_FUNCTION)
+        return Failure(name, error.getCondition(), _without_hint(user_traceback(text)))
     return Failure(name, None, str(error))
+
+
+# Before 4.2 Spark has a text, but no condition for the error of a function.
+_OF_FUNCTION = (
+    "\n  An exception was thrown from the Python worker. Please see the stack trace below.\n"
+)
+FUNCTION_ERROR = "PYTHON_EXCEPTION" if SPARK >= (4, 2) else None
 
 
 def _without_hint(text: str) -> str:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
-import pyspark
 import pytest
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
@@ -94,17 +93,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         cloudpickle.register_pickle_by_value(module)
     for item in items:
         for mark in item.iter_markers("since_spark"):
-            if _minor(pyspark.__version__) < _minor(mark.args[0]):
-                item.add_marker(pytest.mark.skip(reason=f"not in Spark before {mark.args[0]}"))
+            (version,) = mark.args
+            if tuple(map(int, version.split("."))) > sessions.SPARK:
+                item.add_marker(pytest.mark.skip(reason=f"not in Spark before {version}"))
     if not config.getoption("--complete"):
         left_out = [item for item in items if item.get_closest_marker("complete")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: item.path.name not in LONG)
-
-
-def _minor(version: str) -> list[int]:
-    return [int(number) for number in version.split(".")[:2]]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyspark
 from py4j.java_gateway import JavaClass, JavaPackage, JVMView
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
@@ -24,6 +25,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Modules that functions import: on the path of drivers and, through PYTHONPATH, of executors.
 MODULES = ROOT / "tests" / "modules"
+
+# The minor version of Spark that tests run with.
+SPARK = tuple(map(int, pyspark.__version__.split(".")[:2]))
 
 # Without a GIL all slots run in parallel in one interpreter; otherwise slots have interpreters with
 # a GIL of their own from 3.13 on.

@@ -38,16 +38,6 @@ def weighted(values: pd.Series, weights: pd.Series) -> float:
     return float((values * weights).sum())
 
 
-@pandas_udf(LongType())
-def rows_in_batches(batches: Iterator[pd.Series]) -> int:
-    return sum(len(batch) for batch in batches)
-
-
-@pandas_udf(LongType())
-def first_batch_only(batches: Iterator[pd.Series]) -> int:
-    return int(next(batches).iloc[0])
-
-
 @pandas_udf(ArrayType(StringType()))
 def distinct(series: pd.Series) -> list[str]:
     return sorted(series.unique())
@@ -63,9 +53,22 @@ def arrow_text(values: pa.Array) -> str:
     return f"{len(values)} values"
 
 
-@arrow_udf(LongType())
-def arrow_rows(batches: Iterator[pa.Array]) -> int:
-    return sum(len(batch) for batch in batches)
+def of_iterators():
+    """Aggregates of a group batch by batch, and of one that does not read to the end."""
+
+    @pandas_udf(LongType())
+    def rows_in_batches(batches: Iterator[pd.Series]) -> int:
+        return sum(len(batch) for batch in batches)
+
+    @pandas_udf(LongType())
+    def first_batch_only(batches: Iterator[pd.Series]) -> int:
+        return int(next(batches).iloc[0])
+
+    @arrow_udf(LongType())
+    def arrow_rows(batches: Iterator[pa.Array]) -> int:
+        return sum(len(batch) for batch in batches)
+
+    return rows_in_batches, first_batch_only, arrow_rows
 
 
 @pytest.mark.parametrize("conf", [{}, SMALL_BATCHES], ids=["", "small batches"])
@@ -77,16 +80,29 @@ def test_grouped(arrow_lane, conf):
             grouped.agg(mean("x")),
             grouped.agg(mean("x").alias("m"), weighted("x", "n"), distinct("g")),
             grouped.agg(weighted(weights="n", values="x"), (mean("x") + 1).alias("more")),
-            grouped.agg(rows_in_batches("n")),
-            grouped.agg(first_batch_only("n") >= 0),
             grouped.agg(arrow_max("n"), arrow_max("k"), arrow_text("x")),
-            grouped.agg(arrow_rows("n")),
             frame.groupBy("g", (col("n") % 2).alias("odd")).agg(mean("x")),
             frame.agg(mean("x"), mean("n")),
             frame.where("n < 0").agg(mean("x")),
             frame.where("n < 0").groupBy("k").agg(arrow_max("n")),
             frame.rollup("k", "g").agg(mean("x")),
             grouped.agg(mean("x").alias("m")).where("m > 60").orderBy("m"),
+        ]
+
+    arrow_lane(program, conf)
+
+
+@pytest.mark.since_spark("4.2")
+@pytest.mark.parametrize("conf", [{}, SMALL_BATCHES], ids=["", "small batches"])
+def test_grouped_batch_by_batch(arrow_lane, conf):
+    rows_in_batches, first_batch_only, arrow_rows = of_iterators()
+
+    def program(spark):
+        grouped = numbers(spark).groupBy("k")
+        return [
+            grouped.agg(rows_in_batches("n")),
+            grouped.agg(first_batch_only("n") >= 0),
+            grouped.agg(arrow_rows("n")),
         ]
 
     arrow_lane(program, conf)

@@ -224,6 +224,11 @@ def test_failures_of_writing(spark, tmp_path, fail):
     assert messages["thread"] == messages["process"]
 
 
+# Before, Spark's own process needs the package memory_profiler.
+memory_profiler = pytest.mark.since_spark("4.2")
+
+
+@memory_profiler
 def test_process_mode_has_its_reason(spark, tmp_path):
     profiler = {MODE: "thread", "spark.sql.pyspark.udf.profiler": "memory"}
     with settings(spark, profiler):
@@ -281,7 +286,7 @@ class CountingReader(DataSourceStreamReader):
     def initialOffset(self):  # noqa: N802
         return {"n": 0}
 
-    def latestOffset(self, start, limit):  # noqa: N802
+    def latestOffset(self, start=None, limit=None):  # noqa: N802
         return {"n": 20}
 
     def partitions(self, start, end):
@@ -400,6 +405,7 @@ def test_streams_to_a_source(spark, tmp_path, fail):
     assert seen["thread"][1] == ("batch 0 aborted\n" if fail else "batch 0: 20 rows, sum 190\n")
 
 
+@memory_profiler
 def test_streams_have_the_reason_of_process_mode(spark, tmp_path):
     profiler = {MODE: "thread", "spark.sql.pyspark.udf.profiler": "memory"}
     frame = spark.readStream.format("counting").load()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql.functions import col, udf
 
-from comparison import Failure
+from comparison import FUNCTION_ERROR, Failure
 
 SIMPLIFIED = "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled"
 HIDDEN = "spark.sql.execution.pyspark.udf.hideTraceback.enabled"
@@ -236,7 +236,7 @@ def test_exceptions_of_every_class(both_modes, make_udf, request):
     chosen = RAISING if request.config.getoption("--complete") else RAISING[first::2]
     outcomes = both_modes.cells(raising(make_udf, chosen))
     assert all(isinstance(outcome, Failure) for outcome in outcomes)
-    assert {outcome.condition for outcome in outcomes} == {"PYTHON_EXCEPTION"}
+    assert {outcome.condition for outcome in outcomes} == {FUNCTION_ERROR}
     if stop_iteration in chosen:
         assert "STOP_ITERATION_OCCURRED" in outcomes[chosen.index(stop_iteration)]
 
@@ -415,7 +415,7 @@ def test_endless_recursion_is_a_recursion_error(both_modes, make_udf):
         try:
             with pytest.raises(Exception, match="RecursionError") as caught:
                 spark.range(1).select(make_udf(recursion, "long")("id")).collect()
-            assert caught.value.getCondition() == "PYTHON_EXCEPTION"
+            assert caught.value.getCondition() == FUNCTION_ERROR
         finally:
             spark.conf.unset("spark.pyflow.execution-mode")
 

@@ -14,6 +14,7 @@ from pyspark.sql.functions import col, pandas_udf, udf
 from pyspark.sql.types import DoubleType
 
 from comparison import executed_plan, settings, thread_modes
+from sessions import SPARK
 
 PROCESS = {"spark.pyflow.execution-mode": "process"}
 # Plans that show every exchange, and joins that need them.
@@ -104,7 +105,8 @@ EVALUATIONS = [
 OTHERS = [
     (aggregated, 1, 1),
     (aggregated_and_joined, 2, 2),
-    (of_windows, 1, 1),
+    # Before 4.3 Spark sorts by a key twice that is in the order, too.
+    (of_windows, 1, 1 if SPARK >= (4, 3) else 2),
     (mapped, 2, 1),
     (applied, 1, 1),
     (cogrouped, 2, 2),

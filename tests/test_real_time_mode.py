@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
-import pyspark
 import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import Row, SparkSession
@@ -39,6 +38,7 @@ from awaited import (
 from benchmarks.awaited_stream import AwaitedStream
 from comparison import settings
 from deployments import PROGRAMS, run
+from sessions import SPARK
 
 # The tasks of all stages run at once, in the two slots of the tests' session.
 ONE_PARTITION = {"spark.sql.shuffle.partitions": "1"}
@@ -309,7 +309,7 @@ class Counting(StatefulProcessor):
         yield Row(value=f"{key[0]} {len(list(rows))}")
 
 
-@pytest.mark.skipif(not pyspark.__version__.startswith(("4.1", "4.2")), reason="Spark keeps state")
+@pytest.mark.skipif(SPARK >= (4, 3), reason="Spark keeps state")
 def test_state_is_refused_where_spark_keeps_none(spark, tmp_path):
     pytest.importorskip("google.protobuf")
     stream = AwaitedStream(spark)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pyflow.cli.parsers import Parser
 
-SPARK_MINORS = ("4.3", "4.2")
+SPARK_MINORS = ("4.3", "4.2", "4.1")
 OLDEST_JAVA = 17
 PYTHONS = "CPython 3.10 to 3.14"
 SAFE_STACK_BYTES = 8 << 20

@@ -200,7 +200,7 @@ def _load_for(
         error_options,
         _input_types(schema, arguments),
         tuple(
-            _function(chain, return_type, args, arrow or _is_converted_at_once(return_type))
+            _function(chain, return_type, args, _is_converted_at_once(return_type, arrow))
             for (chain, return_type), args in zip(loaded, arguments)
         ),
         tuple(_output_column(column) for column in spec["output"]),
@@ -284,12 +284,14 @@ def _output_column(column: dict[str, Any]) -> tuple[Any, ...]:
     return _INPUT_COLUMN, column["input"], column["variable_length"]
 
 
-def _is_converted_at_once(return_type: DataType) -> bool:
-    """Whether later functions of a row cannot change what PySpark pickles of a result.
+def _is_converted_at_once(return_type: DataType, arrow: bool) -> bool:
+    """Whether later functions of a row cannot change what PySpark sends of a result.
 
     It converts the result of some types before it calls the next function, which may change a list
     that both have been given. What is not converted is pickled as all functions have left it.
     """
+    if arrow:
+        return pyspark_worker.converts_results_at_once()
     return return_type.needConversion() and not _shares_containers(return_type)
 
 

@@ -42,6 +42,7 @@ __all__ = [
     "arrow_table",
     "arrow_type",
     "batch_function",
+    "converts_results_at_once",
     "data_type_of",
     "is_arrow_optimised",
     "is_profiled",
@@ -130,6 +131,14 @@ def is_profiled(runner_conf: dict[str, str]) -> bool:
 def is_arrow_optimised(eval_type: int) -> bool:
     """Whether an evaluation type is that of plain functions whose values travel through Arrow."""
     return eval_type == PythonEvalType.SQL_ARROW_BATCHED_UDF
+
+
+def converts_results_at_once() -> bool:
+    """Whether the results of an Arrow-optimised function are converted before others are called.
+
+    They may change a list that both have been given.
+    """
+    return transport.converts_results_at_once()
 
 
 # What evaluates functions over the whole input of a task

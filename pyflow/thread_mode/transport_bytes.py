@@ -120,6 +120,14 @@ def arrow_type(data_type: DataType, large_var_types: bool) -> Any:
     return convert(data_type, prefers_large_types=large_var_types, **zone)
 
 
+def converts_results_at_once() -> bool:
+    """See :func:`~pyflow.thread_mode.pyspark_worker.converts_results_at_once`.
+
+    Spark 4.1 converts those of a batch when all functions have returned.
+    """
+    return _has_confs()
+
+
 def task_context(task: dict[str, Any]) -> TaskContext:
     """See :func:`~pyflow.thread_mode.pyspark_worker.task_context`.
 

@@ -67,6 +67,11 @@ def arrow_type(data_type: DataType, large_var_types: bool) -> Any:
     return to_arrow_type(data_type, timezone="UTC", prefers_large_types=large_var_types)
 
 
+def converts_results_at_once() -> bool:
+    """See :func:`~pyflow.thread_mode.pyspark_worker.converts_results_at_once`."""
+    return True
+
+
 def task_context(task: dict[str, Any]) -> TaskContext:
     """See :func:`~pyflow.thread_mode.pyspark_worker.task_context`."""
     context: TaskContext = TaskContextInfo(

@@ -102,12 +102,12 @@ def test_java_older_than_17(doctor, jdk, version):
 
 def test_spark_of_another_minor_version(doctor, tmp_path):
     (tmp_path / "jars").mkdir()
-    (tmp_path / "jars" / "spark-core_2.13-4.1.1.jar").touch()
+    (tmp_path / "jars" / "spark-core_2.13-4.0.1.jar").touch()
 
     findings = doctor(SPARK_HOME=str(tmp_path))
 
     assert faults(findings) == ["Spark", "plugin jar"]
-    assert findings["Spark"]["found"].startswith("4.1.1 ")
+    assert findings["Spark"]["found"].startswith("4.0.1 ")
     assert 'pip install "pyspark~=4.3.0"' in findings["Spark"]["advice"]
 
 

@@ -9,7 +9,6 @@ import time
 
 import pytest
 from pyspark.sql import Row
-from pyspark.sql.streaming import TwsTester
 
 from comparison import settings
 from pyflow.table.data_view import ListView
@@ -25,6 +24,7 @@ from pyflow.table.udf import AggregateFunction, udaf
 from pyflow.table.window import Session, Slide, Tumble
 from pyflow.util.exceptions import TableException
 from streams import Source, changes
+from tws import TwsTester
 
 ROWS = [("a", 1), ("b", 5), ("a", 3)]
 

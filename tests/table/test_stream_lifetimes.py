@@ -6,7 +6,6 @@ import time
 
 import pytest
 from pyspark.sql import Row
-from pyspark.sql.streaming import TwsTester
 
 from pyflow.streaming.runtime import state_ttl as lifetimes
 from pyflow.streaming.runtime.state_ttl import Lifetime
@@ -18,6 +17,7 @@ from pyflow.table.runtime.streams.over import Frame, OverRows
 from pyflow.table.runtime.streams.ranks import FirstRows, SortColumn
 from pyflow.table.runtime.streams.upserts import LatestRow, RowsOfKey
 from streams import Source
+from tws import TwsTester
 
 SECONDS = 10
 LIFETIME = Lifetime(SECONDS, sweeps=True)

@@ -14,7 +14,6 @@ from fractions import Fraction
 
 import pytest
 from pyspark.sql import Row
-from pyspark.sql.streaming import TwsTester
 
 from pyflow.streaming.runtime import state_ttl as lifetimes
 from pyflow.streaming.runtime.state_ttl import FOREVER, Lifetime
@@ -22,6 +21,7 @@ from pyflow.table.runtime.streams import aggregates
 from pyflow.table.runtime.streams.groups import GroupAggregate
 from pyflow.table.runtime.streams.joins import Comparison, Join, SetOperation, Side
 from pyflow.table.runtime.streams.ranks import FirstRows, SortColumn
+from tws import TwsTester
 
 INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = range(4)
 TRIALS = range(60)

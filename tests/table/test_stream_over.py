@@ -7,7 +7,6 @@ import random
 
 import pytest
 from pyspark.sql import Row
-from pyspark.sql.streaming import TwsTester
 
 from pyflow.streaming.runtime import state_ttl as lifetimes
 from pyflow.streaming.runtime.state_ttl import FOREVER, Lifetime
@@ -20,6 +19,7 @@ from pyflow.table.udf import udaf
 from pyflow.table.window import Over
 from pyflow.util.exceptions import TableException
 from streams import Source, changes
+from tws import TwsTester
 
 MS = 1000
 

@@ -7,13 +7,13 @@ import random
 
 import pytest
 from pyspark.sql import Row
-from pyspark.sql.streaming import TwsTester
 
 from pyflow.table.expressions import col
 from pyflow.table.runtime.streams.ranks import SortColumn
 from pyflow.table.runtime.streams.sorts import SortedRows
 from pyflow.util.exceptions import TableException
 from streams import Source, changes
+from tws import TwsTester
 
 MS = 1000
 

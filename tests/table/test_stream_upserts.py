@@ -9,7 +9,6 @@ from typing import ClassVar
 import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import Row
-from pyspark.sql.streaming import TwsTester
 
 from pyflow.connectors import CONNECTORS
 from pyflow.connectors.connector import Connector
@@ -22,6 +21,7 @@ from pyflow.table.expressions import col
 from pyflow.table.runtime.streams.upserts import Conflict, FirstRowOfKey, LatestRow, RowsOfKey
 from streams import Source
 from test_stream_operators import Applied, Clock, fed, generated
+from tws import TwsTester
 
 
 @pytest.fixture

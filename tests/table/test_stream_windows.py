@@ -9,11 +9,11 @@ import random
 
 import pytest
 from pyspark.sql import Row
-from pyspark.sql.streaming import TwsTester
 
 from pyflow.table.runtime.streams.joins import Comparison, Side
 from pyflow.table.runtime.streams.ranks import SortColumn
 from pyflow.table.runtime.streams.windows import SessionRows, WindowJoin, WindowRanks
+from tws import TwsTester
 
 MS = 1000
 END = 10

@@ -6,6 +6,7 @@ import org.apache.spark.{SparkContext, SparkException, TaskContext}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.write._
 import org.apache.spark.sql.execution.streaming.sources.ForeachWriterCommitMessage
+import org.apache.spark.sql.pyflow.PythonErrors
 
 import io.pyflow.admission.{ContentionMeter, FunctionAdmission, FunctionIdentity}
 import io.pyflow.bridge.LentMemory
@@ -60,16 +61,24 @@ private object ThreadForeachWrite {
     extends DataWriter[InternalRow] {
 
     override def writeAll(records: JavaIterator[InternalRow]): Unit = {
+      val rows = new Rows(records)
+      try consume(rows)
+      catch {
+        case error: Throwable if !rows.haveFailed => throw PythonErrors.raisedByForeach(error)
+      }
+    }
+
+    private def consume(rows: Rows): Unit = {
       val size = new BundleSize(settings.bundleRows, settings.bundleMillis)
       val memory = new LentMemory(spec.functionNames)
-      val input = new RowsToBundles(spec.inputSchema, records, size, memory)
+      val input = new RowsToBundles(spec.inputSchema, rows, size, memory)
       val results = new BatchEvaluation(spec, settings, input, context, metrics, meter).results
       if (results.hasNext) {
         throw SparkException.internalError(s"${spec.functionNames} returned something")
       }
       // Rows that the function did not ask for are rows of the query all the same.
-      while (records.hasNext) {
-        records.next()
+      while (rows.hasNext) {
+        rows.next()
       }
     }
 
@@ -81,5 +90,22 @@ private object ThreadForeachWrite {
     override def abort(): Unit = {}
 
     override def close(): Unit = {}
+  }
+
+  /** The rows of a task, some of which may come of Python functions, too. */
+  private class Rows(rows: JavaIterator[InternalRow]) extends JavaIterator[InternalRow] {
+    var haveFailed = false
+
+    override def hasNext: Boolean = got(rows.hasNext)
+
+    override def next(): InternalRow = got(rows.next())
+
+    private def got[T](row: => T): T =
+      try row
+      catch {
+        case error: Throwable =>
+          haveFailed = true
+          throw error
+      }
   }
 }

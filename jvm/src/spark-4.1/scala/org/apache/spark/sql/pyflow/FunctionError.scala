@@ -1,6 +1,7 @@
 package org.apache.spark.sql.pyflow
 
 import org.apache.spark.api.python.PythonException
+import org.apache.spark.sql.execution.streaming.sources.ForeachUserFuncException
 
 /**
  * Spark's error for an exception in a Python function. PySpark 4.1 knows the errors of functions by the
@@ -19,4 +20,7 @@ private[pyflow] object FunctionError {
     error.setStackTrace(Operator +: error.getStackTrace)
     error
   }
+
+  /** Of a function that `foreach` calls. */
+  def ofForeach(error: PythonException): Throwable = new ForeachUserFuncException(error)
 }

@@ -8,4 +8,7 @@ private[pyflow] object FunctionError {
     errorClass = "PYTHON_EXCEPTION",
     messageParameters =
       Map("msg" -> "An exception was thrown from the Python worker", "traceback" -> traceback))
+
+  /** Of a function that `foreach` calls: like any other. */
+  def ofForeach(error: PythonException): Throwable = error
 }

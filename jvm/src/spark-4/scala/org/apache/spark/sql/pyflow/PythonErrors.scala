@@ -2,7 +2,7 @@ package org.apache.spark.sql.pyflow
 
 import org.apache.spark.SparkException
 import org.apache.spark.SparkThrowableHelper
-import org.apache.spark.api.python.PythonWorkerException
+import org.apache.spark.api.python.{PythonException, PythonWorkerException}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.errors.QueryExecutionErrors
 
@@ -10,6 +10,12 @@ object PythonErrors {
 
   /** The error that process mode raises for an exception in a Python function. */
   def raisedByFunction(traceback: String): Throwable = FunctionError(traceback)
+
+  /** What process mode makes of an error where `foreach` calls the function. */
+  def raisedByForeach(error: Throwable): Throwable = error match {
+    case ofFunction: PythonException => FunctionError.ofForeach(ofFunction)
+    case other => other
+  }
 
   /** The error that process mode raises when it has killed a worker that was idle for too long. */
   def idle(timeoutSeconds: Long): SparkException = new PythonWorkerException(
