@@ -22,6 +22,7 @@
 #include "runtime/application.h"
 #include "runtime/attached.h"
 #include "runtime/interpreter_pool.h"
+#include "runtime/loaded_modules.h"
 #include "runtime/profile.h"
 #include "runtime/python_memory.h"
 #include "runtime/slot.h"
@@ -341,6 +342,10 @@ JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_memoryBytes(JNIEnv*, 
 
 JNIEXPORT jint JNICALL Java_io_pyflow_bridge_NativeBridge_isolatedInterpreters(JNIEnv*, jclass) {
   return static_cast<jint>(pyflow::isolated_interpreters().size());
+}
+
+JNIEXPORT jbyteArray JNICALL Java_io_pyflow_bridge_NativeBridge_loadedModules(JNIEnv* env, jclass) {
+  return to_bytes(env, pyflow::loaded_modules_json());
 }
 
 JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_trimMemory(JNIEnv*, jclass) {

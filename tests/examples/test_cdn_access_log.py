@@ -18,7 +18,6 @@ from sessions import wait_until
 pytest.importorskip("confluent_kafka", reason="there is no Kafka client for this Python")
 
 import browser
-
 from generator import access, statistics
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -26,6 +26,7 @@ std::unique_ptr<InterpreterState> InterpreterState::create() {
       (state->load_program = import_attribute("pyflow.thread_mode.program", "load")) &&
       (state->load_batches = import_attribute("pyflow.thread_mode.batches", "load")) &&
       (state->end_application = import_attribute("pyflow.thread_mode.application", "end")) &&
+      (state->loaded_modules = import_attribute("pyflow.thread_mode.loaded_modules", "as_json")) &&
       (state->format_exception =
            import_attribute("pyflow.thread_mode.errors", "format_exception")) &&
       (state->interruption = new_interruption_type()) &&

@@ -22,6 +22,7 @@ struct InterpreterState {
   PyRef load_program;        // pyflow.thread_mode.program.load
   PyRef load_batches;        // pyflow.thread_mode.batches.load
   PyRef end_application;     // pyflow.thread_mode.application.end
+  PyRef loaded_modules;      // pyflow.thread_mode.loaded_modules.as_json
   PyRef format_exception;    // pyflow.thread_mode.errors.format_exception
   PyRef interruption;        // the exception type of interruption.h
   PyRef date_beyond_python;  // pyflow.thread_mode.types.date_beyond_python

@@ -45,6 +45,7 @@ public final class PyFlowPlugin implements SparkPlugin {
       AdmissionEndpoint.begin(sc);
       ExecutorRequests.begin();
       RddFunctions.watch(sc);
+      ThreadModeSetup.showInUi(sc, context);
       // The configuration that executors and sessions are made from; sc.getConf is a copy of it.
       return ThreadModeSetup.onDriver(SparkEnv.get().conf());
     }

@@ -21,6 +21,8 @@ final class NativeBridge {
 
   static native int isolatedInterpreters();
 
+  static native byte[] loadedModules();
+
   static native void trimMemory();
 
   static native void endApplication(byte[] identifier);

@@ -135,6 +135,15 @@ public final class PythonRuntime {
   }
 
   /**
+   * What interpreters have imported, as JSON: an array of objects with {@code number}, 0 for the
+   * shared one, and {@code modules}, which are not of the standard library. Waits for each
+   * interpreter's GIL.
+   */
+  public static String loadedModules() {
+    return isStarted() ? new String(NativeBridge.loadedModules(), StandardCharsets.UTF_8) : "[]";
+  }
+
+  /**
    * Gives memory that is free in malloc's arenas back to the operating system. malloc itself does
    * so only at the end of an arena, and every thread that Python runs on may have one.
    */

@@ -2,6 +2,7 @@ package io.pyflow.admission
 
 import scala.collection.mutable
 
+import org.apache.spark.sql.pyflow.ui.PythonEvents
 import org.slf4j.LoggerFactory
 
 import io.pyflow.config.PyFlowConf
@@ -46,6 +47,7 @@ object ContendedFunctions {
         s"${added.map(_.name).mkString(", ")}: tasks waited ${contention.waitPercent} % of their " +
           "time for the GIL that they share. The following tasks run in process mode " +
           s"(${PyFlowConf.EXECUTION_MODE.key}=auto).")
+      PythonEvents.moved(added.map(_.name), reasons(added.head.digest))
     }
   }
 

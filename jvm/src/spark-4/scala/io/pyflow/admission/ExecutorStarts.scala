@@ -5,6 +5,7 @@ import scala.collection.mutable
 import org.apache.spark.{ExecutorLostFailure, SparkContext}
 import org.apache.spark.scheduler.{SparkListener, SparkListenerExecutorRemoved, SparkListenerTaskEnd}
 import org.apache.spark.sql.pyflow.Executors
+import org.apache.spark.sql.pyflow.ui.PythonEvents
 import org.slf4j.LoggerFactory
 
 /**
@@ -99,6 +100,7 @@ class ExecutorStarts(losses: UnexplainedLosses, runsFunctions: String => Boolean
     log.warn(
       s"Python functions run in process mode for the rest of this application: $reason. See the " +
         s"log of executor $executor, and run `pyflow doctor` there.")
+    PythonEvents.moved(Nil, reason)
   }
 }
 

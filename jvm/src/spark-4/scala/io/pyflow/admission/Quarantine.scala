@@ -5,6 +5,7 @@ import scala.collection.mutable
 import org.apache.spark.{ExecutorLostFailure, SparkContext, TaskEndReason}
 import org.apache.spark.scheduler.{SparkListener, SparkListenerTaskEnd}
 import org.apache.spark.sql.pyflow.Executors
+import org.apache.spark.sql.pyflow.ui.PythonEvents
 import org.slf4j.LoggerFactory
 
 import io.pyflow.config.PyFlowConf
@@ -98,6 +99,7 @@ class Quarantine(losses: UnexplainedLosses) {
     }
     if (added.nonEmpty) {
       log.warn(message(executor, cause, added.map(_.name)))
+      PythonEvents.moved(added.map(_.name), reasons(added.head.digest))
     }
   }
 

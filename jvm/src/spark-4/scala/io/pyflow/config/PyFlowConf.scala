@@ -95,6 +95,14 @@ object PyFlowConf {
         "it must be true, false or a list of names without empty ones")
       .createOptional)
 
+  val UI_ENABLED: Setting[Boolean] = Setting.perApplication(
+    key = "spark.pyflow.ui.enabled",
+    doc =
+      "Whether Spark's UI has a tab \"Python\", where it is enabled (`spark.ui.enabled`), and the " +
+        "driver metrics of all functions.",
+    values = "`true`, `false`",
+    version = "0.1.0")(_.booleanConf.createWithDefault(true))
+
   val settings: Seq[Setting[_]] =
     Seq(
       EXECUTION_MODE,
@@ -104,7 +112,8 @@ object PyFlowConf {
       PYTHON_TIMEOUT,
       FALLBACK,
       PYTHON,
-      ALLOWED)
+      ALLOWED,
+      UI_ENABLED)
 
   def isProcessMode(conf: SQLConf): Boolean = EXECUTION_MODE.in(conf) == ProcessMode
 

@@ -5,12 +5,14 @@ import scala.util.{Failure, Success}
 
 import org.apache.spark.api.plugin.PluginContext
 import org.apache.spark.sql.pyflow.{ExecutorRequests, Executors}
+import org.apache.spark.sql.pyflow.ui.{PythonEvents, PythonExecutorState, PythonInterpreter}
+import org.json4s.{DefaultFormats, Formats}
 import org.json4s.JsonAST._
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 
 import io.pyflow.bridge.PythonRuntime
 import io.pyflow.execution.fallback.{WorkerProfile, WorkerStacks}
-import io.pyflow.execution.task.{TaskProfile, TaskStacks}
+import io.pyflow.execution.task.{LoadedModules, TaskProfile, TaskStacks}
 
 /**
  * What the Python code of an application does, in all its executors; pyflow/session/operation.py
@@ -19,12 +21,15 @@ import io.pyflow.execution.task.{TaskProfile, TaskStacks}
 object PythonRequests {
   private val Stacks = "stacks"
   private val Profile = "profile (.+) (.+)".r
+  private val State = "state"
   private val Patience = 20.seconds
+  private val StatePatience = 5.seconds
 
   /** Has an executor answer when the driver asks. */
   def serve(context: PluginContext): Unit = ExecutorRequests.serve(context) { request =>
     val answer = request match {
       case Stacks => stacks
+      case State => state
       case Profile(seconds, rate) => profile(seconds.toDouble, rate.toDouble)
       case other => throw new IllegalArgumentException(s"unknown request $other")
     }
@@ -33,6 +38,25 @@ object PythonRequests {
 
   /** What it does now. */
   def stacksOfAllExecutors: String = asked(Stacks, Patience)
+
+  /** Tells listeners what it has loaded. */
+  def tellOfState(): Unit = {
+    implicit val formats: Formats = DefaultFormats
+    ExecutorRequests.ask(State, StatePatience).foreach {
+      case (executor, Success(answer)) =>
+        val state = parse(answer)
+        PythonEvents.post(
+          PythonExecutorState(
+            System.currentTimeMillis,
+            executor,
+            (state \ "host").extract[String],
+            (state \ "python").extractOpt[String].getOrElse(""),
+            (state \ "memory").extract[Long],
+            (state \ "interpreters").extract[Seq[PythonInterpreter]]))
+      // It has ended, or waits for a GIL.
+      case _ =>
+    }
+  }
 
   /** Where it spends its time for so many seconds, at so many samples in each. */
   def profileOfAllExecutors(seconds: Double, rate: Double): String =
@@ -53,6 +77,10 @@ object PythonRequests {
 
   private def stacks: JObject =
     JObject("threads" -> TaskStacks.toJson, "workers" -> WorkerStacks.toJson)
+
+  private def state: JObject = JObject(
+    "memory" -> JInt(PythonRuntime.memoryBytes),
+    "interpreters" -> parse(LoadedModules.toJson))
 
   private def profile(seconds: Double, rate: Double): JObject = {
     val workers = WorkerProfile.begin(seconds, rate)

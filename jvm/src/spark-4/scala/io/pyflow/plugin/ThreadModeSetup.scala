@@ -5,9 +5,10 @@ import java.util.{Map => JavaMap}
 import scala.jdk.CollectionConverters._
 
 import com.codahale.metrics.Gauge
-import org.apache.spark.{SparkConf, TaskContext}
+import org.apache.spark.{SparkConf, SparkContext, TaskContext}
 import org.apache.spark.api.plugin.PluginContext
 import org.apache.spark.sql.pyflow.{Executors, RunningTask}
+import org.apache.spark.sql.pyflow.ui.PythonTab
 import org.slf4j.LoggerFactory
 
 import io.pyflow.admission.{ContentionMeter, DriverConnection, PythonStart, SharedOnlyFunctions}
@@ -53,6 +54,13 @@ object ThreadModeSetup {
       // As PySpark sets it for its workers, so that strings hash alike everywhere.
       HashSeedKey -> sys.env.getOrElse(HashSeedKey, "0")).asJava
   }
+
+  /** Shows what becomes of functions in Spark's UI and among the driver's metrics. */
+  def showInUi(sc: SparkContext, context: PluginContext): Unit =
+    if (PyFlowConf.UI_ENABLED.in(sc.getConf)) {
+      val states = new ExecutorStates
+      PythonTab.begin(sc, context.metricRegistry, () => states.queryEnded())
+    }
 
   /**
    * Connects the executor to the driver, and starts Python and its interpreters in the background,

@@ -2,7 +2,7 @@ package io.pyflow.execution.batches
 
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
-import org.apache.spark.sql.pyflow.FunctionMetrics
+import org.apache.spark.sql.pyflow.{FunctionMetrics, OperatorMetrics}
 
 import io.pyflow.execution.task.CallMetrics
 
@@ -19,7 +19,7 @@ object BatchMetrics {
   /** Metrics of operators of the Arrow lane, beside those of Spark's Python operators. */
   def create(sparkContext: SparkContext): Map[String, SQLMetric] =
     CallMetrics.create(sparkContext) ++ Map(
-      "batches" -> SQLMetrics.createMetric(sparkContext, "number of batches"),
+      "batches" -> SQLMetrics.createMetric(sparkContext, OperatorMetrics.Batches),
       "lentMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory lent to Python"))
 
   /** For operators of Spark's, which do not show them. */
@@ -28,7 +28,7 @@ object BatchMetrics {
 
   /** The metric of Spark's own Python operators. */
   def received(sparkContext: SparkContext): (String, SQLMetric) =
-    Received -> SQLMetrics.createMetric(sparkContext, "number of output rows")
+    Received -> SQLMetrics.createMetric(sparkContext, OperatorMetrics.OutputRows)
 
   private val Received = "pythonNumRowsReceived"
 

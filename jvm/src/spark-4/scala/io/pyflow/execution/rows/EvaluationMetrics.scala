@@ -2,7 +2,7 @@ package io.pyflow.execution.rows
 
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
-import org.apache.spark.sql.pyflow.FunctionMetrics
+import org.apache.spark.sql.pyflow.{FunctionMetrics, OperatorMetrics}
 
 import io.pyflow.execution.task.CallMetrics
 
@@ -19,10 +19,10 @@ object EvaluationMetrics {
   /** Metrics of operators of the row lane, beside those of Spark's Python operators. */
   def create(sparkContext: SparkContext): Map[String, SQLMetric] =
     CallMetrics.create(sparkContext) ++ Map(
-      "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
-      "bundles" -> SQLMetrics.createMetric(sparkContext, "number of bundles"),
+      "numOutputRows" -> SQLMetrics.createMetric(sparkContext, OperatorMetrics.OutputRows),
+      "bundles" -> SQLMetrics.createMetric(sparkContext, OperatorMetrics.Bundles),
       "conversionTime" ->
-        SQLMetrics.createNanoTimingMetric(sparkContext, "time converting values"))
+        SQLMetrics.createNanoTimingMetric(sparkContext, OperatorMetrics.ConversionTime))
 
   def apply(metrics: Map[String, SQLMetric], ofFunctions: FunctionMetrics): EvaluationMetrics =
     EvaluationMetrics(

@@ -2,6 +2,7 @@ package io.pyflow.execution.task
 
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.pyflow.OperatorMetrics
 
 import io.pyflow.admission.ContentionMeter
 import io.pyflow.bridge.{CallTimes, InterpreterKind, PythonRuntime}
@@ -35,14 +36,14 @@ private[execution] case class CallMetrics(
 
 private[execution] object CallMetrics {
   def create(sparkContext: SparkContext): Map[String, SQLMetric] = Map(
-    "pythonTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time in Python"),
-    "gilWaitTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time waiting for the GIL"),
+    "pythonTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, OperatorMetrics.PythonTime),
+    "gilWaitTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, OperatorMetrics.GilWaitTime),
     "pythonMemory" ->
-      SQLMetrics.createSizeMetric(sparkContext, "peak memory of the executor's Python"),
+      SQLMetrics.createSizeMetric(sparkContext, OperatorMetrics.PythonMemory),
     "isolatedTasks" ->
-      SQLMetrics.createMetric(sparkContext, "number of tasks in isolated interpreters"),
+      SQLMetrics.createMetric(sparkContext, OperatorMetrics.IsolatedTasks),
     "sharedTasks" ->
-      SQLMetrics.createMetric(sparkContext, "number of tasks in the shared interpreter"))
+      SQLMetrics.createMetric(sparkContext, OperatorMetrics.SharedTasks))
 
   def apply(metrics: Map[String, SQLMetric]): CallMetrics =
     CallMetrics(

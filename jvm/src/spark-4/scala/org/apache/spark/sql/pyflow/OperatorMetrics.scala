@@ -1,0 +1,18 @@
+package org.apache.spark.sql.pyflow
+
+/** What metrics of operators with Python functions are called: they are found in plans by that. */
+object OperatorMetrics {
+  val PythonTime = "time in Python"
+  val GilWaitTime = "time waiting for the GIL"
+  val ConversionTime = "time converting values"
+  val PythonMemory = "peak memory of the executor's Python"
+  val IsolatedTasks = "number of tasks in isolated interpreters"
+  val SharedTasks = "number of tasks in the shared interpreter"
+  val Bundles = "number of bundles"
+  val Batches = "number of batches"
+  val OutputRows = "number of output rows"
+
+  // Of Spark's own operators; the time in milliseconds.
+  val WorkerInput = "data sent to Python workers"
+  val WorkerTime = "time to run Python workers"
+}
