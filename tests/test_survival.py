@@ -94,14 +94,14 @@ def test_the_session_ends_after_all_that_while_functions_run(configured_stack):
 
 
 def test_printing_is_logged(configured_stack):
-    origin = r"python: \[shout, task \d+\.0 in stage \d+ \(TID \d+\)\] "
+    origin = r"(python|module): \[shout, task \d+\.0 in stage \d+ \(TID \d+\)\] "
     for level, text in (
         ("INFO", "printed by row 1"),
         ("WARN", "complained by row 1"),
         ("INFO", "one line in pieces"),
         ("INFO", "without an end"),
         ("INFO", "bytes ."),
-        ("ERROR", "my.module: logged by row 1"),
+        ("ERROR", "logged by row 1"),
         ("INFO", "in a thread"),
     ):
         pattern = f" {level} {origin}{text}\n"

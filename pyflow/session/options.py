@@ -17,6 +17,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pyflow.common.configuration import Configuration, map_of
 from pyflow.common.time import Duration
+from pyflow.session.log_levels import level_of, levels_of
+from pyflow.session.options_without_effect import DEFAULT, NONE, REFUSED
 from pyflow.util.exceptions import TableException
 from pyflow.util.yaml_lists import list_of
 
@@ -270,6 +272,23 @@ _TYPED = (
         "true",
     ),
     Setting(
+        "python.logging.default.level",
+        Effect.READ,
+        "from which level on loggers of functions write to the executor's log, in workers to its "
+        "standard error, unless functions set another: OFF, ERROR, WARN, INFO, DEBUG, TRACE or a "
+        "number of Python's `logging`. `spark.pyflow.logging.level` is that of PySpark's functions",
+        level_of,
+        "INFO",
+    ),
+    Setting(
+        "python.logging.level.overrides",
+        Effect.READ,
+        "the levels of single loggers and those below them, as `name:level,name:level`. "
+        "`spark.pyflow.logging.overrides` are those of PySpark's functions",
+        levels_of,
+        "",
+    ),
+    Setting(
         "python.debug.loopback",
         Effect.READ,
         "whether functions run in the program's own Python process, with a local master",
@@ -394,198 +413,6 @@ _TYPED = (
     ),
 )
 
-# Flink's default is what holds here, and the other values are not supported.
-_DEFAULT = {
-    "python.systemenv.enabled": (
-        "true",
-        "functions see the environment of their executor; `spark.executorEnv.*` changes it",
-    ),
-    "table.sql-dialect": ("default", "Hive's dialect is not read"),
-    "table.dml-sync": ("false", "an INSERT runs in the background; `wait()` waits for it"),
-    "table.exec.legacy-cast-behaviour": ("DISABLED", "a cast that fails is an error"),
-    "table.exec.sink.not-null-enforcer": ("ERROR", "no row is dropped"),
-    "table.exec.sink.type-length-enforcer": ("IGNORE", "texts and bytes are not cut to length"),
-    "table.exec.source.cdc-events-duplicate": ("false", "changes are taken as they come"),
-    "table.exec.sort.default-limit": ("-1", "ORDER BY returns all rows; use fetch()"),
-    "table.exec.async-lookup.output-mode": ("ORDERED", "rows keep their order"),
-    "table.exec.async-scalar.output-mode": ("ORDERED", "rows keep their order"),
-    "table.column-expansion-strategy": ("", "`*` stands for all columns"),
-    "table.legacy-nested-row-nullability": ("false", "fields keep what they say of None"),
-    "table.plan.force-recompile": ("false", "there are no compiled plans"),
-    "table.optimizer.nondeterministic-update.strategy": ("IGNORE", "plans are not checked for it"),
-}
-
-_MEMORY = "Spark shares its memory between operators itself"
-_SPILLING = "Spark spills as it needs to"
-_OPTIMIZER = "Spark's optimizer plans queries"
-_CHECKPOINTS = "Spark writes state and progress with every batch"
-_JVM_OBJECTS = "rows travel in Spark's form"
-_RESTART = "Spark repeats tasks `spark.task.maxFailures` times"
-_STATE = "state is kept in Spark's state store"
-_PROCESSES = "it is of Flink's processes; `spark.*` are those of Spark's"
-_CODE = "Spark generates its own code"
-_CHAINING = "Spark joins operators between shuffles"
-_WATERMARKS = "Spark moves watermarks with every batch"
-
-_NONE = {
-    "python.fn-execution.memory.managed": "`spark.executor.pyspark.memory` limits workers",
-    "python.fn-execution.buffer.memory.size": "Flink has it no more",
-    "python.fn-execution.framework.memory.size": "Flink has it no more",
-    "python.operator-chaining.enabled": "functions that follow each other run in one pass",
-    "python.internal.*": "it is PyFlink's own",
-    "python.job-options": "it is PyFlink's own",
-    "python.loopback-server.address": "it is PyFlink's own",
-    "python.state.cache-size": _STATE,
-    "python.map-state.read-cache-size": _STATE,
-    "python.map-state.write-cache-size": _STATE,
-    "python.map-state.iterate-response-batch-size": _STATE,
-    "python.logging.default.level": "loggers keep the levels that functions give them in `open`",
-    "python.logging.level.overrides": "loggers keep the levels that functions give them in `open`",
-    "table.generated-code.max-length": _CODE,
-    "table.generated-code.max-members": _CODE,
-    "table.exec.operator-fusion-codegen.enabled": _CODE,
-    "table.dynamic-table-options.enabled": "hints in SQL are read where they stand",
-    "table.plan.compile.catalog-objects": "there are no compiled plans",
-    "table.plan.restore.catalog-objects": "there are no compiled plans",
-    "table.resources.download-dir": "Spark keeps files itself",
-    "table.exec.mini-batch.size": "a batch is Spark's",
-    "table.exec.sink.keyed-shuffle": "rows of a key reach a sink in order",
-    "table.exec.sink.rowtime-inserter": "sinks take time columns as they are",
-    "table.exec.sink.nested-constraint-enforcer": "rows inside are written as they are",
-    "table.exec.sort.max-num-file-handles": _SPILLING,
-    "table.exec.sort.async-merge-enabled": _SPILLING,
-    "table.exec.spill-compression.enabled": _SPILLING,
-    "table.exec.spill-compression.block-size": _SPILLING,
-    "table.exec.resource.external-buffer-memory": _MEMORY,
-    "table.exec.resource.hash-agg.memory": _MEMORY,
-    "table.exec.resource.hash-join.memory": _MEMORY,
-    "table.exec.resource.sort.memory": _MEMORY,
-    "table.exec.window-agg.buffer-size-limit": _MEMORY,
-    "table.exec.async-lookup.buffer-capacity": "rows are looked up one after the other",
-    "table.exec.async-lookup.timeout": "rows are looked up one after the other",
-    "table.exec.async-lookup.key-ordered-enabled": "rows are looked up one after the other",
-    "table.exec.async-state.enabled": _STATE,
-    "table.exec.async-ml-predict.*": "models are not run",
-    "table.exec.async-table.*": "PyFlink has no asynchronous table functions",
-    "table.exec.async-vector-search.*": "vectors are not searched",
-    "table.exec.delta-join.*": _OPTIMIZER,
-    "table.exec.sink.require-on-conflict": "updates are applied by the sink's key",
-    "table.exec.sink.upsert-materialize-strategy.*": "updates are applied by the sink's key",
-    "table.exec.unbounded-over.version": _OPTIMIZER,
-    "table.exec.disabled-operators": _OPTIMIZER,
-    "table.exec.rank.topn-cache-size": _STATE,
-    "table.exec.interval-join.min-cleanup-interval": _STATE,
-    "table.exec.simplify-operator-name-enabled": "operators have Spark's names",
-    "table.exec.uid.generation": "operators have no identifiers",
-    "table.exec.uid.format": "operators have no identifiers",
-    "table.exec.legacy-transformation-uids": "operators have no identifiers",
-    "table.exec.local-hash-agg.adaptive.enabled": _OPTIMIZER,
-    "table.exec.local-hash-agg.adaptive.sampling-threshold": _OPTIMIZER,
-    "table.exec.local-hash-agg.adaptive.distinct-value-rate-threshold": _OPTIMIZER,
-    "table.exec.deduplicate.insert-update-after-sensitive-enabled": "both kinds are told apart",
-    "table.exec.deduplicate.mini-batch.compact-changes-enabled": "a batch is Spark's",
-    "table.optimizer.*": _OPTIMIZER,
-    "execution.checkpointing.interval-during-backlog": _CHECKPOINTS,
-    "execution.checkpointing.mode": _CHECKPOINTS,
-    "execution.checkpointing.timeout": _CHECKPOINTS,
-    "execution.checkpointing.min-pause": _CHECKPOINTS,
-    "execution.checkpointing.max-concurrent-checkpoints": _CHECKPOINTS,
-    "execution.checkpointing.tolerable-failed-checkpoints": _CHECKPOINTS,
-    "execution.checkpointing.externalized-checkpoint-retention": _CHECKPOINTS,
-    "execution.checkpointing.checkpoints-after-tasks-finish": _CHECKPOINTS,
-    "execution.checkpointing.incremental": _CHECKPOINTS,
-    "execution.checkpointing.savepoint-dir": _CHECKPOINTS,
-    "execution.checkpointing.storage": _CHECKPOINTS,
-    "execution.checkpointing.snapshot-compression": "Spark compresses state always",
-    "execution.checkpointing.unaligned.*": _CHECKPOINTS,
-    "execution.checkpointing.aligned-checkpoint-timeout": _CHECKPOINTS,
-    "execution.checkpointing.cleaner.*": _CHECKPOINTS,
-    "execution.checkpointing.create-subdir": _CHECKPOINTS,
-    "execution.checkpointing.data-inline-threshold": _CHECKPOINTS,
-    "execution.checkpointing.during-recovery.enabled": _CHECKPOINTS,
-    "execution.checkpointing.file-merging.*": _CHECKPOINTS,
-    "execution.checkpointing.local-backup.*": _CHECKPOINTS,
-    "execution.checkpointing.write-buffer-size": _CHECKPOINTS,
-    "execution.async-state.*": _STATE,
-    "execution.batch-state-backend.enabled": _STATE,
-    "execution.sort-keyed-partition.memory": _SPILLING,
-    "execution.sort-partition.memory": _SPILLING,
-    "execution.sorted-inputs.*": _SPILLING,
-    "execution.buffer-timeout.*": "Spark passes rows on by batches",
-    "execution.batch-shuffle-mode": "Spark writes shuffles to files",
-    "execution.batch.adaptive.*": _OPTIMIZER,
-    "execution.batch.speculative.*": "`spark.speculation.*` says when",
-    "execution.attached": "the program is the driver",
-    "execution.shutdown-on-attached-exit": "the program is the driver",
-    "execution.target": "`spark.master` says where",
-    "pipeline.auto-watermark-interval": _WATERMARKS,
-    "pipeline.auto-generate-uids": "operators have no identifiers",
-    "pipeline.closure-cleaner-level": _JVM_OBJECTS,
-    "pipeline.object-reuse": _JVM_OBJECTS,
-    "pipeline.generic-types": _JVM_OBJECTS,
-    "pipeline.force-avro": _JVM_OBJECTS,
-    "pipeline.force-kryo": _JVM_OBJECTS,
-    "pipeline.force-kryo-avro": _JVM_OBJECTS,
-    "pipeline.serialization-config": _JVM_OBJECTS,
-    "pipeline.max-parallelism": "state has as many parts as there are tasks after a shuffle",
-    "pipeline.operator-chaining.*": _CHAINING,
-    "pipeline.sources.pause-until-first-checkpoint": _CHECKPOINTS,
-    "pipeline.vertex-description-mode": "operators have Spark's names",
-    "pipeline.vertex-name-include-index-prefix": "operators have Spark's names",
-    "pipeline.watermark-alignment.*": _WATERMARKS,
-    "state.backend": _STATE,
-    "state.backend.*": _STATE,
-    "state.checkpoint-storage": _CHECKPOINTS,
-    "state.savepoints.dir": _CHECKPOINTS,
-    "restart-strategy": _RESTART,
-    "restart-strategy.*": _RESTART,
-    "task.cancellation.*": "Spark ends tasks itself",
-    "metrics.*": "metrics are Spark's",
-    **{
-        f"{prefix}.*": _PROCESSES
-        for prefix in (
-            "blob",
-            "classloader",
-            "client",
-            "cluster",
-            "env",
-            "fs",
-            "heartbeat",
-            "high-availability",
-            "historyserver",
-            "io",
-            "jobmanager",
-            "jobstore",
-            "kubernetes",
-            "pekko",
-            "plugin",
-            "rest",
-            "security",
-            "slot",
-            "sql-client",
-            "sql-gateway",
-            "taskmanager",
-            "web",
-            "yarn",
-        )
-    },
-}
-
-_REFUSED = {
-    "python.requirements": (
-        "packages are not installed while a job runs. `pyflow run -pyreq` installs them where "
-        "functions run on the machine of the program; elsewhere use `python.archives` and "
-        "`python.executable`"
-    ),
-    "execution.state-recovery.*": "there are no savepoints; a query goes on from its checkpoint",
-    "execution.savepoint.*": "there are no savepoints; a query goes on from its checkpoint",
-    "pipeline.cached-files": "give files to `SparkSession.addArtifacts`",
-    "pipeline.jobvertex-parallelism-overrides": "tasks after all shuffles are equally many",
-    "table.catalog-store.*": "catalogs are Spark's and are not kept by the Table API",
-    "table.catalog-modification.listeners": "they are Java classes of Flink",
-    "table.rtas-ctas.atomicity-enabled": "Spark creates tables step by step",
-}
-
 SETTINGS: dict[str, Setting] = {
     setting.key: setting
     for setting in (
@@ -593,10 +420,10 @@ SETTINGS: dict[str, Setting] = {
         *_TYPED,
         *(
             Setting(key, Effect.DEFAULT, meaning, default=default)
-            for key, (default, meaning) in _DEFAULT.items()
+            for key, (default, meaning) in DEFAULT.items()
         ),
-        *(Setting(key, Effect.NONE, meaning) for key, meaning in _NONE.items()),
-        *(Setting(key, Effect.REFUSED, meaning) for key, meaning in _REFUSED.items()),
+        *(Setting(key, Effect.NONE, meaning) for key, meaning in NONE.items()),
+        *(Setting(key, Effect.REFUSED, meaning) for key, meaning in REFUSED.items()),
     )
 }
 

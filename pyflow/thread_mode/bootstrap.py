@@ -42,7 +42,7 @@ def prepare(
     isolated : bool
         Whether the interpreter has a GIL of its own.
     log : callable
-        Writes to the executor's log; see `output`.
+        Writes to the executor's log; see `executor_log`.
     write_session_log : callable
         Writes to what a session sees of its functions' logs; see `session_log`.
     set_variable : callable
@@ -71,9 +71,12 @@ def prepare(
     from pyflow.thread_mode import (
         connections,
         current_task,
+        executor_log,
+        log_levels,
         output,
         process_settings,
         random_numbers,
+        root_logger,
         session_log,
         task_globals,
         thread_pools,
@@ -85,7 +88,10 @@ def prepare(
     module_imports.install()
     task_globals.install()
     session_log.install(write_session_log)
-    output.install(log)
+    executor_log.install(log)
+    root_logger.install()
+    log_levels.install()
+    output.install()
     random_numbers.install()
     warning_filters.install()
     process_settings.install()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextvars
 import functools
 import json
+import logging
 import os
 import sys
 import threading
@@ -65,6 +66,12 @@ class CurrentTask:
         What ``TaskContext.get()`` returns.
     variables : dict of bytes to bytes
         The environment, the one of the process to begin with.
+    log_fields : dict of str to str
+        What each line in the executor's log has of the task.
+    log_levels : LogLevels or None
+        Of loggers, where the session has configured them.
+    log_handlers : list of logging.Handler
+        The task's own of the root logger.
     session_log : SessionLog or None
         Where the session sees what the functions print and log, besides the executor's log.
     files_root : str or None
@@ -108,6 +115,9 @@ class CurrentTask:
         self.tracing: tuple[Any, Any] = (None, None)
         self.context: TaskContext | None = None
         self.variables = dict(_variables.process)
+        self.log_fields: dict[str, str] = {}
+        self.log_levels: Any = None  # LogLevels, which look up the current task
+        self.log_handlers: list[logging.Handler] = []
         self.session_log: Any = None  # a SessionLog, which writes for the current task
         self.files_root: str | None = None
         self.broadcasts: dict[int, Broadcast[Any]] = {}

@@ -1,4 +1,4 @@
-"""Writes what functions print and log to the executor's log, with level, functions and task.
+"""Writes what functions print to the executor's log, with level, functions and task.
 
 Each task has its own ``sys.stdin``, ``sys.stdout`` and ``sys.stderr``: a redirected stream gets the
 output of its task's threads only. Standard input is empty, as in a worker process.
@@ -11,26 +11,20 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable
 from typing import Any
 
-from pyflow.thread_mode import current_task, session_log, task_globals
+from pyflow.thread_mode import executor_log, session_log, task_globals
 from pyflow.thread_mode.task_globals import TaskValue
 
 __all__ = ["install"]
 
-#: Writes a message of a level of :mod:`logging`, in UTF-8, to the executor's log.
-Log = Callable[[int, bytes], None]
 
-
-def install(log: Log) -> None:
-    """Send the interpreter's standard output, standard error and unhandled log records to `log`."""
+def install() -> None:
+    """Send the interpreter's standard output and standard error to the executor's log."""
     streams = {
         "stdin": _Empty(open(os.devnull, "rb"), encoding="utf-8"),  # noqa: SIM115
-        "stdout": _Text("stdout", logging.INFO, _Lines(1, logging.INFO, log), "surrogateescape"),
-        "stderr": _Text(
-            "stderr", logging.ERROR, _Lines(2, logging.WARNING, log), "backslashreplace"
-        ),
+        "stdout": _Text("stdout", logging.INFO, _Lines(1, logging.INFO), "surrogateescape"),
+        "stderr": _Text("stderr", logging.ERROR, _Lines(2, logging.WARNING), "backslashreplace"),
     }
     values: dict[str, TaskValue[Any]] = {name: TaskValue(each) for name, each in streams.items()}
     for name, value in values.items():
@@ -38,7 +32,6 @@ def install(log: Log) -> None:
         setattr(sys, name, _Current(value))
         setattr(sys, f"__{name}__", streams[name])
     task_globals.replace_attributes(sys, values)
-    logging.lastResort = _Records(log)
 
 
 class _Current:
@@ -99,11 +92,6 @@ class _Text(io.TextIOWrapper):
         return super().write(text)
 
 
-def _with_origin(message: bytes) -> bytes:
-    task = current_task.current()
-    return message if task is None else f"[{task.label}] ".encode() + message
-
-
 class _Lines(io.RawIOBase):
     """A binary stream that logs whole lines. Each thread has its own line.
 
@@ -113,13 +101,11 @@ class _Lines(io.RawIOBase):
         Where subprocesses write that are given this stream.
     level : int
         Of the messages.
-    log : callable
     """
 
-    def __init__(self, descriptor: int, level: int, log: Log) -> None:
+    def __init__(self, descriptor: int, level: int) -> None:
         self._descriptor = descriptor
         self._level = level
-        self._log = log
         self._thread = threading.local()
 
     def fileno(self) -> int:
@@ -133,7 +119,7 @@ class _Lines(io.RawIOBase):
         *lines, rest = (getattr(self._thread, "rest", b"") + data).split(b"\n")
         self._thread.rest = rest
         for line in lines:
-            self._log(self._level, _with_origin(line))
+            self._write(line)
         return len(data)
 
     def flush(self) -> None:
@@ -141,23 +127,10 @@ class _Lines(io.RawIOBase):
         rest = getattr(self._thread, "rest", b"")
         if rest:
             self._thread.rest = b""
-            self._log(self._level, _with_origin(rest))
+            self._write(rest)
+
+    def _write(self, line: bytes) -> None:
+        executor_log.write(self._level, line.decode(errors="replace"))
 
     def close(self) -> None:
         """Stay open: other tasks print too."""
-
-
-class _Records(logging.Handler):
-    """Logs the records that no handler of the function's own takes, from WARNING on."""
-
-    def __init__(self, log: Log) -> None:
-        super().__init__(logging.WARNING)
-        self._log = log
-
-    def emit(self, record: logging.LogRecord) -> None:
-        text = self.format(record)
-        log = session_log.current()
-        if log is not None:
-            log.add_text("stderr", logging.ERROR, text)
-        line = f"{record.name}: {text}".encode(errors="backslashreplace")
-        self._log(record.levelno, _with_origin(line))

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator, MutableSequence
+from collections.abc import Callable
 from types import FrameType
-from typing import Any
 
 from pyflow.thread_mode import current_task, pyspark_worker
 
@@ -45,18 +44,16 @@ class SessionLog:
 
     Attributes
     ----------
-    handler : logging.Handler or None
-        The task's own handler of the root logger; None once its functions have removed it.
+    handler : logging.Handler
+        For the root logger.
     """
 
     def __init__(self, number: int) -> None:
         self._number = number
         self._formatter = pyspark_worker.log_formatter(_function_that_logs)
         # A PySparkLogger that finds such a handler makes none of its own.
-        self.handler: logging.Handler | None = logging.StreamHandler(self)
+        self.handler = logging.StreamHandler(self)
         self.handler.setFormatter(self._formatter)
-        if not isinstance(logging.root, _RootLogger):
-            logging.root.__class__ = _RootLogger
 
     def write(self, record: str) -> None:
         """Write a record as the formatter makes it; a stream's method."""
@@ -71,94 +68,6 @@ class SessionLog:
         if message:
             record = logging.LogRecord(logger, level, "", 0, message, None, None)
             self.write(self._formatter.format(record))
-
-
-class _RootLogger(logging.RootLogger):
-    """The root logger, which stays one whose handlers may be those of a task.
-
-    Its own list of handlers, those of all tasks, is where it was: in the instance.
-    """
-
-    @property
-    def handlers(self) -> Any:
-        """Those of the current thread."""
-        return _HandlersOfThread(vars(self)["handlers"])
-
-    @handlers.setter
-    def handlers(self, handlers: Iterable[logging.Handler]) -> None:
-        self.handlers[:] = list(handlers)
-
-
-_RootLogger.__name__ = logging.RootLogger.__name__
-
-
-class _HandlersOfThread(MutableSequence[logging.Handler]):
-    """The handlers of the root logger: those of all tasks, and that of the current thread's task.
-
-    Parameters
-    ----------
-    handlers : list of logging.Handler
-        Those of all tasks.
-    """
-
-    def __init__(self, handlers: list[logging.Handler]) -> None:
-        self._of_all = handlers
-
-    def _of_thread(self) -> list[logging.Handler]:
-        log = current()
-        return [*self._of_all, *([log.handler] if log and log.handler else [])]
-
-    def _set(self, handlers: list[logging.Handler]) -> None:
-        log = current()
-        own = log.handler if log else None
-        if log and own not in handlers:
-            log.handler = None
-        self._of_all[:] = [handler for handler in handlers if handler is not own]
-
-    def copy(self) -> list[logging.Handler]:
-        """Return what it has now, as a list."""
-        return self._of_thread()
-
-    def sort(self, **options: Any) -> None:
-        """Sort it as a list."""
-        self._set(sorted(self._of_thread(), **options))
-
-    def __eq__(self, other: object) -> bool:
-        return self._of_thread() == (
-            other.copy() if isinstance(other, _HandlersOfThread) else other
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __add__(self, other: list[logging.Handler]) -> list[logging.Handler]:
-        return self._of_thread() + other
-
-    def __repr__(self) -> str:
-        return repr(self._of_thread())
-
-    def __iter__(self) -> Iterator[logging.Handler]:
-        return iter(self._of_thread())
-
-    def __len__(self) -> int:
-        return len(self._of_thread())
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._of_thread()[index]
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        handlers = self._of_thread()
-        handlers[index] = value
-        self._set(handlers)
-
-    def __delitem__(self, index: Any) -> None:
-        handlers = self._of_thread()
-        del handlers[index]
-        self._set(handlers)
-
-    def insert(self, index: int, value: logging.Handler) -> None:
-        handlers = self._of_thread()
-        handlers.insert(index, value)
-        self._set(handlers)
 
 
 def _function_that_logs() -> dict[str, str]:

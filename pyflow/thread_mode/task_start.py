@@ -1,16 +1,25 @@
-"""The surroundings of a task's functions: environment, files, broadcast variables, task context."""
+"""The surroundings of a task's functions: environment, files, broadcasts, task context, logs."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from pyflow.thread_mode import application, current_task, pyspark_worker, task_globals
+from pyflow.thread_mode import (
+    application,
+    current_task,
+    executor_log,
+    pyspark_worker,
+    task_globals,
+)
+from pyflow.thread_mode.log_levels import levels_of
 from pyflow.thread_mode.session_log import SessionLog
 
-__all__ = ["begin_task", "log_for_session"]
+__all__ = ["begin_task", "log_for_session", "set_log_levels"]
+
+_TO_EXECUTOR = executor_log.Handler()
 
 
 @contextmanager
@@ -24,12 +33,16 @@ def begin_task(spec: dict[str, Any]) -> Iterator[current_task.CurrentTask]:
     spec : dict
         What the JVM describes: ``functions`` (each with a ``name``), ``application`` (its id),
         ``task``, ``broadcasts`` (ids and files), ``files_dir``, ``files_of_session`` (whether only
-        one of the application's sessions has them), ``python_includes`` and ``environment``
-        (variables, None for those that the process has and the task has not).
+        one of the application's sessions has them), ``python_includes``, ``environment``
+        (variables, None for those that the process has and the task has not), ``log_fields`` and
+        ``log_levels`` (``default`` and ``of_loggers``, or None).
     """
     task = current_task.CurrentTask(_label(spec), task_globals.new_context())
+    task.log_fields = spec["log_fields"]
     current_task.enter(task)
     try:
+        if spec["log_levels"] is not None:
+            set_log_levels(**spec["log_levels"])
         for name, value in spec["environment"].items():
             if value is None:
                 task.variables.pop(os.fsencode(name), None)
@@ -47,6 +60,23 @@ def begin_task(spec: dict[str, Any]) -> Iterator[current_task.CurrentTask]:
         raise
 
 
+def set_log_levels(default: int, of_loggers: Mapping[str, int]) -> None:
+    """Give loggers levels for the current task, and write what they let through to the log.
+
+    Parameters
+    ----------
+    default : int
+        Of the root logger.
+    of_loggers : mapping of str to int
+        Of others, by name.
+    """
+    task = current_task.current()
+    assert task is not None
+    task.log_levels = levels_of(default, of_loggers)
+    if _TO_EXECUTOR not in task.log_handlers:
+        task.log_handlers.append(_TO_EXECUTOR)
+
+
 def log_for_session(task: current_task.CurrentTask, spec: dict[str, Any]) -> None:
     """Let the session see what the functions print and log from now on, if it wants to.
 
@@ -58,6 +88,7 @@ def log_for_session(task: current_task.CurrentTask, spec: dict[str, Any]) -> Non
     """
     if spec["session_log"] is not None:
         task.session_log = SessionLog(spec["session_log"])
+        task.log_handlers.append(task.session_log.handler)
 
 
 def _label(spec: dict[str, Any]) -> str:

@@ -25,6 +25,8 @@ READ = {
     "python.files": ("a.py,b.zip", Effect.FILES),
     "python.archives": ("a.zip#a", Effect.FILES),
     "python.metric.enabled": ("false", Effect.READ),
+    "python.logging.default.level": ("DEBUG", Effect.READ),
+    "python.logging.level.overrides": ("a:DEBUG,b.c:30", Effect.READ),
     "python.debug.loopback": ("true", Effect.READ),  # ours
     "pipeline.jars": ("file:///a.jar;file:///b.jar", Effect.FILES),
     "pipeline.classpaths": ("file:///a.jar", Effect.FILES),
@@ -37,8 +39,6 @@ WITHOUT_EFFECT = {
     "python.map-state.read-cache-size": ("5", "Spark's state store"),
     "python.map-state.write-cache-size": ("5", "Spark's state store"),
     "python.map-state.iterate-response-batch-size": ("5", "Spark's state store"),
-    "python.logging.default.level": ("DEBUG", "`open`"),
-    "python.logging.level.overrides": ("a:DEBUG", "`open`"),
     "python.job-options": ("a:b", "PyFlink's own"),
     "python.internal.files-key-map": ("a:b", "PyFlink's own"),
     "python.internal.requirements-file-key": ("a", "PyFlink's own"),

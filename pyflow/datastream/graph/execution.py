@@ -31,10 +31,11 @@ from pyflow.datastream.runtime.contexts import ContextFactory
 from pyflow.datastream.runtime.life_cycle import close_all
 from pyflow.session.context import Context
 from pyflow.session.local_rows import local_rows
-from pyflow.session.options import session_settings
+from pyflow.session.options import session_settings, value_of
 from pyflow.session.package import provide
 from pyflow.streaming.jobs.job import Job, end_after_error
 from pyflow.streaming.plan.state_store import keep_state_in_rocksdb, state_store_settings
+from pyflow.streaming.runtime.log_levels import LogLevels
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -224,6 +225,10 @@ class _Running:
         contexts = ContextFactory(
             dict(part.split(":", 1) for part in parameters.split(",") if ":" in part),
             configuration.get_string("python.metric.enabled", "true") != "false",
+            LogLevels(
+                value_of(configuration, "python.logging.default.level"),
+                value_of(configuration, "python.logging.level.overrides"),
+            ),
         )
         settings = Settings(
             self._job,

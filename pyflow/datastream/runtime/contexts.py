@@ -12,6 +12,7 @@ from pyflow.streaming.runtime.metrics import TaskMetricGroup
 
 if TYPE_CHECKING:
     from pyflow.datastream.state import State, StateDescriptor
+    from pyflow.streaming.runtime.log_levels import LogLevels
 
 __all__ = ["ContextFactory"]
 
@@ -25,10 +26,13 @@ class ContextFactory:
     job_parameters
     metrics
         Whether functions may have metrics.
+    log_levels
+        Of the loggers of functions.
     """
 
     job_parameters: Mapping[str, str]
     metrics: bool
+    log_levels: LogLevels
 
     @staticmethod
     def subtask() -> int:

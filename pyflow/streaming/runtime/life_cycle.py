@@ -26,7 +26,6 @@ from pyflow.streaming.runtime.metrics import TaskMetricGroup
 if TYPE_CHECKING:
     from pyspark import Accumulator, TaskContext
 
-
 __all__ = [
     "SUBTASKS_PROPERTY",
     "OpenFunction",
@@ -58,12 +57,15 @@ class TaskSettings(NamedTuple):
         What takes the metrics of worker processes to the driver.
     arrow : bool
         Whether PySpark takes values of plain functions through Arrow.
+    log_levels : LogLevels or None
+        Of the loggers of functions.
     """
 
     job_parameters: dict[str, str]
     metrics: bool
     accumulator: Accumulator[Any] | None
     arrow: bool
+    log_levels: Any = None
 
 
 class OpenFunction:

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pyflow.session.options import value_of_text
 from pyflow.streaming.runtime.life_cycle import TaskSettings
+from pyflow.streaming.runtime.log_levels import LogLevels
 from pyflow.streaming.runtime.metrics import TaskReports, ToDriver
 from pyflow.table.runtime.asynchronous import AsyncOptions
 from pyflow.util.exceptions import TableException
@@ -50,12 +52,14 @@ class FunctionSettings:
     metrics : FunctionMetrics or None
         None if functions may have none.
     async_options : AsyncOptions
+    log_levels : LogLevels or None
     """
 
     session: SparkSession
     job_parameters: Mapping[str, str] = field(default_factory=dict)
     metrics: FunctionMetrics | None = None
     async_options: AsyncOptions = field(default_factory=AsyncOptions)
+    log_levels: LogLevels | None = None
 
     @classmethod
     def of(
@@ -70,8 +74,9 @@ class FunctionSettings:
         ----------
         session : SparkSession
         configuration : mapping of str to str
-            ``pipeline.global-job-parameters`` and ``table.exec.async-scalar.*`` are read,
-            and ``python.metric.enabled``, without which `metrics` are left out.
+            ``pipeline.global-job-parameters``, ``python.logging.*`` and
+            ``table.exec.async-scalar.*`` are read, and ``python.metric.enabled``, without which
+            `metrics` are left out.
         metrics : FunctionMetrics, optional
             Those of the environment.
 
@@ -86,6 +91,7 @@ class FunctionSettings:
             _job_parameters(configuration.get("pipeline.global-job-parameters", "")),
             metrics if enabled else None,
             _async_options(configuration),
+            _log_levels(configuration),
         )
 
     @property
@@ -101,6 +107,7 @@ class FunctionSettings:
             metrics=self.metrics is not None,
             accumulator=None if self.metrics is None else self.metrics.accumulator,
             arrow=self.takes_arrow,
+            log_levels=self.log_levels,
         )
 
     @property
@@ -129,6 +136,17 @@ def _unquoted(text: str) -> str:
     if len(text) > 1 and text[0] == text[-1] == "'":
         return text[1:-1].replace("''", "'")
     return text
+
+
+def _log_levels(configuration: Mapping[str, str]) -> LogLevels:
+    values = (
+        value_of_text(key, configuration.get(key, default))
+        for key, default in (
+            ("python.logging.default.level", "INFO"),
+            ("python.logging.level.overrides", ""),
+        )
+    )
+    return LogLevels(*values)
 
 
 def _async_options(configuration: Mapping[str, str]) -> AsyncOptions:

@@ -92,8 +92,8 @@ final class NativeBridge {
   static native long peakLentBytes(long lender);
 
   /** Called by native code, from any thread. */
-  static void log(int level, byte[] message) {
-    PythonLog.write(level, new String(message, StandardCharsets.UTF_8));
+  static void log(int level, byte[] line) {
+    PythonLog.write(level, new String(line, StandardCharsets.UTF_8));
   }
 
   /** Called by native code, from any thread. */

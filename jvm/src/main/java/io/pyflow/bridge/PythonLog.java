@@ -1,16 +1,22 @@
 package io.pyflow.bridge;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.logging.log4j.CloseableThreadContext;
 import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.LogManager;
-import org.apache.logging.log4j.core.LoggerContext;
+import org.apache.logging.log4j.Logger;
 import org.apache.logging.log4j.core.config.Configurator;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.apache.logging.log4j.spi.LoggerContext;
 
 /**
- * The log of what Python functions print and log: {@value #NAME}. Its level is INFO unless the
- * application's logging configuration names this logger, so that a print is seen also where Spark's
- * shells show warnings only.
+ * The log of what Python functions print and log: {@value #NAME}, and below it the loggers of
+ * Python by their names. Python decides which records there are, so all are let through unless the
+ * application's logging configuration names this logger: a print is seen also where Spark's shells
+ * show warnings only.
  */
 final class PythonLog {
   static final String NAME = "io.pyflow.python";
@@ -21,29 +27,59 @@ final class PythonLog {
   private static final int INFO = 20;
   private static final int DEBUG = 10;
 
-  private static final Logger LOG = logger();
+  private static final ObjectMapper JSON = new ObjectMapper();
 
-  private PythonLog() {}
+  private static final LoggerContext LOGGERS = LogManager.getContext(false);
 
-  static void write(int level, String message) {
-    if (level >= ERROR) {
-      LOG.error(message);
-    } else if (level >= WARNING) {
-      LOG.warn(message);
-    } else if (level >= INFO) {
-      LOG.info(message);
-    } else if (level >= DEBUG) {
-      LOG.debug(message);
-    } else {
-      LOG.trace(message);
+  static {
+    if (LOGGERS instanceof org.apache.logging.log4j.core.LoggerContext context
+        && !context.getConfiguration().getLoggers().containsKey(NAME)) {
+      Configurator.setLevel(NAME, Level.ALL);
     }
   }
 
-  private static Logger logger() {
-    if (LogManager.getContext(false) instanceof LoggerContext context
-        && !context.getConfiguration().getLoggers().containsKey(NAME)) {
-      Configurator.setLevel(NAME, Level.INFO);
+  private PythonLog() {}
+
+  /**
+   * Writes a line.
+   *
+   * @param level of Python's logging module
+   * @param line JSON: {@code message}, {@code logger} if a logger of Python has it, and {@code
+   *     fields} for the thread context (MDC)
+   */
+  static void write(int level, String line) {
+    JsonNode parsed;
+    try {
+      parsed = JSON.readTree(line);
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException("not a line of the log: " + line, e);
     }
-    return LoggerFactory.getLogger(NAME);
+    JsonNode given = parsed.path("fields");
+    Map<String, String> fields = new HashMap<>();
+    given.fieldNames().forEachRemaining(name -> fields.put(name, given.path(name).asText()));
+    CloseableThreadContext.Instance context = CloseableThreadContext.putAll(fields);
+    try {
+      logger(parsed.path("logger").asText()).log(levelOf(level), parsed.path("message").asText());
+    } finally {
+      context.close();
+    }
+  }
+
+  private static Logger logger(String name) {
+    return LOGGERS.getLogger(name.isEmpty() ? NAME : NAME + "." + name);
+  }
+
+  private static Level levelOf(int level) {
+    if (level >= ERROR) {
+      return Level.ERROR;
+    } else if (level >= WARNING) {
+      return Level.WARN;
+    } else if (level >= INFO) {
+      return Level.INFO;
+    } else if (level >= DEBUG) {
+      return Level.DEBUG;
+    } else {
+      return Level.TRACE;
+    }
   }
 }

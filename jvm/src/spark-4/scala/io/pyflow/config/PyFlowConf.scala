@@ -74,6 +74,27 @@ object PyFlowConf {
     values = "`true`, `false`",
     version = "0.1.0")(_.booleanConf.createWithDefault(true))
 
+  val LOG_LEVEL: Setting[Option[String]] = Setting.perSession(
+    key = "spark.pyflow.logging.level",
+    doc =
+      "From which level on loggers of Python write to the executor's log, in thread mode, unless " +
+        "functions or modules set another. Without it, records from `WARNING` on are written that no " +
+        "handler of a function takes, as workers write them.",
+    values = "`OFF`, `ERROR`, `WARN`, `INFO`, `DEBUG`, `TRACE`, or a number of Python's `logging`",
+    version = "0.1.0")(
+    _.stringConf
+      .checkValue(LogLevels.number(_).isDefined, "it must be a level of Python's logging")
+      .createOptional)
+
+  val LOG_OVERRIDES: Setting[Option[String]] = Setting.perSession(
+    key = "spark.pyflow.logging.overrides",
+    doc = "The levels of single loggers and those below them, in the same way.",
+    values = "`logger:level`, separated by commas",
+    version = "0.1.0")(
+    _.stringConf
+      .checkValue(LogLevels.byLogger(_).isDefined, "it must be logger:level,logger:level")
+      .createOptional)
+
   val PYTHON: Setting[Option[String]] = Setting.perApplication(
     key = "spark.pyflow.python",
     doc = "The Python executable whose environment is embedded in the executors. Without it, " +
@@ -111,6 +132,8 @@ object PyFlowConf {
       BUNDLE_TIME,
       PYTHON_TIMEOUT,
       FALLBACK,
+      LOG_LEVEL,
+      LOG_OVERRIDES,
       PYTHON,
       ALLOWED,
       UI_ENABLED)

@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.python.WindowedInput
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.pyflow.{PythonFunctions, Setting}
 
-import io.pyflow.config.{EmbeddedPython, IdleTimeout, InterpreterChoice, PyFlowConf, ThreadModeSettings, WorkerSettings}
+import io.pyflow.config.{EmbeddedPython, IdleTimeout, InterpreterChoice, LogLevels, PyFlowConf, ThreadModeSettings, WorkerSettings}
 import io.pyflow.execution.batches.{ThreadArrowAggregatePythonExec, ThreadArrowEvalPythonExec, ThreadArrowEvalPythonUDTFExec, ThreadArrowWindowPythonExec, ThreadFlatMapCoGroupsInBatchExec, ThreadFlatMapGroupsInBatchExec, ThreadMapInBatchExec}
 import io.pyflow.execution.rows.{ThreadEvalPythonExec, ThreadEvalPythonUDTFExec}
 
@@ -237,7 +237,8 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
         conf.pysparkSimplifiedTraceback,
         Setting.isOn(conf, TracebackWithLocals),
         PythonFunctions.jobArtifactUUID,
-        PythonFunctions.loggingSession(conf)))
+        PythonFunctions.loggingSession(conf),
+        LogLevels.of(PyFlowConf.LOG_LEVEL.in(conf), PyFlowConf.LOG_OVERRIDES.in(conf))))
   }
 
   private def runnerConf(evalType: Int): Map[String, String] =

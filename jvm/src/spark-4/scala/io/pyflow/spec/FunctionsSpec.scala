@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.StructType
 import org.json4s.JsonAST._
 import org.json4s.jackson.JsonMethods.{compact, render}
 
-import io.pyflow.config.WorkerSettings
+import io.pyflow.config.{LogLevels, WorkerSettings}
 
 /**
  * All that Python has to know to run the functions of one operator. Made on the driver; a task
@@ -65,6 +65,8 @@ abstract class FunctionsSpec extends Serializable {
       "environment" -> JObject(variables.toList.map { case (name, value) =>
         name -> value.fold[JValue](JNull)(JString(_))
       }),
+      "log_fields" -> FunctionsSpec.toJson(RunningTask.logFields(context, functionNames)),
+      "log_levels" -> settings.logLevels.fold[JValue](JNull)(FunctionsSpec.toJson),
       "session_log" -> sessionLog.fold[JValue](JNull)(JInt(_)))
     compact(render(JObject(kindJson ++ surroundings))).getBytes(UTF_8)
   }
@@ -121,6 +123,12 @@ object FunctionsSpec {
     }
     HexFormat.of().formatHex(digest.digest())
   }
+
+  private def toJson(levels: LogLevels): JValue = JObject(
+    "default" -> JInt(levels.default),
+    "of_loggers" -> JObject(levels.ofLoggers.toList.map { case (name, level) =>
+      name -> JInt(level)
+    }))
 
   private[spec] def toJson(values: Map[String, String]): JObject =
     JObject(values.toList.map { case (key, value) => key -> JString(value) })

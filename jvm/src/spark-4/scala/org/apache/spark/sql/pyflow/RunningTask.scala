@@ -1,11 +1,13 @@
 package org.apache.spark.sql.pyflow
 
+import scala.jdk.CollectionConverters._
 import scala.math.BigDecimal.RoundingMode
 
 import org.apache.spark.{BarrierTaskContext, SparkConf, SparkEnv, TaskContext}
 import org.apache.spark.internal.config.TASK_MAX_FAILURES
 import org.apache.spark.sql.execution.streaming.continuous.ContinuousExecution
 import org.json4s.JsonAST.{JNull, JValue}
+import org.slf4j.MDC
 
 /** Facts about a running task that Spark keeps to its own packages. */
 object RunningTask {
@@ -34,6 +36,22 @@ object RunningTask {
 
   /** Broadcast variables and files of other applications in this JVM have the same names. */
   def applicationId: String = SparkEnv.get.conf.getAppId
+
+  /**
+   * The fields of a task in Spark's structured logs, by the names of its `LogKeys`, and those that the
+   * application has added (`mdc.*`), which Spark has put into the context of the task's own thread.
+   */
+  def logFields(context: TaskContext, functions: String): Map[String, String] = {
+    val ofThread = Option(MDC.getCopyOfContextMap).fold(Map.empty[String, String])(_.asScala.toMap)
+    ofThread ++ Map(
+      "app_id" -> applicationId,
+      "executor_id" -> SparkEnv.get.executorId,
+      "stage_id" -> context.stageId().toString,
+      "stage_attempt_id" -> context.stageAttemptNumber().toString,
+      "partition_id" -> context.partitionId().toString,
+      "task_id" -> context.taskAttemptId().toString,
+      "function_name" -> functions)
+  }
 
   /** What process mode adds to the environment of a task's worker that functions may look at. */
   def environment(context: TaskContext): Map[String, String] = {
