@@ -21,6 +21,7 @@
 #include "evaluation/program.h"
 #include "runtime/application.h"
 #include "runtime/attached.h"
+#include "runtime/debugger.h"
 #include "runtime/interpreter_pool.h"
 #include "runtime/loaded_modules.h"
 #include "runtime/profile.h"
@@ -383,6 +384,11 @@ JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_runningThread(JNIEnv*
 
 JNIEXPORT jbyteArray JNICALL Java_io_pyflow_bridge_NativeBridge_pythonThreads(JNIEnv* env, jclass) {
   return to_bytes(env, pyflow::all_threads_json());
+}
+
+JNIEXPORT jbyteArray JNICALL Java_io_pyflow_bridge_NativeBridge_askDebugger(JNIEnv* env, jclass,
+                                                                            jbyteArray request) {
+  return to_bytes(env, pyflow::ask_debugger(from_bytes(env, request)));
 }
 
 JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_newProfile(JNIEnv*, jclass) {

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 import pyflow
-from pyflow.cli import archive, conf, doctor, jobs, profile, rest, run, shell, sql, stack
+from pyflow.cli import archive, conf, debug, doctor, jobs, profile, rest, run, shell, sql, stack
 from pyflow.cli.parsers import Parser
 from pyflow.session import builder as session
 
@@ -26,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     archive.add_to(commands)
     conf.add_to(commands)
+    debug.add_to(commands)
     doctor.add_to(commands)
     rest.add_to(commands)
     run.add_to(commands)

@@ -181,6 +181,14 @@ def _profile(seconds: float, rate: float) -> dict[str, Any]:
     return {"executors": json.loads(_executors().profileOfAllExecutors(seconds, rate))}
 
 
+def _debug(**request: Any) -> dict[str, Any]:
+    return {"executors": json.loads(_executors().debugAllExecutors(json.dumps(request)))}
+
+
+def _end_debugging() -> dict[str, Any]:
+    return {"executors": json.loads(_executors().endDebuggingOfAllExecutors())}
+
+
 def _executors() -> Any:
     for session in _living():
         jvm: Any = session._jvm
@@ -194,6 +202,8 @@ _ACTIONS: dict[str, Callable[..., dict[str, Any]]] = {
     "stop": _stop,
     "stacks": _stacks,
     "profile": _profile,
+    "debug": _debug,
+    "end debugging": _end_debugging,
     "end": _end,
 }
 

@@ -10,6 +10,7 @@ from typing import Any
 from pyflow.thread_mode import (
     application,
     current_task,
+    debugger,
     executor_log,
     pyspark_worker,
     task_globals,
@@ -54,6 +55,7 @@ def begin_task(spec: dict[str, Any]) -> Iterator[current_task.CurrentTask]:
         task.files_root = spec["files_dir"]
         task.broadcasts = of_task.broadcasts(spec["task"]["taskAttemptId"], spec["broadcasts"])
         task.context = pyspark_worker.task_context(spec["task"])
+        debugger.wait_for_client()
         yield task
     except BaseException:
         task.end()

@@ -178,6 +178,39 @@ def profile(program: Job, seconds: float, rate: float) -> list[dict[str, Any]]:
     return executors
 
 
+def debug(
+    program: Job, host: str, port: int, function: str | None, seconds: float
+) -> list[dict[str, Any]]:
+    """Let debuggers attach to the functions of a program; return where, in each of its executors.
+
+    Raises
+    ------
+    SubmissionError
+        If it has ended, or has no session.
+    """
+    question = {
+        "action": "debug",
+        "host": host,
+        "port": port,
+        "function": function,
+        "seconds": seconds,
+    }
+    executors: list[dict[str, Any]] = _asked(program, question)["executors"]
+    return executors
+
+
+def end_debugging(program: Job) -> list[dict[str, Any]]:
+    """Have functions of a program run where they would without a debugger.
+
+    Raises
+    ------
+    SubmissionError
+        If it has ended, or has no session.
+    """
+    executors: list[dict[str, Any]] = _asked(program, {"action": "end debugging"})["executors"]
+    return executors
+
+
 def running_program() -> Job:
     """Return the only program that runs.
 

@@ -41,6 +41,9 @@ final class NativeBridge {
   /** What native/src/runtime/stacks.h tells, as JSON. */
   static native byte[] pythonThreads();
 
+  /** Request and answer are JSON, as pyflow.thread_mode.debugger has it. */
+  static native byte[] askDebugger(byte[] request);
+
   static native long newProfile();
 
   static native void sample(long profile, long[] threads, int[] numbers);

@@ -172,6 +172,15 @@ public final class PythonRuntime {
     return isStarted() ? new String(NativeBridge.pythonThreads(), StandardCharsets.UTF_8) : "[]";
   }
 
+  /**
+   * Asks the debugger of the shared interpreter, which is started by that, as {@code
+   * pyflow.thread_mode.debugger} says. Waits for the GIL.
+   */
+  public static String askDebugger(String request) {
+    byte[] answer = NativeBridge.askDebugger(request.getBytes(StandardCharsets.UTF_8));
+    return new String(answer, StandardCharsets.UTF_8);
+  }
+
   /** Takes the GIL of the shared interpreter and gives it back; returns when that was possible. */
   public static void takeGil() {
     NativeBridge.takeGil();

@@ -12,7 +12,7 @@ import org.json4s.jackson.JsonMethods.{compact, parse, render}
 
 import io.pyflow.bridge.PythonRuntime
 import io.pyflow.execution.fallback.{WorkerProfile, WorkerStacks}
-import io.pyflow.execution.task.{LoadedModules, TaskProfile, TaskStacks}
+import io.pyflow.execution.task.{Debugging, LoadedModules, TaskProfile, TaskStacks}
 
 /**
  * What the Python code of an application does, in all its executors; pyflow/session/operation.py
@@ -22,6 +22,8 @@ object PythonRequests {
   private val Stacks = "stacks"
   private val Profile = "profile (.+) (.+)".r
   private val State = "state"
+  private val Debug = "debug (.+)".r
+  private val EndDebugging = "end debugging"
   private val Patience = 20.seconds
   private val StatePatience = 5.seconds
 
@@ -31,6 +33,8 @@ object PythonRequests {
       case Stacks => stacks
       case State => state
       case Profile(seconds, rate) => profile(seconds.toDouble, rate.toDouble)
+      case Debug(arguments) => Debugging.begin(parse(arguments))
+      case EndDebugging => Debugging.end()
       case other => throw new IllegalArgumentException(s"unknown request $other")
     }
     compact(render(described.merge(answer)))
@@ -61,6 +65,16 @@ object PythonRequests {
   /** Where it spends its time for so many seconds, at so many samples in each. */
   def profileOfAllExecutors(seconds: Double, rate: Double): String =
     asked(s"profile $seconds $rate", Patience + seconds.seconds)
+
+  /**
+   * Where a debugger can attach to their functions.
+   *
+   * @param arguments JSON, as pyflow.thread_mode.debugger has it
+   */
+  def debugAllExecutors(arguments: String): String = asked(s"debug $arguments", Patience)
+
+  /** Has functions run where they would without a debugger. */
+  def endDebuggingOfAllExecutors(): String = asked(EndDebugging, Patience)
 
   private def asked(request: String, patience: FiniteDuration): String =
     compact(render(JArray(ExecutorRequests.ask(request, patience).toList.map {
