@@ -359,9 +359,11 @@ JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_endApplication(JNIEnv*
 }
 
 JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_acquireSlot(JNIEnv* env, jclass,
-                                                                       jboolean isolated) {
+                                                                       jboolean isolated,
+                                                                       jbyteArray modules_of) {
   std::string error;
-  std::unique_ptr<Slot> slot = Slot::acquire(isolated == JNI_TRUE, error);
+  std::unique_ptr<Slot> slot =
+      Slot::acquire(isolated == JNI_TRUE, from_bytes(env, modules_of), error);
   if (slot == nullptr) {
     throw_with_text(env, kUnavailable, error);
     return 0;

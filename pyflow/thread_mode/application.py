@@ -42,6 +42,9 @@ class Application:
         self.identifier = identifier
         self._changing = threading.Lock()
         self._paths: list[str] = []
+        # Of the session whose modules an isolated interpreter has now.
+        self._session: str | None = None
+        self._session_paths: list[str] = []
         # By id and file. Tasks that run at once have one object for a variable.
         self._broadcasts: weakref.WeakValueDictionary[tuple[int, str], SharedBroadcast] = (
             weakref.WeakValueDictionary()
@@ -101,19 +104,35 @@ class Application:
             Names of zip files and the like.
         """
         with self._changing:
-            added = [directory, *(os.path.join(directory, name) for name in python_includes)]
-            added = [path for path in added if path not in sys.path]
-            for path in added:
-                # The only place whose contents are new. To invalidate all caches would have every
-                # directory on the path listed again.
-                sys.path_importer_cache.pop(path, None)
-                sys.path.insert(1, path)
-                self._paths.append(path)
+            self._paths += _made_importable(directory, python_includes)
+
+    def use_files_of_session(self, directory: str | None, python_includes: list[str]) -> None:
+        """Make files of one session importable, in place of those of another.
+
+        For an isolated interpreter, which has one task at a time.
+
+        Parameters
+        ----------
+        directory : str or None
+            Where they are; None for a session without any.
+        python_includes : list of str
+            Names of zip files and the like.
+        """
+        forgotten = []
+        with self._changing:
+            if self._session not in (None, directory):
+                forgotten = _forget(self._session_paths)
+                self._session_paths = []
+            self._session = directory
+            if directory is not None:
+                self._session_paths += _made_importable(directory, python_includes)
+        if forgotten:
+            _release(forgotten)
 
     def end(self) -> list[Any]:
         """Forget the application's files and variables; return what the caller has to destroy."""
         with self._changing:
-            ended: list[Any] = [self._kept, *_forget(self._paths)]
+            ended: list[Any] = [self._kept, *_forget(self._paths + self._session_paths)]
             self._kept = OrderedDict()
             self._broadcasts.clear()
             self._paths = []
@@ -190,6 +209,18 @@ def _release(ended: list[Any]) -> None:
     ended.clear()
     imports.forget()
     gc.collect()
+
+
+def _made_importable(directory: str, python_includes: list[str]) -> list[str]:
+    """Put a directory and files in it on ``sys.path``; return those that were not there."""
+    added = [directory, *(os.path.join(directory, name) for name in python_includes)]
+    added = [path for path in added if path not in sys.path]
+    for path in added:
+        # The only place whose contents are new. To invalidate all caches would have every
+        # directory on the path listed again.
+        sys.path_importer_cache.pop(path, None)
+        sys.path.insert(1, path)
+    return added
 
 
 def _forget(paths: list[str]) -> list[Any]:

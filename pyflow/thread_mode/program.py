@@ -174,7 +174,14 @@ def _load_for(
     arguments = [_arguments(function, schema) for function in spec["functions"]]
     if bootstrap.is_isolated():
         imports.refuse_early(
-            str((spec["application"], spec["commands_digest"], spec["broadcasts"])),
+            str(
+                (
+                    spec["application"],
+                    spec["files_dir"],
+                    spec["commands_digest"],
+                    spec["broadcasts"],
+                )
+            ),
             (loaded, [schema[ordinal] for each in arguments for ordinal, _ in each]),
             may_fail_late=spec["tried_again"],
         )

@@ -9,6 +9,7 @@ from typing import Any
 
 from pyflow.thread_mode import (
     application,
+    bootstrap,
     current_task,
     debugger,
     executor_log,
@@ -34,7 +35,8 @@ def begin_task(spec: dict[str, Any]) -> Iterator[current_task.CurrentTask]:
     spec : dict
         What the JVM describes: ``functions`` (each with a ``name``), ``application`` (its id),
         ``task``, ``broadcasts`` (ids and files), ``files_dir``, ``files_of_session`` (whether only
-        one of the application's sessions has them), ``python_includes``, ``environment``
+        one of the application's sessions has them), ``modules_of_session`` (whether there are
+        modules among these), ``python_includes``, ``environment``
         (variables, None for those that the process has and the task has not), ``log_fields`` and
         ``log_levels`` (``default`` and ``of_loggers``, or None).
     """
@@ -52,6 +54,9 @@ def begin_task(spec: dict[str, Any]) -> Iterator[current_task.CurrentTask]:
         of_task = application.current(spec["application"])
         if not spec["files_of_session"]:
             of_task.add_files(spec["files_dir"], spec["python_includes"])
+        if bootstrap.is_isolated():
+            of_session = spec["files_dir"] if spec["modules_of_session"] else None
+            of_task.use_files_of_session(of_session, spec["python_includes"])
         task.files_root = spec["files_dir"]
         task.broadcasts = of_task.broadcasts(spec["task"]["taskAttemptId"], spec["broadcasts"])
         task.context = pyspark_worker.task_context(spec["task"])

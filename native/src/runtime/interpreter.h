@@ -14,6 +14,9 @@ struct Interpreter {
   PyInterpreterState* handle = nullptr;
   bool isolated = false;
   std::unique_ptr<InterpreterState> state;
+  // Whose modules tasks have imported last, beside those of the application; empty for nobody's.
+  // Changed by the pool alone.
+  std::string modules_of;
   mutable CpuAccount cpu;
 };
 

@@ -13,6 +13,9 @@
 namespace pyflow {
 namespace {
 
+// Beyond so many interpreters, sessions with modules of their own take those of each other.
+constexpr int kKeptForSessions = 16;
+
 struct Pool {
   // Slots leased by the same thread have a lease in common.
   struct Leased {
@@ -85,6 +88,28 @@ Interpreter* make_isolated_with_large_stack(std::string& error) {
   return interpreter;
 }
 
+// Takes an idle interpreter from the pool; null if there is none, or one should rather be made.
+Interpreter* take_idle(const std::string& modules_of) {
+  auto& idle = pool().idle;
+  auto found = idle.end();
+  for (const std::string& wanted : {modules_of, std::string()}) {
+    const auto latest = std::find_if(idle.rbegin(), idle.rend(), [&](const Interpreter* each) {
+      return each->modules_of == wanted;
+    });
+    if (latest != idle.rend()) {
+      found = std::prev(latest.base());
+      break;
+    }
+  }
+  if (found == idle.end()) {
+    if (idle.empty() || pool().made < kKeptForSessions) return nullptr;
+    found = idle.begin();  // the one that is idle for longest
+  }
+  Interpreter* interpreter = *found;
+  idle.erase(found);
+  return interpreter;
+}
+
 }  // namespace
 
 std::string prewarm_isolated(int count) {
@@ -105,7 +130,7 @@ std::string prewarm_isolated(int count) {
   }
 }
 
-Lease lease_isolated(std::string& error) {
+Lease lease_isolated(const std::string& modules_of, std::string& error) {
   Interpreter* interpreter = nullptr;
   {
     std::lock_guard<std::mutex> lock(pool().mutex);
@@ -115,12 +140,8 @@ Lease lease_isolated(std::string& error) {
         return {each.interpreter, each.id};
       }
     }
-    if (!pool().idle.empty()) {
-      interpreter = pool().idle.back();
-      pool().idle.pop_back();
-    } else {
-      ++pool().made;
-    }
+    interpreter = take_idle(modules_of);
+    if (interpreter == nullptr) ++pool().made;
   }
   if (interpreter == nullptr) interpreter = make_isolated_with_large_stack(error);
   std::lock_guard<std::mutex> lock(pool().mutex);
@@ -128,6 +149,7 @@ Lease lease_isolated(std::string& error) {
     --pool().made;
     return {};
   }
+  interpreter->modules_of = modules_of;
   const uint64_t id = ++pool().last_lease;
   pool().leased.push_back({id, pthread_self(), interpreter, 1});
   return {interpreter, id};

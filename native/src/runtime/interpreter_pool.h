@@ -20,8 +20,10 @@ struct Lease {
 };
 
 // The interpreter that the current thread has leased, or another, which is made if none is idle.
-// `error` says why there is none. To be ended once for each time it was given.
-Lease lease_isolated(std::string& error);
+// One that has imported the modules of the same session is preferred, then one without any, then,
+// up to some number, a new one: to change from one session to another costs the imports. `error`
+// says why there is none. To be ended once for each time it was given.
+Lease lease_isolated(const std::string& modules_of, std::string& error);
 void end_lease(uint64_t id);
 
 // All that are leased or idle.

@@ -22,9 +22,10 @@ constexpr useconds_t kBetweenAttemptsMicros = 1000;
 
 }  // namespace
 
-std::unique_ptr<Slot> Slot::acquire(bool isolated, std::string& error) {
+std::unique_ptr<Slot> Slot::acquire(bool isolated, const std::string& modules_of,
+                                    std::string& error) {
   if (!isolated) return std::unique_ptr<Slot>(new Slot(shared_interpreter(), 0));
-  const Lease lease = lease_isolated(error);
+  const Lease lease = lease_isolated(modules_of, error);
   if (lease.interpreter == nullptr) return nullptr;
   return std::unique_ptr<Slot>(new Slot(*lease.interpreter, lease.id));
 }

@@ -18,8 +18,10 @@ namespace pyflow {
 // turns.
 class Slot {
  public:
-  // Null when no interpreter could be made; `error` then says why.
-  static std::unique_ptr<Slot> acquire(bool isolated, std::string& error);
+  // Null when no interpreter could be made; `error` then says why. `modules_of` is the session that
+  // has modules of its own, or empty.
+  static std::unique_ptr<Slot> acquire(bool isolated, const std::string& modules_of,
+                                       std::string& error);
   ~Slot();
 
   Interpreter& interpreter() const { return interpreter_; }

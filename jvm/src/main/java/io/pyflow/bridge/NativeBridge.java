@@ -29,7 +29,7 @@ final class NativeBridge {
 
   static native void takeGil();
 
-  static native long acquireSlot(boolean isolated);
+  static native long acquireSlot(boolean isolated, byte[] modulesOf);
 
   static native void releaseSlot(long slot);
 

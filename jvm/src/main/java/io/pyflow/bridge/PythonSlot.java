@@ -1,5 +1,6 @@
 package io.pyflow.bridge;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReadWriteLock;
@@ -22,10 +23,13 @@ public final class PythonSlot implements AutoCloseable {
   /**
    * Leases an interpreter; an isolated one is made if none is idle.
    *
+   * @param modulesOf the session that has modules of its own, empty if none has
    * @throws PythonUnavailableException if none can be made
    */
-  public static PythonSlot acquire(InterpreterKind interpreter) {
-    return new PythonSlot(NativeBridge.acquireSlot(interpreter == InterpreterKind.ISOLATED));
+  public static PythonSlot acquire(InterpreterKind interpreter, String modulesOf) {
+    return new PythonSlot(
+        NativeBridge.acquireSlot(
+            interpreter == InterpreterKind.ISOLATED, modulesOf.getBytes(StandardCharsets.UTF_8)));
   }
 
   /**

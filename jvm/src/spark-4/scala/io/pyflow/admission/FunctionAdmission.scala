@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.sql.pyflow.RunningTask
 
-import io.pyflow.bridge.CrashNote
+import io.pyflow.bridge.{CrashNote, SharedInterpreterRequiredException}
 import io.pyflow.config.ThreadModeSettings
 import io.pyflow.spec.{FunctionEnvironment, FunctionsSpec}
 
@@ -25,6 +25,8 @@ object FunctionAdmission {
   /**
    * Runs functions of a task in this JVM, announced until the task ends, or in process mode if there
    * is a reason for that which was not known when the query was planned.
+   *
+   * @param inThread may refuse with a SharedInterpreterRequiredException before it takes any input
    */
   def evaluate[T](
       spec: FunctionsSpec,
@@ -33,7 +35,14 @@ object FunctionAdmission {
       inProcess: TaskContext => T): T = {
     val task = TaskContext.get()
     reasonAgainst(spec, identities, settings, task) match {
-      case None => inThread(task, Option.when(settings.auto)(new ContentionMeter(identities)))
+      case None =>
+        val meter = Option.when(settings.auto)(new ContentionMeter(identities))
+        try inThread(task, meter)
+        catch {
+          case _: SharedInterpreterRequiredException if settings.fallback => inProcess(task)
+          case refused: SharedInterpreterRequiredException =>
+            throw refusal(spec, s"${notShared(refused.getMessage)}. ${settings.advice}")
+        }
       case Some(_) if settings.fallback => inProcess(task)
       case Some(reason) =>
         throw refusal(spec, s"$reason. ${settings.advice}")
@@ -71,8 +80,22 @@ object FunctionAdmission {
       .orElse(PythonStart
         .failure(settings.python, spec.environment, GilWatch.isShared(spec, settings)))
       .orElse(FunctionEnvironment.reasonAgainst(spec.environment, task))
+      .orElse(ofSessionModules(spec, settings, task))
       .orElse(GilWatch.reasonAgainst(spec, settings, task))
       .orElse(announce(task, identities, settings.auto))
+
+  /** Another attempt may be there because the one before has met an import that needs the shared one. */
+  private def ofSessionModules(
+      spec: FunctionsSpec,
+      settings: ThreadModeSettings,
+      task: TaskContext): Option[String] =
+    if (!spec.hasSessionModules) None
+    else if (GilWatch.isShared(spec, settings)) Some(notShared("its Python or its imports"))
+    else Option.when(task.attemptNumber() > 0)(notShared("what failed before, perhaps"))
+
+  private def notShared(cause: String): String =
+    "it uses Python files of its session, which the shared interpreter does not have, and needs that " +
+      s"for $cause"
 
   private def announce(
       task: TaskContext,

@@ -27,9 +27,10 @@ private[pyflow] object SharedOnlyFunctions {
   def add(spec: FunctionsSpec, imports: String): Unit =
     if (digests.add(spec.commandsDigest)) {
       log.warn(
-        "{} moves to the shared interpreter: it imports {}, and isolated interpreters take no " +
-          "extension modules but the standard library's",
+        "{} moves to {}: it imports {}, and isolated interpreters take no extension modules but the " +
+          "standard library's",
         spec.functionNames: Any,
+        if (spec.hasSessionModules) "workers" else "the shared interpreter",
         imports: Any)
       DriverConnection.send(MovedToShared(spec.commandsDigest))
     }

@@ -30,6 +30,7 @@ object ProcessModeReason {
     ofSession(evalType, conf, sparkConf)
       .orElse(ofStart(sparkConf))
       .orElse(ofSharedInterpreter(udfs.head, evalType, conf).filter(_ => canLeave))
+      .orElse(first(udfs)(ofSessionModules(_, evalType, conf, canLeave)))
       .orElse(first(udfs) { udf =>
         val reason = ofFunction(udf, conf, sparkConf, canLeave).orElse(ofValues(udf, evalType))
         if (udfs.length > 1) reason.map(text => s"${udf.name}: $text") else reason
@@ -81,6 +82,21 @@ object ProcessModeReason {
     val isolated = choice == InterpreterKind.ISOLATED && takesSlot(evalType)
     if (isolated || !PyFlowConf.mayFallBack(conf)) None
     else HeldGils.reason.orElse(GilWatch.reason)
+  }
+
+  /** An isolated interpreter has modules of one session at a time; the shared one has none. */
+  private def ofSessionModules(
+      udf: PythonFuncExpression,
+      evalType: Int,
+      conf: SQLConf,
+      canLeave: Boolean): Option[String] = {
+    val choice =
+      InterpreterChoice.of(PyFlowConf.INTERPRETER.in(conf), PythonFunctions.versions(udf).head)
+    val mayBeIsolated = canLeave && PythonFunctions.takesRows(evalType) && takesSlot(evalType) &&
+      !PythonFunctions.keepsStateOverRows(evalType) && choice == Right(InterpreterKind.ISOLATED)
+    Option.when(PythonFunctions.hasSessionModules(udf) && !mayBeIsolated)(
+      "it uses Python files of this session only (Spark Connect artifacts), which the shared " +
+        "interpreter does not have")
   }
 
   /** Whether functions run in the interpreter of their task's choice, not in the shared one. */
@@ -178,8 +194,8 @@ object ProcessModeReason {
   private def ofSurroundings(udf: PythonFuncExpression, sparkConf: SparkConf): Option[String] =
     if (PythonFunctions.hasEncryptedBroadcasts(udf, sparkConf)) {
       Some("it uses broadcast variables, which are encrypted (spark.io.encryption.enabled)")
-    } else if (PythonFunctions.hasSessionArtifacts(udf)) {
-      Some("it uses Python files or archives of this session only (Spark Connect artifacts)")
+    } else if (PythonFunctions.hasSessionArchives) {
+      Some("it uses archives of this session only (Spark Connect artifacts)")
     } else {
       FunctionEnvironment.reasonAgainst(PythonFunctions.environment(udf), sparkConf)
     }

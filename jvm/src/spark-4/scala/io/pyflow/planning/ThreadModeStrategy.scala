@@ -237,6 +237,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
         conf.pysparkSimplifiedTraceback,
         Setting.isOn(conf, TracebackWithLocals),
         PythonFunctions.jobArtifactUUID,
+        PythonFunctions.jobArtifactUUID.filter(_ => PythonFunctions.hasSessionModules(func)),
         PythonFunctions.loggingSession(conf),
         LogLevels.of(PyFlowConf.LOG_LEVEL.in(conf), PyFlowConf.LOG_OVERRIDES.in(conf))))
   }

@@ -42,6 +42,9 @@ abstract class FunctionsSpec extends Serializable {
   /** The session whose `python_worker_logs()` shows what the functions log. */
   def loggingSession: Option[String] = settings.loggingSession
 
+  /** Whether functions may import modules that other sessions do not have, or have others of. */
+  def hasSessionModules: Boolean = settings.modulesOfSession.isDefined
+
   /** Equal for the same functions in any operator, task and query. */
   lazy val commandsDigest: String = FunctionsSpec.commandsDigest(functions)
 
@@ -61,6 +64,7 @@ abstract class FunctionsSpec extends Serializable {
       "broadcasts" -> JArray(broadcastsJson.toList),
       "files_dir" -> JString(filesDirectory),
       "files_of_session" -> JBool(settings.jobArtifactUUID.isDefined),
+      "modules_of_session" -> JBool(hasSessionModules),
       "python_includes" -> JArray(functions.flatMap(_.includes).distinct.map(JString(_)).toList),
       "environment" -> JObject(variables.toList.map { case (name, value) =>
         name -> value.fold[JValue](JNull)(JString(_))

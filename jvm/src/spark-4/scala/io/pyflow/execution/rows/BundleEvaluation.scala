@@ -30,6 +30,9 @@ private[rows] class BundleEvaluation(
   private var evaluated = Option.empty[PythonProgram]
   private lazy val deferred = new DeferredColumns(outputTypes)
 
+  /** Loads the functions; they may be refused here while a worker can still take their input. */
+  def openNow(): Unit = functions.openNow()
+
   override def throwIfKilled(): Unit = RunningTask.throwIfKilled(context)
 
   override def evaluate(address: Long, rows: Int, endsBatch: Boolean): Unit =

@@ -44,15 +44,17 @@ private[rows] class RowEvaluation(
       batches: BatchEnds,
       projectAll: Boolean,
       newProjection: () => UnsafeProjection): Iterator[InternalRow] = {
+    val evaluation = new BundleEvaluation(spec, settings, outputTypes, context, metrics, meter)
     val rows = new BundleIterator(
       input,
       batches,
       projectAll,
       () => newProjection(),
       outputTypes.length,
-      new BundleEvaluation(spec, settings, outputTypes, context, metrics, meter),
+      evaluation,
       new BundleSize(settings.bundleRows, settings.bundleMillis))
     context.addTaskCompletionListener[Unit](_ => rows.close())
+    if (spec.hasSessionModules) evaluation.openNow()
     rows
   }
 }

@@ -62,6 +62,9 @@ private[execution] abstract class FunctionHandle[F <: LoadedFunctions](
         "spark.pyflow.interpreter=shared.")
   }
 
+  /** Loads the functions before the first call, which does it otherwise. */
+  def openNow(): Unit = if (opened.isEmpty) open()
+
   private def open(): (TaskSlot, F) = {
     val loaded = load()
     opened = Some(loaded)

@@ -25,7 +25,7 @@ private[execution] object FunctionLoading {
   /** Where functions over rows run in this JVM, once it is prepared. */
   def interpreter(spec: FunctionsSpec, settings: ThreadModeSettings): InterpreterKind =
     InterpreterChoice.inRunningPython(settings.interpreter, settings.isolatedRequired) match {
-      case Right(_) if Debugging.isAskedFor => InterpreterKind.SHARED
+      case Right(_) if Debugging.isAskedFor && !spec.hasSessionModules => InterpreterKind.SHARED
       case Right(interpreter) => interpreter
       case Left(reason) =>
         throw new SparkException(s"Python function ${spec.functionNames} cannot run: $reason.")

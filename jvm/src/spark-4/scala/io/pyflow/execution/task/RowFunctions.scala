@@ -52,7 +52,8 @@ private[execution] class RowFunctions(
   override protected def load(): (TaskSlot, PythonProgram) = {
     FunctionLoading.prepare(spec, settings)
     // Another attempt may be there because the one before has met such an import in another JVM.
-    val sharedOnly = SharedOnlyFunctions.contains(spec) || context.attemptNumber() > 0
+    val sharedOnly = !spec.hasSessionModules &&
+      (SharedOnlyFunctions.contains(spec) || context.attemptNumber() > 0)
     val interpreter =
       if (sharedOnly) InterpreterKind.SHARED
       else FunctionLoading.interpreter(spec, settings)
@@ -60,6 +61,7 @@ private[execution] class RowFunctions(
     catch {
       case refused: SharedInterpreterRequiredException if interpreter != InterpreterKind.SHARED =>
         SharedOnlyFunctions.add(spec, refused.getMessage)
+        if (spec.hasSessionModules) throw refused
         loadInto(InterpreterKind.SHARED)
     }
   }

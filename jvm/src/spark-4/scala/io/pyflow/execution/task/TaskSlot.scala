@@ -23,7 +23,7 @@ private[execution] class TaskSlot(
     settings: ThreadModeSettings) {
   import TaskSlot._
 
-  private val slot = PythonSlot.acquire(interpreter)
+  private val slot = PythonSlot.acquire(interpreter, settings.worker.modulesOfSession.getOrElse(""))
   private var sessionLog = Option.empty[SessionLog]
 
   @volatile private var running = Option.empty[Call]

@@ -88,15 +88,17 @@ object PythonFunctions {
   def loggingSession(conf: SQLConf): Option[String] =
     SparkSession.getActiveSession.filter(_ => conf.pythonWorkerLoggingEnabled).map(_.sessionUUID)
 
-  /**
-   * Python files of one session, or archives that may hold some; another session may have different
-   * ones under the same names.
-   */
-  def hasSessionArtifacts(udf: PythonFuncExpression): Boolean = jobArtifactUUID.isDefined && {
-    val ofSession = SparkContext.getActive.map(JobArtifactSet.getActiveOrDefault(_))
-    unchain(udf)._1.exists(_.includes.nonEmpty) ||
-    ofSession.exists(each => each.archives.nonEmpty || each.files.keys.exists(_.endsWith(".py")))
-  }
+  /** Python files of one session; another session may have different ones under the same names. */
+  def hasSessionModules(udf: PythonFuncExpression): Boolean =
+    jobArtifactUUID.isDefined && (unchain(udf)._1.exists(_.includes.nonEmpty) ||
+      artifactsOfSession.exists(_.files.keys.exists(_.endsWith(".py"))))
+
+  /** Archives of one session, which its workers find in their working directory. */
+  def hasSessionArchives: Boolean =
+    jobArtifactUUID.isDefined && artifactsOfSession.exists(_.archives.nonEmpty)
+
+  private def artifactsOfSession: Option[JobArtifactSet] =
+    SparkContext.getActive.map(JobArtifactSet.getActiveOrDefault(_))
 
   /** Broadcasts whose files only Spark's own worker protocol can decrypt. */
   def hasEncryptedBroadcasts(udf: PythonFuncExpression, conf: SparkConf): Boolean =
