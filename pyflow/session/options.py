@@ -369,9 +369,9 @@ _TYPED = (
     Setting(
         "table.exec.source.idle-timeout",
         Effect.READ,
-        "after which time without rows an unbounded table with a watermark holds those of others "
-        "back no more, until it has rows again; 0 for never. A query that goes on from a checkpoint "
-        "needs a time-out where it had one, and none where it had none",
+        "after which time without rows an unbounded table holds the watermark back no more, until "
+        "it has rows again; 0 for never. A query goes on from a checkpoint with a time-out if it "
+        "had one, and without if it had none",
         Duration.parse,
         "0 ms",
     ),

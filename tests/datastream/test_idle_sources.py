@@ -35,7 +35,8 @@ class Lines:
     def __init__(self, env, directory, strategy):
         directory.mkdir()
         self._directory = directory
-        source = FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(directory))
+        lines = StreamFormat.text_line_format()
+        source = FileSource.for_record_stream_format(lines, str(directory))
         source = source.monitor_continuously(Duration.of_millis(100)).build()
         strategy = strategy.with_timestamp_assigner(Number())
         self.stream = env.from_source(source, strategy, directory.name)
