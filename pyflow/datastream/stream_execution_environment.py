@@ -28,7 +28,6 @@ from pyflow.datastream.time_characteristic import TimeCharacteristic
 from pyflow.session.context import Context
 from pyflow.session.given import given_settings
 from pyflow.session.planning import end_with_plan
-from pyflow.util.unsupported import unsupported
 
 if TYPE_CHECKING:
     from pyflow.common.job_client import JobClient
@@ -50,7 +49,7 @@ _CHANGELOG = "state.changelog.enabled"
 _SAVEPOINTS = "execution.checkpointing.savepoint-dir"
 _JARS = "pipeline.jars"
 _CLASSPATHS = "pipeline.classpaths"
-_PYTHON_FILES = ("python.files", "python.archives")
+_PYTHON_FILES = ("python.files", "python.archives", "python.requirements")
 
 # Settings of data streams, which sessions of tables refuse.
 _OF_STREAMS = ("execution.savepoint.", "execution.state-recovery.")
@@ -280,14 +279,17 @@ class StreamExecutionEnvironment:
 
         self._with_session(lambda context: add_file(context.session, file_path))
 
-    @unsupported(
-        "packages are not installed while a job runs. Install them into the executors' Python, or "
-        "pack an environment and use add_python_archive()"
-    )
     def set_python_requirements(
         self, requirements_file_path: str, requirements_cache_dir: str | None = None
     ) -> None:
-        """Install packages for functions."""
+        """Let functions import packages of a requirements file, installed once where this runs."""
+        from pyflow.session.dependencies import add_requirements
+
+        self._with_session(
+            lambda context: add_requirements(
+                context.session, requirements_file_path, requirements_cache_dir
+            )
+        )
 
     def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
         """Unpack an archive into the working directory of functions."""

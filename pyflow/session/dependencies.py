@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 import threading
 import uuid
@@ -15,10 +16,15 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
+from pyflow.session.requirements import RequirementsError, installed, installed_below
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+#: With what the names of directories begin that executors unpack packages into;
+#: `pyflow.thread_mode.application` knows them by it.
+REQUIREMENTS_PREFIX = "pyflow-requirements-"
 
 # By the application, the archive of what has been added for import.
 _added: weakref.WeakKeyDictionary[Any, Path] = weakref.WeakKeyDictionary()
@@ -126,6 +132,50 @@ def add_archive(session: SparkSession, path: str, target: str | None) -> None:
         _link(jvm, files / name.parts[0])
     session.addArtifacts(f"{archive}#{name}", archive=True)
     _UNPACKED[files / name] = archive
+
+
+def add_requirements(session: SparkSession, file: str, packages: str | None) -> None:
+    """Let functions import packages of a requirements file.
+
+    They are installed here, once, for the Python of functions, and executors unpack them into a
+    directory of their own; their machines are of the platform of this one.
+
+    Raises
+    ------
+    TableException
+        If there is no such file, the packages cannot be installed or, over Spark Connect, have
+        compiled modules, which sessions there have no directory for.
+    """
+    for path in filter(None, (file, packages)):
+        if not Path(path).exists():
+            raise TableException(
+                f"set_python_requirements(): there is no file or directory {path!r}"
+            )
+    is_classic = hasattr(session, "_jsparkSession")
+    python = session.sparkContext.pythonExec if is_classic else sys.executable
+    try:
+        found = installed(
+            Path(file), Path(packages) if packages else None, python, installed_below()
+        )
+    except RequirementsError as error:
+        raise TableException(f"set_python_requirements(): {error}") from None
+    if not is_classic:
+        compiled = next(found.rglob("*.so"), None)
+        if compiled is not None:
+            raise TableException(
+                "set_python_requirements(): over Spark Connect packages are imported from zip "
+                f"files, and {compiled.relative_to(found)} is a compiled module"
+            )
+        add_file(session, str(found))
+        return
+    context = session.sparkContext
+    name = f"{REQUIREMENTS_PREFIX}{found.name}"
+    includes: list[str] = context._python_includes  # type: ignore[assignment]
+    with _adding:
+        if name not in includes:
+            archive = shutil.make_archive(str(Path(_folder()) / name), "zip", root_dir=found)
+            context.addArchive(f"{archive}#{name}")
+            includes.append(name)
 
 
 def _link(jvm: Any, directory: Path) -> None:

@@ -234,6 +234,13 @@ _TO_SPARK = (
     ),
     Setting("python.files", Effect.FILES, "modules, zip files and directories", _listing),
     Setting("python.archives", Effect.FILES, "archives, each with `#` and a name", _listing),
+    Setting(
+        "python.requirements",
+        Effect.FILES,
+        "packages of a requirements file, installed on the machine of the program, for executors "
+        "of its platform; with `#` and a directory, those in it alone",
+        lambda text: [text],
+    ),
     Setting("pipeline.jars", Effect.FILES, "jars, separated by `;`", _listing),
     Setting("pipeline.classpaths", Effect.FILES, "jars, separated by `;`", _listing),
 )

@@ -182,11 +182,6 @@ NONE = {
 
 #: Refused, and why.
 REFUSED = {
-    "python.requirements": (
-        "packages are not installed while a job runs. `pyflow run -pyreq` installs them where "
-        "functions run on the machine of the program; elsewhere use `python.archives` and "
-        "`python.executable`"
-    ),
     "execution.state-recovery.*": "there are no savepoints; a query goes on from its checkpoint",
     "execution.savepoint.*": "there are no savepoints; a query goes on from its checkpoint",
     "pipeline.cached-files": "give files to `SparkSession.addArtifacts`",

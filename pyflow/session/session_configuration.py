@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from pyflow.common.configuration import Configuration, text_of
-from pyflow.session.dependencies import add_archive, add_file
+from pyflow.session.dependencies import add_archive, add_file, add_requirements
 from pyflow.session.options import Effect, check, find, of_spark
 from pyflow.util.exceptions import TableException
 
@@ -94,7 +94,11 @@ def add_files(session: SparkSession, key: str, files: list[str]) -> None:
     files : list of str
     """
     paths = [path.removeprefix("file://") for path in files]
-    if key == "python.archives":
+    if key == "python.requirements":
+        for path in paths:
+            file, _, packages = path.partition("#")
+            add_requirements(session, file, packages or None)
+    elif key == "python.archives":
         for path in paths:
             archive, _, target = path.partition("#")
             add_archive(session, archive, target or None)

@@ -473,14 +473,29 @@ class TableEnvironment:
 
         add_archive(self._context.session, archive_path, target_dir)
 
-    @unsupported(
-        "packages are not installed while a job runs. Install them into the executors' Python, or "
-        "pack an environment and use add_python_archive()"
-    )
     def set_python_requirements(
         self, requirements_file_path: str, requirements_cache_dir: str | None = None
     ) -> None:
-        """Install packages for functions."""
+        """Let functions import packages of a requirements file.
+
+        They are installed on the machine of the program, once, by uv or pip, for the Python of its
+        functions, and executors get them; these are of the same platform.
+
+        Parameters
+        ----------
+        requirements_file_path : str
+        requirements_cache_dir : str, optional
+            A directory with packages; no others are used then.
+
+        Raises
+        ------
+        TableException
+            If there is no such file, or the packages cannot be installed; the message has the last
+            lines of the installer.
+        """
+        from pyflow.session.dependencies import add_requirements
+
+        add_requirements(self._context.session, requirements_file_path, requirements_cache_dir)
 
     def sql_query(self, query: str) -> Any:
         """Return the table of a query in Flink's SQL.

@@ -26,6 +26,10 @@ __all__ = ["Application", "current", "end"]
 #: a stream's batches do, find theirs again.
 _KEPT_TASKS = 4
 
+#: With what the names of directories with requirements begin, as `pyflow.session.dependencies`
+#: makes them.
+_REQUIREMENTS_PREFIX = "pyflow-requirements-"
+
 _switching = threading.Lock()
 
 
@@ -216,11 +220,41 @@ def _made_importable(directory: str, python_includes: list[str]) -> list[str]:
     added = [directory, *(os.path.join(directory, name) for name in python_includes)]
     added = [path for path in added if path not in sys.path]
     for path in added:
+        if os.path.basename(path).startswith(_REQUIREMENTS_PREFIX):
+            _refuse_other_versions(path)
+    for path in added:
         # The only place whose contents are new. To invalidate all caches would have every
         # directory on the path listed again.
         sys.path_importer_cache.pop(path, None)
         sys.path.insert(1, path)
     return added
+
+
+def _refuse_other_versions(directory: str) -> None:
+    """Raise if packages in a directory are loaded already, in another version.
+
+    Raises
+    ------
+    ImportError
+        What is loaded stays for as long as the interpreter does.
+    """
+    from importlib import metadata
+
+    for package in metadata.distributions(path=[directory]):
+        tops = {file.parts[0].split(".")[0] for file in package.files or ()}
+        loaded = next((name for name in sorted(tops) if name in sys.modules), None)
+        if loaded is None:
+            continue
+        try:
+            version = metadata.version(package.name)
+        except metadata.PackageNotFoundError:
+            version = "of no package"
+        if version != package.version:
+            raise ImportError(
+                f"the requirements have {package.name} {package.version}, and this executor has "
+                f"loaded {loaded} {version}: run such functions in process mode "
+                "(python.execution-mode=process)"
+            )
 
 
 def _forget(paths: list[str]) -> list[Any]:

@@ -49,7 +49,8 @@ def test_packages_are_installed_once_for_what_they_are(install, wheels, capsys):
 
 
 def test_a_file_without_packages_is_none_to_find(install, capsys):
-    assert list(install("# nothing\n").iterdir()) == []
+    (lock,) = install("# nothing\n").iterdir()
+    assert (lock.name, lock.read_text()) == ("pyflow-requirements.lock", "")
 
 
 def test_a_package_that_is_not_there_is_named(install, tmp_path):

@@ -24,6 +24,7 @@ READ = {
     "python.client.executable": ("python3", Effect.SUBMIT),
     "python.files": ("a.py,b.zip", Effect.FILES),
     "python.archives": ("a.zip#a", Effect.FILES),
+    "python.requirements": ("requirements.txt#wheels", Effect.FILES),
     "python.metric.enabled": ("false", Effect.READ),
     "python.logging.default.level": ("DEBUG", Effect.READ),
     "python.logging.level.overrides": ("a:DEBUG,b.c:30", Effect.READ),
@@ -46,7 +47,6 @@ WITHOUT_EFFECT = {
     "python.loopback-server.address": ("host:1", "PyFlink's own"),
 }
 REFUSED = {
-    "python.requirements": ("requirements.txt", "`pyflow run -pyreq`"),
     "python.systemenv.enabled": ("false", "`spark.executorEnv.*`"),
 }
 

@@ -151,7 +151,6 @@ def test_a_session_is_started_with_settings():
         ("table.exec.sink.not-null-enforcer", "DROP", "only 'ERROR'"),
         ("table.local-time-zone", "Europe/Berln", "a zone is named as 'Europe/Berlin'"),
         ("table.dml-sync", "true", r"`wait\(\)` waits for it"),
-        ("python.requirements", "r.txt", "is not supported: packages are not"),
         ("execution.state-recovery.path", "/x", "there are no savepoints"),
         ("pipeline.global-job-parameters", "a", "'a' is not of the form name:value"),
     ],

@@ -275,8 +275,9 @@ def _requirements(
     if not target.is_this_machine:
         raise SubmissionError(
             "-pyreq: packages are installed where functions run on this machine (-t local, "
-            "local-cluster). For a cluster install them into an environment, pack it with "
-            "venv-pack or conda-pack, and give it: -pyarch env.tar.gz#env -pyexec env/bin/python"
+            "local-cluster). For a cluster call set_python_requirements() in the program, or "
+            "install them into an environment, pack it with venv-pack or conda-pack, and give it: "
+            "-pyarch env.tar.gz#env -pyexec env/bin/python"
         )
     found = installed(requirements, present[_EXECUTOR_PYTHON], directory)
     paths = [str(found), *filter(None, [present.get(_PATHS)])]

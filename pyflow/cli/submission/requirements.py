@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 from pyflow.cli.submission.errors import SubmissionError
 from pyflow.cli.submission.files import existing
-
-# How many lines of the installer's messages an error has.
-_LINES = 12
-_VERSION = "import sys, sysconfig; print(sys.version, sysconfig.get_platform())"
+from pyflow.session import requirements as packages_of_functions
 
 
 def installed(requirements: str, python: str, directory: Path) -> Path:
     """Return a directory with the packages of a file of requirements.
-
-    It is made once for what the file, and the directory of packages beside it, say, and used by all
-    programs that need the same.
 
     Parameters
     ----------
@@ -40,47 +29,7 @@ def installed(requirements: str, python: str, directory: Path) -> Path:
     name, _, cache = requirements.partition("#")
     file = Path(existing(name, "-pyreq"))
     packages = Path(existing(cache, "-pyreq")) if cache else None
-    found = directory / _digest(file, packages, python)
-    if not found.is_dir():
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        unfinished = found.with_name(f"{found.name}.{os.getpid()}")
-        try:
-            _install(file, packages, python, unfinished)
-            if not found.is_dir():
-                unfinished.rename(found)
-        finally:
-            shutil.rmtree(unfinished, ignore_errors=True)
-    print(f"Requirements of {name}: {', '.join(_versions(found))} in {found}", file=sys.stderr)
-    return found
-
-
-def _digest(file: Path, packages: Path | None, python: str) -> str:
-    version = subprocess.run([python, "-c", _VERSION], capture_output=True).stdout
-    digest = hashlib.sha256(file.read_bytes() + b"\0" + version)
-    if packages is not None:
-        for each in sorted(packages.iterdir()):
-            digest.update(f"\0{each.name} {each.stat().st_size}".encode())
-    return digest.hexdigest()[:32]
-
-
-def _install(file: Path, packages: Path | None, python: str, target: Path) -> None:
-    installer = [python, "-m", "pip", "install", "--no-input", "--disable-pip-version-check"]
-    uv = shutil.which("uv")
-    if uv is not None:
-        installer = [uv, "pip", "install", "--python", python]
-    offline = [] if packages is None else ["--no-index", "--find-links", str(packages)]
-    command = [*installer, "--target", str(target), *offline, "--requirement", str(file)]
-    result = subprocess.run(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    if result.returncode:
-        lines = result.stdout.decode(errors="replace").strip().splitlines()[-_LINES:]
-        raise SubmissionError(
-            "\n  ".join([f"-pyreq: the packages of {str(file)!r} cannot be installed:", *lines])
-        )
-    target.mkdir(exist_ok=True)  # Where the file names no packages.
-
-
-def _versions(directory: Path) -> list[str]:
-    names = (each.name.removesuffix(".dist-info") for each in directory.glob("*.dist-info"))
-    return ["==".join(name.split("-", 1)) for name in sorted(names)]
+    try:
+        return packages_of_functions.installed(file, packages, python, directory)
+    except packages_of_functions.RequirementsError as error:
+        raise SubmissionError(f"-pyreq: {error}") from None

@@ -1,0 +1,97 @@
+"""Packages that functions need, installed once into directories of their own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+__all__ = ["RequirementsError", "installed", "installed_below"]
+
+#: In each directory, the packages that were resolved.
+_LOCK_FILE = "pyflow-requirements.lock"
+# How many lines of the installer's messages an error has.
+_LINES = 12
+_VERSION = "import sys, sysconfig; print(sys.version, sysconfig.get_platform())"
+
+
+class RequirementsError(Exception):
+    """Packages cannot be installed."""
+
+
+def installed_below() -> Path:
+    """Return where such directories are, for this user."""
+    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(home) / "pyflow" / "requirements"
+
+
+def installed(file: Path, packages: Path | None, python: str, directory: Path) -> Path:
+    """Return a directory with the packages of a file of requirements.
+
+    It is made once for what the file, and the directory of packages beside it, say, and used by all
+    programs that need the same.
+
+    Parameters
+    ----------
+    file : Path
+        The requirements.
+    packages : Path or None
+        A directory with packages; no others are used then.
+    python : str
+        The Python that functions run in.
+    directory : Path
+        Where such directories are.
+
+    Raises
+    ------
+    RequirementsError
+        If the packages cannot be installed.
+    """
+    found = directory / _digest(file, packages, python)
+    if not found.is_dir():
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        unfinished = found.with_name(f"{found.name}.{os.getpid()}")
+        try:
+            _install(file, packages, python, unfinished)
+            if not found.is_dir():
+                unfinished.rename(found)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+    print(f"Requirements of {file.name}: {', '.join(_versions(found))} in {found}", file=sys.stderr)
+    return found
+
+
+def _digest(file: Path, packages: Path | None, python: str) -> str:
+    version = subprocess.run([python, "-c", _VERSION], capture_output=True).stdout
+    digest = hashlib.sha256(file.read_bytes() + b"\0" + version)
+    if packages is not None:
+        for each in sorted(packages.iterdir()):
+            digest.update(f"\0{each.name} {each.stat().st_size}".encode())
+    return digest.hexdigest()[:32]
+
+
+def _install(file: Path, packages: Path | None, python: str, target: Path) -> None:
+    installer = [python, "-m", "pip", "install", "--no-input", "--disable-pip-version-check"]
+    uv = shutil.which("uv")
+    if uv is not None:
+        installer = [uv, "pip", "install", "--python", python]
+    offline = [] if packages is None else ["--no-index", "--find-links", str(packages)]
+    command = [*installer, "--target", str(target), *offline, "--requirement", str(file)]
+    result = subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    if result.returncode:
+        lines = result.stdout.decode(errors="replace").strip().splitlines()[-_LINES:]
+        raise RequirementsError(
+            "\n  ".join([f"the packages of {str(file)!r} cannot be installed:", *lines])
+        )
+    target.mkdir(exist_ok=True)  # Where the file names no packages.
+    (target / _LOCK_FILE).write_text("".join(f"{each}\n" for each in _versions(target)))
+
+
+def _versions(directory: Path) -> list[str]:
+    names = (each.name.removesuffix(".dist-info") for each in directory.glob("*.dist-info"))
+    return ["==".join(name.split("-", 1)) for name in sorted(names)]

@@ -1,0 +1,108 @@
+"""Packages that programs require for their functions with ``set_python_requirements``."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from submitted import PROGRAMS, User, write_wheel
+
+from comparison import settings
+from pyflow.datastream import StreamExecutionEnvironment
+from pyflow.table import EnvironmentSettings, TableEnvironment
+from pyflow.table.udf import udf
+from pyflow.util.exceptions import TableException
+
+
+@pytest.fixture
+def session(spark):
+    """The shared session, which gets its settings back from table environments."""
+    before = spark.conf.getAll
+    yield spark
+    for key in spark.conf.getAll.keys() - before.keys():
+        spark.conf.unset(key)
+    for key, value in before.items():
+        if spark.conf.get(key) != value:
+            spark.conf.set(key, value)
+
+
+@pytest.fixture
+def require(tmp_path, monkeypatch):
+    """Gives an environment packages of a directory of wheels, offline."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+
+    def make(environment, text, **packages):
+        for name, module in packages.items():
+            write_wheel(wheels, name, "1.5", **{name: module})
+        (tmp_path / "requirements.txt").write_text(text)
+        environment.set_python_requirements(str(tmp_path / "requirements.txt"), str(wheels))
+
+    return make
+
+
+@pytest.mark.parametrize("mode", ["thread", "process"])
+def test_functions_of_both_apis_find_them(session, require, mode, capsys):
+    with settings(session, {"spark.pyflow.execution-mode": mode}):
+        t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        name = f"required_by_{mode}"
+        require(t_env, f"{name}>=1\n", **{name: "VALUE = 42\n"})
+
+        def required(_):
+            return __import__(name).VALUE
+
+        t_env.create_temporary_system_function("required", udf(required, result_type="BIGINT"))
+        rows = t_env.execute_sql("SELECT required(x) FROM (VALUES (1)) AS t(x)").collect()
+        assert [row[0] for row in rows] == [42]
+        assert f"Requirements of requirements.txt: {name}==1.5 in " in capsys.readouterr().err
+        env = StreamExecutionEnvironment.get_execution_environment()
+        with env.from_collection([1]).map(required).execute_and_collect() as found:
+            assert list(found) == [42]
+
+
+def test_another_version_of_what_an_executor_has_loaded_is_refused(session, require):
+    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    t_env.get_config().set("python.execution-mode", "thread")
+    includes = session.sparkContext._python_includes
+    before = list(includes)
+    require(t_env, "py4j==1.5\n", py4j="VALUE = 42\n")
+    t_env.create_temporary_system_function("same", udf(lambda x: x, result_type="BIGINT"))
+    try:
+        with pytest.raises(Exception, match=r"requirements have py4j 1\.5, and this exec"):
+            list(t_env.execute_sql("SELECT same(x) FROM (VALUES (1)) AS t(x)").collect())
+    finally:
+        includes[:] = before
+
+
+def test_what_cannot_be_resolved_is_named_and_costs_no_executor(session, require):
+    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+
+    with pytest.raises(TableException, match=r"cannot be installed:\n(.*\n)*.*absent"):
+        require(t_env, "absent\n")
+
+    assert session.range(1).count() == 1
+
+
+def test_files_that_are_not_there(session):
+    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+
+    with pytest.raises(TableException, match=r"there is no file or directory 'none\.txt'"):
+        t_env.set_python_requirements("none.txt")
+
+
+@pytest.mark.complete
+@pytest.mark.parametrize("mode", ["thread", "process"])
+def test_executors_of_a_cluster_have_them(tmp_path, standalone, mode):
+    user = User(tmp_path)
+    (tmp_path / "wheels").mkdir()
+    write_wheel(tmp_path / "wheels", "required", "1.5", required="VALUE = 42\n")
+    (tmp_path / "requirements.txt").write_text("required\n")
+    flags = ("-D", f"python.execution-mode={mode}", "-py", str(PROGRAMS / "required_packages.py"))
+
+    done = user.ran(standalone, *flags)
+
+    assert done.returncode == 0, done.stdout[-4000:]
+    directory = r"pyflow-requirements-\w{32}"
+    assert re.search(rf"FOUND \[\(42, '\S+/app-\S+/\d/{directory}'\)", done.stdout)
+    user.end_all()
