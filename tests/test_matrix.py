@@ -1,13 +1,13 @@
 """Where every kind of function runs under every setting, in batch and in streaming queries.
 
-The table of docs/kinds.md is what this test has seen: ``pytest tests/test_matrix.py --write-docs``
-writes it.
+The tables of docs/kinds.md are what this test has seen, in the newest Spark and in each:
+``pytest tests/test_matrix.py --write-docs`` writes the first one, and a column of the second.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -24,12 +24,18 @@ from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.streaming.state import GroupStateTimeout
 
 from comparison import INTERPRETERS, in_process, in_thread, settings
-from sessions import INTERPRETER, MODE, OWN_GIL
+from pyflow.cli.doctor import SPARK_MINORS
+from sessions import INTERPRETER, MODE, OWN_GIL, SPARK
 from stateful_streams import ROCKSDB
 
 PAGE = Path(__file__).parent.parent / "docs" / "kinds.md"
 BEGIN = "<!-- written by tests/test_matrix.py --write-docs -->\n"
+BEGIN_OF_VERSIONS = "<!-- versions, written by tests/test_matrix.py --write-docs -->\n"
 END = "<!-- end -->\n"
+
+VERSIONS = [f"Spark {minor}" for minor in SPARK_MINORS]
+THIS_SPARK = "Spark {}.{}".format(*SPARK)
+WORKS, IN_PROCESS_MODE, NOT_THERE = "works", "process mode", "not in this Spark"
 
 MODES = {
     "process": {MODE: "process"},
@@ -98,6 +104,14 @@ def with_state(key, frames, state):
     yield pd.DataFrame({"k": [key[0]], "rows": [total]})
 
 
+def rows_in_batches(batches: Iterator[pd.Series]) -> int:
+    return sum(map(len, batches))
+
+
+def rows_in_arrow_batches(batches: Iterator[pa.Array]) -> int:
+    return sum(map(len, batches))
+
+
 PROGRAMS: dict[str, Callable[[DataFrame], DataFrame]] = {
     "`udf`, pickled": lambda f: f.select(udf(str.upper, useArrow=False)("s")),
     "`udf`, Arrow-optimised": lambda f: f.select(udf(str.upper, useArrow=True)("s")),
@@ -120,6 +134,12 @@ PROGRAMS: dict[str, Callable[[DataFrame], DataFrame]] = {
     ),
     "`arrow_udf`, aggregate": lambda f: f.groupBy("k").agg(
         arrow_udf(lambda n: pc.max(n), "long", ArrowUDFType.GROUPED_AGG)("n")
+    ),
+    "`pandas_udf`, aggregate of an iterator": lambda f: f.groupBy("k").agg(
+        pandas_udf(rows_in_batches, "long")("n")
+    ),
+    "`arrow_udf`, aggregate of an iterator": lambda f: f.groupBy("k").agg(
+        arrow_udf(rows_in_arrow_batches, "long")("n")
     ),
     "`pandas_udf`, window": lambda f: f.withColumn(
         "m",
@@ -248,37 +268,57 @@ def observed(spark: SparkSession, kind: str, stored: str) -> list[str]:
     return cells
 
 
+def summary(cells: list[str]) -> str:
+    """What thread mode does with a kind in this version of Spark."""
+    in_thread_mode = {cell for i, cell in enumerate(cells) if i % len(MODES)} - {REFUSED}
+    if not in_thread_mode:
+        return NOT_THERE
+    return IN_PROCESS_MODE if "workers" in in_thread_mode else WORKS
+
+
 @pytest.mark.slice
 @pytest.mark.parametrize("kind", PROGRAMS)
 def test_where_it_runs(spark, kind, stored, request):
     cells = observed(spark, kind, stored)
     if request.config.getoption("--write-docs"):
         write(kind, cells)
-    documented = table()[kind]
-    if not OWN_GIL:
-        documented = [cell for i, cell in enumerate(documented) if i % 3 != 2]
-    assert cells == documented
+    of_versions = dict(zip(VERSIONS, table(BEGIN_OF_VERSIONS)[kind]))
+    assert summary(cells) == of_versions[THIS_SPARK]
+    if of_versions[THIS_SPARK] == of_versions[VERSIONS[0]]:
+        documented = table(BEGIN)[kind]
+        if not OWN_GIL:
+            documented = [cell for i, cell in enumerate(documented) if i % 3 != 2]
+        assert cells == documented
 
 
-def table() -> dict[str, list[str]]:
+def table(begin: str) -> dict[str, list[str]]:
     """The documented cells, by kind."""
-    text = PAGE.read_text().split(BEGIN)[1].split(END)[0]
+    text = PAGE.read_text().split(begin)[1].split(END)[0]
     rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in text.splitlines()]
     return {row[0]: row[1:] for row in rows[2:]}
 
 
 def write(kind: str, cells: list[str]) -> None:
-    """Replace or add the row of a kind."""
-    page = PAGE.read_text()
-    before, rest = page.split(BEGIN)
-    rows = {**table(), kind: cells}
-    columns = [f"{run}: {mode}" for run in ("batch", "stream") for mode in MODES]
+    """Write the row of a kind, that of the versions as far as it is of this one."""
+    of_versions = dict(zip(VERSIONS, table(BEGIN_OF_VERSIONS).get(kind, [""] * len(VERSIONS))))
+    of_versions[THIS_SPARK] = summary(cells)
+    write_row(BEGIN_OF_VERSIONS, VERSIONS, kind, list(of_versions.values()))
+    if VERSIONS[0] == THIS_SPARK:
+        columns = [f"{run}: {mode}" for run in ("batch", "stream") for mode in MODES]
+        write_row(BEGIN, columns, kind, cells)
+
+
+def write_row(begin: str, columns: list[str], kind: str, cells: list[str]) -> None:
+    """Replace or add a row of a table."""
+    before, rest = PAGE.read_text().split(begin)
+    rows = {**table(begin), kind: cells}
     lines = [["", *columns], ["---"] * (1 + len(columns))]
     lines += [[name, *rows[name]] for name in PROGRAMS if name in rows]
     written = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    PAGE.write_text(before + BEGIN + written + END + rest.split(END)[1])
+    PAGE.write_text(before + begin + written + END + rest.split(END, 1)[1])
 
 
 @pytest.mark.slice
-def test_no_kind_is_missing():
-    assert list(table()) == list(PROGRAMS)
+@pytest.mark.parametrize("begin", [BEGIN, BEGIN_OF_VERSIONS], ids=["modes", "versions"])
+def test_no_kind_is_missing(begin):
+    assert list(table(begin)) == list(PROGRAMS)
