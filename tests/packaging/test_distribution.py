@@ -8,12 +8,16 @@ import re
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 
 import pyflow
 
 pytestmark = pytest.mark.complete
+
+REQUIREMENTS = Path(__file__).resolve().parents[2] / "requirements"
+OLDER_SPARKS = sorted(REQUIREMENTS.glob("pyspark-*.txt"))
 
 BUILD_TOOLS = [
     *("javac", "jar", "gradle", "cmake", "make", "ninja", "npm"),
@@ -162,6 +166,22 @@ def test_installed_package_runs_a_function(python, surroundings, run, tmp_path):
 
     assert "RESULT [0, 2, 4]\nPLAN True" in result.stdout, result.stderr
     assert f"JAR {python.parent.parent}" in result.stdout
+
+
+@pytest.mark.parametrize("requirements", OLDER_SPARKS, ids=lambda path: path.stem)
+def test_package_runs_a_function_with_each_spark(wheel, surroundings, run, tmp_path, requirements):
+    """The wheel carries a jar for each, and pip takes it beside any of them."""
+    assert run(sys.executable, "-m", "venv", tmp_path / "venv").returncode == 0
+    python = tmp_path / "venv" / "bin" / "python"
+    installed = run(python, "-m", "pip", "install", "--quiet", wheel, "-r", requirements)
+    assert installed.returncode == 0, installed.stderr
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM.format(configure=CONFIGURE))
+
+    result = run(python, program, cwd=tmp_path, **{**surroundings, "PYSPARK_PYTHON": str(python)})
+
+    assert "RESULT [0, 2, 4]\nPLAN True" in result.stdout, result.stderr
+    assert f"/pyflow-{requirements.stem.removeprefix('py')}_2.13-" in result.stdout
 
 
 def test_spark_submit_finds_the_package_in_the_repository(dist, surroundings, run, tmp_path):
