@@ -1,6 +1,6 @@
 # PyFlow from a clone: every target sets up what it needs first, and does nothing twice.
 #
-#   make demo     set everything up and run examples/flights.py in both modes
+#   make demo     set everything up and run examples/flights.py in both modes; SPARK=4.2: on that Spark
 #   make fraud-scoring
 #                 score payments from Kafka to Kafka by examples/fraud_scoring.py, until Ctrl-C;
 #                 OPTIONS="--seconds 60" for a minute, "--fresh" from the beginning
@@ -24,8 +24,10 @@
 #   make build    the plugin jar: build/libs/pyflow-spark-4.3_2.13-VERSION.jar; SPARK=4.2: that for
 #                 Spark 4.2, in build/spark-4.2
 #   make test-on SPARK=4.2
-#                 run the slice of the tests on that Spark; MARK=core for others,
+#                 run the tests on that Spark; MARK=slice for a slice of them,
 #                 OPTIONS=tests/test_types.py for some
+#   make spark-next
+#                 build against the newest PySpark, pre-releases included, and report what breaks
 #   make dist     a wheel for other machines, and a Maven repository with the jar: dist/
 #   make lint     linters, format checks, types
 #   make format   format all sources
@@ -96,10 +98,10 @@ ifneq (,$(filter test-all bench soak,$(MAKECMDGOALS)))
 endif
 
 .PHONY: demo fraud-scoring cdn-access-log page-visits check test test-on test-all sanitize fuzz bench \
-  bench-latency kafka soak build dist lint format record docs doctor data clean set-up python
+  bench-latency kafka soak build dist lint format record docs doctor data clean set-up python spark-next
 
 demo: build data
-	$(python) examples/flights.py
+	$(if $(SPARK),.venvs/spark-$(SPARK)/bin/python,$(python)) examples/flights.py
 
 fraud-scoring: build build/kafka.stamp
 	$(python) examples/fraud_scoring.py $(OPTIONS)
@@ -120,19 +122,21 @@ test: lint build sanitize build/kafka.stamp build/spark.jsa build/other-spark.st
 	$(python) $(pytest)
 	@for minor in $$(cat build/pythons-of-slice); do $(MAKE) test-on MINOR=$$minor MARK=slice || exit; done
 
-# The tests with a mark, on one of the other Pythons or with an older Spark.
-test-on: MARK ?= slice
+# The tests with a mark, or all, on one of the other Pythons or with an older Spark. What is in the
+# package does not depend on Spark.
+test-on: MARK ?= $(if $(SPARK),,slice)
 test-on: where = $(if $(SPARK),spark-$(SPARK),$(MINOR))
-test-on: log = build/$(firstword $(MARK))-tests-$(where).log
-test-on: $(if $(SPARK),build)
-	@echo "PyFlow: $(MARK) tests on $(where), see $(log)"
-	@.venvs/$(where)/bin/python $(pytest) -m "$(MARK)" -p no:cacheprovider $(OPTIONS) > $(log) 2>&1 \
+test-on: log = build/$(or $(firstword $(MARK)),all)-tests-$(where).log
+test-on: $(if $(SPARK),build build/kafka.stamp)
+	@echo "PyFlow: $(or $(MARK),all) tests on $(where), see $(log)"
+	@.venvs/$(where)/bin/python $(pytest) -m "$(MARK)" -p no:cacheprovider \
+	  $(if $(SPARK),--ignore tests/packaging) $(OPTIONS) > $(log) 2>&1 \
 	  || { tail -n 200 $(log); exit 1; }
 	@echo "PyFlow: $(where): $$(tail -n 1 $(log))"
 
 # What `make test` leaves out, once in full, with every form of thread mode; then the comparison of
 # the modes with other generated programs, in a zone with daylight saving time, and on the other
-# Pythons with what depends on them.
+# Pythons with what depends on them; then the slice with each older Spark.
 test-all: test
 	@echo "PyFlow: complete tests on the newest Python"
 	$(python) $(pytest) --complete -m "complete or compared or core"
@@ -142,6 +146,7 @@ test-all: test
 	  $(MAKE) test-on MINOR=$$minor MARK="core or (compared and not complete)" \
 	    OPTIONS="--complete --examples 20" || exit; \
 	done
+	@for spark in $(older_sparks); do $(MAKE) test-on SPARK=$$spark MARK=slice || exit; done
 
 export EXAMPLES ?= 2000
 
@@ -220,6 +225,9 @@ set-up:
 
 python:
 	@python3 scripts/build_python.py $(VERSION)
+
+spark-next: build
+	@$(python) scripts/spark_next.py $(OPTIONS)
 
 # The set-up rewrites it only when the Pythons of this machine have changed.
 build/pythons: set-up
