@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import urllib.error
-import urllib.request
 from pathlib import Path
 
 import pyspark
@@ -17,33 +16,11 @@ import pytest
 
 import pyflow
 from sessions import FREE_THREADED, OWN_GIL, ROOT, wait_until
+from spark_ui import Shown, read
 
 PROGRAM = ROOT / "tests" / "programs" / "observed_functions.py"
 ROWS = 2000
 HOSTILE = "<script>document.title='run'</script>"
-
-
-def read(address):
-    with urllib.request.urlopen(address, timeout=60) as answer:
-        return answer.read().decode()
-
-
-class Shown:
-    """An application as a UI shows it."""
-
-    def __init__(self, ui, application):
-        self.ui = ui
-        self.application = application
-
-    def page(self, path=""):
-        return read(f"{self.ui}/python/{path}")
-
-    def answer(self, path):
-        api = self.ui.split("/history/")[0]
-        return json.loads(read(f"{api}/api/v1/applications/{self.application}/python/{path}"))
-
-    def functions(self, key):
-        return next(each for each in self.answer("functions") if each["key"] == key)
 
 
 @pytest.fixture(scope="module")

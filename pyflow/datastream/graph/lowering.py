@@ -49,6 +49,7 @@ from pyflow.datastream.runtime.stage import (
     TargetSpec,
 )
 from pyflow.session.builder import INSTALL_TABLE, import_state_messages
+from pyflow.streaming.plan.operator_names import named
 from pyflow.streaming.plan.watermarks import with_event_time
 from pyflow.streaming.runtime.timers import TimerReports
 from pyflow.thread_mode import imports
@@ -503,7 +504,7 @@ class _Lowering:
             import_state_messages()
         except ImportError as error:
             raise TableException(f"operators with state: {error}; {INSTALL_TABLE}") from error
-        schema = spark.StructType(self._fields())
+        schema = named(self._fields(), _named(nodes))
         param: Any = TimerReports()
         reports = self._session.sparkContext.accumulator([], param)
         stage = RealTimeStage if self._settings.is_real_time else Stage

@@ -18,6 +18,7 @@ from pyspark.sql import types as spark
 from pyflow.session.builder import INSTALL_TABLE, import_state_messages
 from pyflow.session.package import provide
 from pyflow.streaming.plan.clocks import CLOSING, clocks_of
+from pyflow.streaming.plan.operator_names import named
 from pyflow.streaming.plan.state_store import keep_state_in_rocksdb
 from pyflow.streaming.runtime.state_ttl import FOREVER, Lifetime
 from pyflow.table.changes.relation import KIND, SEQUENCE, column, with_watermark
@@ -172,7 +173,7 @@ def applied(
     keep_state_in_rocksdb(context.session)
     if time_mode == "ProcessingTime" and emitted[0].name.startswith(CLOSING):
         processor.timer_reports = context.timer_reports
-    output = spark.StructType(list(emitted))
+    output = named(emitted, type(processor).__name__)
     grouped: Any = frame.groupBy(*map(column, keys))
     rows: DataFrame = grouped.transformWithState(processor, output, "Append", time_mode)
     return rows

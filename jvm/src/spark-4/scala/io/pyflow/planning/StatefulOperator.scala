@@ -12,7 +12,7 @@ import org.apache.spark.sql.types.{CalendarIntervalType, DataType, DayTimeInterv
 
 import io.pyflow.admission.FunctionIdentity
 import io.pyflow.config.ThreadModeSettings
-import io.pyflow.execution.state.{ControlRowsExec, PythonStatefulProcessor}
+import io.pyflow.execution.state.{ControlRowsExec, ProcessorMetrics, PythonStatefulProcessor, ThreadProcessorExec}
 import io.pyflow.spec.{ProgramSpec, StatefulFunction}
 
 /**
@@ -71,15 +71,33 @@ private[planning] class StatefulOperator(
     val made = AttributeReference("output", outputSchema, nullable = false)()
     val keySchema = StructType(
       groupingAttributes.map(a => DataTypeUtils.fromAttributes(Seq(a)).head))
+    val measured = ProcessorMetrics.create(inPySpark.session.sparkContext)
+    val inJvm = processor(
+      keySchema,
+      outputSchema,
+      settings,
+      operator.child.isInstanceOf[ControlRowsExec],
+      measured)
     val transform = JvmTransformWithState(
       operator,
-      processor(keySchema, outputSchema, settings, operator.child.isInstanceOf[ControlRowsExec]),
+      inJvm,
       StateRows.encoder(keySchema).asInstanceOf[ExpressionEncoder[Any]],
       made,
       watermark,
       isRealTime)
-    ProjectExec(StatefulOperator.columnsOf(made, output), transform)
+    // Spark allows no operators in real-time mode but its own.
+    val shown =
+      if (isRealTime) transform
+      else ThreadProcessorExec(name, inJvm.interpreter, measured, transform)
+    ProjectExec(StatefulOperator.columnsOf(made, output), shown)
   }
+
+  /** What the Table API or a data stream calls it, in the metadata of a column that it makes. */
+  private def name: String =
+    output
+      .map(_.metadata)
+      .find(_.contains(StatefulOperator.NameKey))
+      .fold(udf.name)(_.getString(StatefulOperator.NameKey))
 
   /** A batch has none, which PySpark's operator takes for -1 and that for the JVM refuses. */
   private def watermark: Option[Long] =
@@ -90,7 +108,8 @@ private[planning] class StatefulOperator(
       keySchema: StructType,
       outputSchema: StructType,
       settings: ThreadModeSettings,
-      bundlesKeys: Boolean): PythonStatefulProcessor = {
+      bundlesKeys: Boolean,
+      measured: ProcessorMetrics): PythonStatefulProcessor = {
     val function = StatefulFunction(
       keySchema,
       DataTypeUtils.fromAttributes(rowAttributes),
@@ -109,6 +128,7 @@ private[planning] class StatefulOperator(
       FunctionIdentity.of(udf),
       settings,
       FunctionMetrics(inPySpark.session.sparkContext),
+      measured,
       outputSchema,
       BindReferences.bindReferences(rowAttributes, child.output),
       if (hasInitialState) BindReferences.bindReferences(initialAttributes, initialState.output)
@@ -121,6 +141,9 @@ private[planning] class StatefulOperator(
 
 private[planning] object StatefulOperator {
   private val NoWatermark = -1L
+
+  /** As in pyflow/streaming/plan. */
+  private val NameKey = "pyflow.operator"
 
   /** The fields of a struct as the columns of an operator. */
   def columnsOf(struct: Attribute, columns: Seq[Attribute]): Seq[NamedExpression] =

@@ -36,6 +36,7 @@ class PythonStatefulProcessor(
     identities: Seq[FunctionIdentity],
     settings: ThreadModeSettings,
     metrics: FunctionMetrics,
+    measured: ProcessorMetrics,
     outputSchema: StructType,
     rowProjection: Seq[Expression],
     initialProjection: Seq[Expression],
@@ -48,10 +49,11 @@ class PythonStatefulProcessor(
   // Set in a task only, after the processor has been sent there.
   private var running = Option.empty[Running]
 
-  override def toString: String = {
-    val interpreter = ThreadModeExec.interpreter(settings, spec.commandsDigest)
+  /** Which interpreter it runs in, as far as the driver knows. */
+  def interpreter: String = ThreadModeExec.interpreter(settings, spec.commandsDigest)
+
+  override def toString: String =
     s"(Python in thread mode, function: ${spec.functionNames}, interpreter: $interpreter)"
-  }
 
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
     val opened =
@@ -120,7 +122,13 @@ class PythonStatefulProcessor(
     private val python = {
       val function: JvmFunction = (code, argument) => synchronized(answer(code, argument))
       new EmbeddedEvaluation(
-        new RowFunctions(spec, settings, context, (_, _) => (), Some(metrics), Some(function)),
+        new RowFunctions(
+          spec,
+          settings,
+          context,
+          measured.add(_, _),
+          Some(metrics),
+          Some(function)),
         BatchEnds.every(1),
         Seq(ArrayType(outputSchema)),
         context)
@@ -152,6 +160,12 @@ class PythonStatefulProcessor(
       }
     }
 
+    /** Of a row whose first column says what it is for. */
+    private def isRecord(row: UnsafeRow): Boolean = {
+      val target = row.getInt(0)
+      target != ControlRowsExec.First && target != ControlRowsExec.Last
+    }
+
     private def copied(group: Iterator[Any]): Iterator[UnsafeRow] =
       group.map(row => toRow(row.asInstanceOf[InternalRow]).copy())
 
@@ -181,6 +195,7 @@ class PythonStatefulProcessor(
         Iterator.empty
       } else {
         val made = python.results.getArray(0)
+        measured.outputRows.add(made.numElements())
         Iterator.tabulate(made.numElements())(made.getStruct(_, outputSchema.length))
       }
     }
@@ -221,6 +236,7 @@ class PythonStatefulProcessor(
           size += row.getSizeInBytes
           taken += row
         }
+        measured.inputRows.add(if (bundlesKeys) taken.count(isRecord) else taken.length)
         val answer = RowBytes.of(taken, java.lang.Long.BYTES)
         RowBytes.littleEndian(answer).putLong(if (rows.hasNext) 1 else 0)
         answer

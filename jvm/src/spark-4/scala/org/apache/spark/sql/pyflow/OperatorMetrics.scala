@@ -10,7 +10,13 @@ object OperatorMetrics {
   val SharedTasks = "number of tasks in the shared interpreter"
   val Bundles = "number of bundles"
   val Batches = "number of batches"
+  val InputRows = "number of input rows"
   val OutputRows = "number of output rows"
+
+  // Of Spark's operators that keep state.
+  val StateRows = "number of total state rows"
+  val StateMemory = "memory used by state"
+  val LateRows = "number of rows which are dropped by watermark"
 
   // Of Spark's own operators; the time in milliseconds.
   val WorkerInput = "data sent to Python workers"

@@ -28,6 +28,7 @@ private[ui] object PlannedFunctions {
 
   private val Noted = """(?s)ProcessMode \[.*?\], reason: (.*)""".r
   private val NotedWrite = """(?s).*\(ProcessMode \[(.*?)\], reason: (.*)\)""".r
+  private val Processor = """(?s)ThreadProcessor \[(.*)\], interpreter: .*""".r
   private val Embedded = """(?s).*\(Python in thread mode, function: (.*?), interpreter: .*""".r
   private val Functions = """(?s)\w+ \[(.*)\], interpreter: .*""".r
   private val Delimiters = " ,[("
@@ -39,6 +40,7 @@ private[ui] object PlannedFunctions {
   private def in(plan: SparkPlanInfo, reason: Option[String]): Seq[PlannedFunctions] = {
     val names = plan.metrics.map(_.name).toSet
     plan.simpleString match {
+      case Processor(name) => operator(plan, Seq(name), Thread, "", plan.children.head)
       case Noted(why) => plan.children.flatMap(in(_, Some(why)))
       case NotedWrite(functions, why) => operator(plan, namesIn(functions), Process, why)
       case Embedded(functions) => operator(plan, Seq(functions), Thread, "")
@@ -56,15 +58,26 @@ private[ui] object PlannedFunctions {
       plan: SparkPlanInfo,
       functions: Seq[String],
       mode: String,
-      reason: String): Seq[PlannedFunctions] = {
-    val measures = plan.metrics.flatMap { metric =>
+      reason: String): Seq[PlannedFunctions] =
+    operator(plan, functions, mode, reason, plan)
+
+  /** @param last the operator itself, or that of Spark's below which it belongs to */
+  private def operator(
+      plan: SparkPlanInfo,
+      functions: Seq[String],
+      mode: String,
+      reason: String,
+      last: SparkPlanInfo): Seq[PlannedFunctions] = {
+    val ofSpark =
+      if (last eq plan) Nil else last.metrics.filter(_.name != OperatorMetrics.OutputRows)
+    val measures = (plan.metrics ++ ofSpark).flatMap { metric =>
       Measure.named(metric.name).map(metric.accumulatorId -> _)
     }.toMap
     val found = Option.when(measures.nonEmpty) {
       val known = if (functions.isEmpty) Seq(plan.nodeName) else functions
       PlannedFunctions(measures.keys.min, plan.nodeName, known, mode, reason, measures)
     }
-    found.toSeq ++ plan.children.flatMap(in(_, None))
+    found.toSeq ++ last.children.flatMap(in(_, None))
   }
 
   /** The names of the functions among expressions: a call is `name(arguments)#number`. */

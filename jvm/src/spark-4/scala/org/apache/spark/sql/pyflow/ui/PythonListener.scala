@@ -26,7 +26,10 @@ class PythonListener(conf: SparkConf, store: ElementTrackingStore, observer: Opt
   private val functions = new mutable.LinkedHashMap[String, LiveFunctions]
   private val executors = mutable.Map.empty[String, LiveExecutor]
 
-  /** By the numbers of their metrics, as long as their query runs. */
+  /** Whose tasks may still come: of streams and RDDs they run after the query that has planned them. */
+  private val ended = mutable.Queue.empty[LiveQuery]
+
+  /** By the numbers of their metrics. */
   private val operators = mutable.LongMap.empty[(LiveOperator, Measure)]
 
   /** What running tasks have reported. */
@@ -138,7 +141,10 @@ class PythonListener(conf: SparkConf, store: ElementTrackingStore, observer: Opt
   private def end(query: LiveQuery, end: SparkListenerSQLExecutionEnd): Unit = {
     query.completed = end.time
     query.error = end.errorMessage.getOrElse("")
-    query.operators.flatMap(_.planned.measures.keys).foreach(operators.remove)
+    ended.enqueue(query)
+    if (ended.size > MostEnded) {
+      ended.dequeue().operators.flatMap(_.planned.measures.keys).foreach(operators.remove)
+    }
     changed += query
     writeChanged()
     observer.foreach(_.ended())
@@ -175,9 +181,9 @@ class PythonListener(conf: SparkConf, store: ElementTrackingStore, observer: Opt
       totals: PythonTotals): Unit = {
     val executor = executors.getOrElseUpdate(executorId, new LiveExecutor(executorId))
     if (host.nonEmpty) executor.host = host
-    executor.totals = executor.totals.and(totals)
+    executor.totals = executor.totals.and(totals.withoutState)
     operator.add(executorId, totals)
-    operator.functions.add(executorId, totals)
+    operator.functions.addInQuery(operator.query.id, executorId, totals)
     operator.functions.timeline.add(time, totals)
     operator.query.timeline.add(time, totals)
     changed ++= Seq(executor, operator.functions, operator.query)
@@ -199,6 +205,7 @@ class PythonListener(conf: SparkConf, store: ElementTrackingStore, observer: Opt
 private object PythonListener {
   val RetainedFunctions = 1000
   val RetainedMoves = 1000L
+  val MostEnded = 100
 }
 
 /** Who hears at once of what a running application does. */
@@ -265,6 +272,7 @@ private[ui] class LiveFunctions(val key: String, names: Seq[String])
   private var reasons = Seq.empty[String]
   private var queries = 0L
   private var lastQuery = -1L
+  private var stateQuery = -1L
 
   /** They are in a query. */
   def see(planned: PlannedFunctions, query: Long): Unit = {
@@ -273,6 +281,16 @@ private[ui] class LiveFunctions(val key: String, names: Seq[String])
     reasons = latest(reasons, planned.reason)
     if (query != lastQuery) queries += 1
     lastQuery = query
+  }
+
+  /** State is that of the last query: each batch of a stream is one, which tells of all that is kept. */
+  def addInQuery(query: Long, executor: String, more: PythonTotals): Unit = {
+    if (more.hasState && query != stateQuery) {
+      stateQuery = query
+      totals = totals.withoutState
+      ofExecutors = ofExecutors.transform((_, each) => each.withoutState)
+    }
+    add(executor, more)
   }
 
   private def latest(known: Seq[String], seen: String): Seq[String] =

@@ -37,6 +37,8 @@ private object PythonMetrics {
 
   private val Parts: Seq[(String, PythonTotals => Long)] = Seq(
     "rows" -> (_.rows),
+    "inputRows" -> (_.inputRows),
+    "lateRows" -> (_.lateRows),
     "calls" -> (_.calls),
     "pythonTime" -> (_.pythonTime),
     "gilWaitTime" -> (_.gilWaitTime),

@@ -16,6 +16,7 @@ private[ui] class PythonPage(tab: PythonTab) extends WebUIPage("") {
         Tables.section(
           "Time per call",
           TimePlot(functions.map(each => each.key -> each.timeline))) ++
+        Tables.section("State", ofState(functions)) ++
         Tables.section("Moved functions", ofMoves(tab.store.moves)) ++
         Tables.section("Executors", ofExecutors(tab.store.executors)) ++
         Tables.section("Dependencies", ofDependencies) ++
@@ -46,6 +47,35 @@ private[ui] class PythonPage(tab: PythonTab) extends WebUIPage("") {
             </td>),
         _.totals)
     }
+
+  private def ofState(functions: Seq[PythonFunctionData]): Seq[Node] = {
+    val keeping = functions.filter { each =>
+      val totals = each.totals
+      totals.hasState || totals.inputRows > 0 || totals.lateRows > 0
+    }
+    if (keeping.isEmpty) Nil
+    else {
+      Tables.table[PythonFunctionData](
+        "python-state",
+        "Operator" -> "",
+        "Queries" -> "Each batch of a stream is one",
+        "Records in" -> "",
+        "Records out" -> "",
+        "Late" -> "Records that the watermark has left out",
+        "State" -> "Entries after the last batch",
+        "Memory of state" -> "After the last batch")(keeping) { each =>
+        <tr>
+          {Tables.lines(each.functions)}
+          {Formats.numberCell(each.queries)}
+          {Formats.numberCell(each.totals.inputRows)}
+          {Formats.numberCell(each.totals.rows)}
+          {Formats.numberCell(each.totals.lateRows)}
+          {Formats.numberCell(each.totals.stateRows)}
+          {Formats.bytesCell(each.totals.stateMemory)}
+        </tr>
+      }
+    }
+  }
 
   private def ofMoves(moves: Seq[PythonMoveData]): Seq[Node] =
     if (moves.isEmpty) Nil

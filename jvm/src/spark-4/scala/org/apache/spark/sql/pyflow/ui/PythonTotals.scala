@@ -7,6 +7,9 @@ import org.apache.spark.sql.pyflow.OperatorMetrics
  *
  * @param isolatedTasks, sharedTasks tasks by their interpreter
  * @param workerTasks tasks in Python workers
+ * @param inputRows of operators that keep state, as the following; other functions have as many as `rows`
+ * @param lateRows rows that the watermark has left out
+ * @param stateRows, stateMemory what is kept after the last batch
  * @param calls into Python, each with a bundle of rows or a batch
  * @param workerTime of Python workers, with what they wait for their input
  */
@@ -20,7 +23,15 @@ case class PythonTotals(
     gilWaitTime: Long = 0,
     conversionTime: Long = 0,
     workerTime: Long = 0,
-    peakMemory: Long = 0) {
+    peakMemory: Long = 0,
+    inputRows: Long = 0,
+    lateRows: Long = 0,
+    stateRows: Long = 0,
+    stateMemory: Long = 0) {
+
+  def withoutState: PythonTotals = copy(stateRows = 0, stateMemory = 0)
+
+  def hasState: Boolean = stateRows > 0 || stateMemory > 0
 
   def and(more: PythonTotals): PythonTotals = PythonTotals(
     isolatedTasks + more.isolatedTasks,
@@ -32,7 +43,11 @@ case class PythonTotals(
     gilWaitTime + more.gilWaitTime,
     conversionTime + more.conversionTime,
     workerTime + more.workerTime,
-    peakMemory.max(more.peakMemory))
+    peakMemory.max(more.peakMemory),
+    inputRows + more.inputRows,
+    lateRows + more.lateRows,
+    stateRows + more.stateRows,
+    stateMemory + more.stateMemory)
 }
 
 /**
@@ -61,6 +76,10 @@ private[ui] object Measure {
     Bundles -> new Measure(value => PythonTotals(calls = value)),
     Batches -> new Measure(value => PythonTotals(calls = value)),
     OutputRows -> new Measure(value => PythonTotals(rows = value)),
+    InputRows -> new Measure(value => PythonTotals(inputRows = value)),
+    LateRows -> new Measure(value => PythonTotals(lateRows = value)),
+    StateRows -> new Measure(value => PythonTotals(stateRows = value)),
+    StateMemory -> new Measure(value => PythonTotals(stateMemory = value)),
     WorkerInput -> new Measure(_ => PythonTotals(), ofTask = PythonTotals(workerTasks = 1)),
     WorkerTime -> new Measure(value => PythonTotals(workerTime = value * NanosPerMilli)))
 

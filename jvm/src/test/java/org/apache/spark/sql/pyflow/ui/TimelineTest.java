@@ -15,7 +15,7 @@ public class TimelineTest {
   }
 
   private void add(long time, long calls) {
-    timeline.add(time, new PythonTotals(0, 0, 0, 0, calls, calls * 10, calls, 0, 0, 0));
+    timeline.add(time, new PythonTotals(0, 0, 0, 0, calls, calls * 10, calls, 0, 0, 0, 0, 0, 0, 0));
   }
 
   @Test
