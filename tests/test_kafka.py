@@ -217,6 +217,7 @@ def test_an_executor_that_is_killed(kafka, topics, tmp_path, standalone):
     account(source, sink, duplicates=BATCH)
 
 
+@pytest.mark.since_spark("4.2")
 def test_records_in_real_time_do_not_wait_for_others(spark, kafka, topics, tmp_path):
     """Each is at the sink before the next one is sent; what a stopped batch had comes again."""
     source, sink = topics
@@ -290,6 +291,7 @@ def test_a_poison_record_in_real_time(spark, kafka, topics, tmp_path):
     account(source, sink, duplicates=BATCH)
 
 
+@pytest.mark.since_spark("4.2")
 def test_a_query_in_real_time_that_is_killed(kafka, topics, tmp_path):
     source, sink = topics
     real_time = "realTime=5 seconds"
@@ -307,6 +309,7 @@ def test_a_query_in_real_time_that_is_killed(kafka, topics, tmp_path):
 
 
 @pytest.mark.complete
+@pytest.mark.since_spark("4.2")
 def test_an_executor_that_is_killed_in_real_time(kafka, topics, tmp_path, standalone):
     """The function is in quarantine then, for which there is no worker here. It is told so."""
     source, sink = topics

@@ -40,6 +40,8 @@ from comparison import settings
 from deployments import PROGRAMS, run
 from sessions import SPARK
 
+pytestmark = pytest.mark.since_spark("4.2")
+
 # The tasks of all stages run at once, in the two slots of the tests' session.
 ONE_PARTITION = {"spark.sql.shuffle.partitions": "1"}
 

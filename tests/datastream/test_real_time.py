@@ -38,6 +38,8 @@ from deployments import PROGRAMS, killed_at_the_end
 from scripts.kafka_broker import connector_jars
 from sessions import base_conf, wait_until
 
+pytestmark = pytest.mark.since_spark("4.2")
+
 NOTHING = WatermarkStrategy.no_watermarks()
 STRINGS = SimpleStringSchema()
 SECONDS = 60

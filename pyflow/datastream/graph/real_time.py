@@ -7,11 +7,14 @@ records: Kafka, or a function on executors.
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import pyspark
 from pyspark.sql import functions as F
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from pyflow.connectors.connector import duration
 from pyflow.datastream.connectors.kafka_sink import TopicSink
@@ -23,7 +26,6 @@ from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
-    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from pyflow.datastream.graph.lowering import Component, Lowered
     from pyflow.session.context import Context
@@ -74,6 +76,10 @@ class RealTime:
         TableException
             With the name of the operator.
         """
+        if "realTime" not in inspect.signature(DataStreamWriter.trigger).parameters:
+            raise TableException(
+                f"{KEY}: PySpark {pyspark.__version__} has no real-time mode. It came with 4.2."
+            )
         if execution_mode == "process":
             raise TableException(
                 f"{KEY}: Spark runs no Python workers in real-time mode. Set "
