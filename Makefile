@@ -34,6 +34,7 @@
 #   make record   record what PyFlink answers in tests/table/reference, for hours;
 #                 PARTS="sql streams" for some of it
 #   make docs     write the settings reference of docs/configuration.md
+#   make site     the docs as pages with search and an API reference: build/site
 #   make doctor   check this environment
 #   make python VERSION=3.14
 #                 build a CPython, which the other targets then use too; VERSION=3.14t: without a GIL
@@ -81,6 +82,9 @@ endif
 ifneq (,$(filter dist,$(MAKECMDGOALS)))
   purposes := run dist
 endif
+ifneq (,$(filter site,$(MAKECMDGOALS)))
+  purposes := run site
+endif
 ifneq (,$(filter check sanitize fuzz,$(MAKECMDGOALS)))
   purposes := run test lint
 endif
@@ -98,7 +102,7 @@ ifneq (,$(filter test-all bench soak,$(MAKECMDGOALS)))
 endif
 
 .PHONY: demo fraud-scoring cdn-access-log page-visits check test test-on test-all sanitize fuzz bench \
-  bench-latency kafka soak build dist lint format record docs doctor data clean set-up python spark-next
+  bench-latency kafka soak build dist lint format record docs site doctor data clean set-up python spark-next
 
 demo: build data
 	$(if $(SPARK),.venvs/spark-$(SPARK)/bin/python,$(python)) examples/flights.py
@@ -211,6 +215,11 @@ record:
 
 docs: build
 	$(python) scripts/write_settings.py docs/configuration.md
+
+# Links that lead nowhere end it; the reference is read from the sources.
+site: set-up
+	@NO_MKDOCS_2_WARNING=1 $(python) -m mkdocs build --quiet
+	@echo "PyFlow: open build/site/index.html, or serve it: $(python) -m http.server -b 127.0.0.1 -d build/site"
 
 doctor: build
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" $(python) -m pyflow doctor

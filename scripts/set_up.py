@@ -120,11 +120,13 @@ def main():
         "--pythons",
         choices=["newest", "slice", "all"],
         default="newest",
-        help="make environments for these (bench, lint and dist are for the newest)",
+        help="make environments for these (bench, lint, dist and site are for the newest)",
     )
     older = sorted(file.stem.partition("-")[2] for file in REQUIREMENTS.glob("pyspark-*.txt"))
     parser.add_argument("--spark", choices=older, help="make the environment of this Spark, too")
-    parser.add_argument("purposes", nargs="+", choices=["run", "test", "bench", "lint", "dist"])
+    parser.add_argument(
+        "purposes", nargs="+", choices=["run", "test", "bench", "lint", "dist", "site"]
+    )
     arguments = parser.parse_args()
     pythons = machine.prepare(arguments.purposes)
     print("PyFlow: using Python {version} ({executable})".format(**pythons[0]), flush=True)
