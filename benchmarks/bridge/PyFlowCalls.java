@@ -32,7 +32,7 @@ public final class PyFlowCalls {
     }
     long buffer = UNSAFE.allocateMemory(bytes);
     PythonRuntime.start(arguments[0], new HashMap<>(System.getenv()));
-    try (PythonSlot slot = PythonSlot.acquire(interpreter);
+    try (PythonSlot slot = PythonSlot.acquire(interpreter, "");
         PythonProgram program = slot.load(spec, null)) {
       for (int bundle : new int[] {1, ROWS}) {
         Calls.measure(

@@ -35,7 +35,7 @@ public final class StateCalls {
     int accesses = Integer.parseInt(arguments[5]);
     long input = Platform.allocateMemory(Long.BYTES + INPUT_BYTES);
     PythonRuntime.start(arguments[0], new HashMap<>(System.getenv()));
-    try (PythonSlot slot = PythonSlot.acquire(interpreter);
+    try (PythonSlot slot = PythonSlot.acquire(interpreter, "");
         PythonProgram program = slot.load(spec, new OneValue())) {
       call(program, input, INIT, 0);
       Calls.measure(

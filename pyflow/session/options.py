@@ -293,7 +293,6 @@ _TYPED = (
         "the levels of single loggers and those below them, as `name:level,name:level`. "
         "`spark.pyflow.logging.overrides` are those of PySpark's functions",
         levels_of,
-        "",
     ),
     Setting(
         "python.debug.loopback",

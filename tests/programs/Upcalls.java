@@ -55,7 +55,9 @@ public final class Upcalls {
 
   private static void interruptUntilEnd(Thread thread) throws Exception {
     while (thread.isAlive()) {
-      slots.get().interrupt();
+      if (slots.get() != null) {
+        slots.get().interrupt();
+      }
       thread.join(50);
     }
   }
@@ -63,7 +65,7 @@ public final class Upcalls {
   private static void callAll(String[] arguments) throws Exception {
     byte[] spec = Files.readAllBytes(Paths.get(arguments[2]));
     long input = Platform.allocateMemory(Long.BYTES + INPUT_BYTES);
-    try (PythonSlot slot = PythonSlot.acquire(InterpreterKind.valueOf(arguments[1]));
+    try (PythonSlot slot = PythonSlot.acquire(InterpreterKind.valueOf(arguments[1]), "");
         PythonProgram program = slot.load(spec, Upcalls::answer)) {
       slots.set(slot);
       for (int key = -1; key < KEYS; key++) {

@@ -24,5 +24,7 @@ print("places", sorted(places))
 print("words", [row[0] for row in words.collect()])
 words.explain()
 for _ in range(2):
-    print("rdd", spark.sparkContext.parallelize(range(5)).map(lambda n: n + 1).sum())
+    total = spark.sparkContext.parallelize(range(5)).map(lambda n: n + 1).sum()
+    # In one piece: logs go to the same place.
+    print(f"rdd {total}")
 spark.stop()

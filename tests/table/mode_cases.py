@@ -95,7 +95,7 @@ def environment(kind, mode):
 
 # What PySpark says of an error in a function in a session of Connect, where it has no parameters.
 _OF_SERVER = re.compile(
-    r"^An exception was thrown from the Python worker[^\n]*\n"
+    r"^(?:An exception was thrown from the Python worker[^\n]*\n)?"
     r"\[PYTHON_EXCEPTION\][^\n]*?: (?:Traceback [^\n]*\n)?(.*?)\n? SQLSTATE: \w+$",
     re.DOTALL,
 )

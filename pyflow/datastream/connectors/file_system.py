@@ -24,6 +24,7 @@ from pyflow.datastream.connectors.base import (
 from pyflow.datastream.connectors.file_contents import Contents, contents_of, text_contents
 from pyflow.datastream.connectors.file_policies import (
     BucketAssigner,
+    DefaultRollingPolicy,
     FileCompactor,
     FileCompactStrategy,
     OnCheckpointRollingPolicy,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BucketAssigner",
     "BulkFormat",
+    "DefaultRollingPolicy",
     "FileCompactStrategy",
     "FileCompactor",
     "FileEnumeratorProvider",
@@ -51,6 +53,7 @@ __all__ = [
     "FileSource",
     "FileSourceBuilder",
     "FileSplitAssignerProvider",
+    "OnCheckpointRollingPolicy",
     "OutputFileConfig",
     "RollingPolicy",
     "StreamFormat",

@@ -227,7 +227,7 @@ class _Running:
             configuration.get_string("python.metric.enabled", "true") != "false",
             LogLevels(
                 value_of(configuration, "python.logging.default.level"),
-                value_of(configuration, "python.logging.level.overrides"),
+                value_of(configuration, "python.logging.level.overrides") or {},
             ),
         )
         settings = Settings(

@@ -25,17 +25,27 @@ private[connectors] class IdleSources(query: String) extends AdaptiveSparkPlanHe
   private val sources = mutable.Map.empty[ExprId, IdleSources.Source]
   private var batch = -1L
 
-  /** To be called by the thread of the query, before it looks for rows of the next batch. */
-  def advance(): Unit = {
+  /**
+   * To be called by the thread of the query, before it looks for rows of the next batch.
+   *
+   * Spark simulates the watermarks of a query's operators for the batch to come as soon as it has
+   * looked for its rows, and refuses another one for the same batch. So the watermark moves right
+   * behind a batch, or else one more batch is to run first.
+   *
+   * @return whether this is to be
+   */
+  def advance(): Boolean = {
     val session = SparkSession.active
     val now = System.currentTimeMillis
-    Watermarks
-      .lastBatch(session, query)
-      .filter(_.currentBatchId > batch)
-      .ifPresent(read(_, now))
+    val last = Watermarks.lastBatch(session, query).filter(_.currentBatchId > batch)
+    last.ifPresent(read(_, now))
     val active = sources.values.filterNot(_.isIdle(now))
-    if (active.size < sources.size && active.nonEmpty) {
-      Watermarks.raise(session, query, active.map(_.watermark).min)
+    if (active.size == sources.size || active.isEmpty) false
+    else {
+      val reached = active.map(_.watermark).min
+      val isBehind = reached > Watermarks.next(session, query).orElse(reached)
+      if (isBehind && last.isPresent) Watermarks.raise(session, query, reached)
+      isBehind && last.isEmpty
     }
   }
 

@@ -130,11 +130,11 @@ object TickSource {
 
     /** None before the first timer is due or the watermark moves, unless the query goes on. */
     override def latestOffset(start: Offset, limit: ReadLimit): Offset = synchronized {
-      idleSources.foreach(_.advance())
+      val isBehind = idleSources.exists(_.advance())
       val next = query.fold(OptionalLong.empty)(Watermarks.next(SparkSession.active, _))
       val isLater = next.orElse(watermark) > watermark
       watermark = next.orElse(watermark)
-      if (isLater || due <= System.currentTimeMillis) {
+      if (isBehind || isLater || due <= System.currentTimeMillis) {
         reached = Some(Tick(start.asInstanceOf[Tick].number + 1))
         // The batch that follows tells which timer is the next.
         due = Never

@@ -25,11 +25,9 @@ public final class Watermarks {
         .orElse(OptionalLong.empty());
   }
 
-  /** Has the next batch of a query a watermark, in milliseconds, unless it has a later one. */
+  /** Sets the watermark that the next batch of a query has, in milliseconds. */
   public static void raise(SparkSession session, String query, long watermark) {
-    tracker(session, query)
-        .filter(tracker -> tracker.currentWatermark() < watermark)
-        .ifPresent(tracker -> tracker.setWatermark(watermark));
+    tracker(session, query).ifPresent(tracker -> tracker.setWatermark(watermark));
   }
 
   /** The last batch of a query, if it has had one since it was started. */
