@@ -79,7 +79,11 @@ def wait_for_client() -> None:
 
 
 def _stop_in(function: str) -> None:
-    """Add a breakpoint at the beginning of functions of a name."""
+    """Stop once at the beginning of functions of a name.
+
+    Debuggers that go leave such a breakpoint behind: without the condition it would stop later
+    calls, with nobody there to let them go on.
+    """
     import pydevd  # type: ignore[import-not-found]
     from _pydevd_bundle.pydevd_api import PyDevdAPI  # type: ignore[import-not-found]
     from _pydevd_bundle.pydevd_breakpoints import (  # type: ignore[import-not-found]
@@ -88,5 +92,5 @@ def _stop_in(function: str) -> None:
 
     debugger = pydevd.get_global_debugger()
     breakpoints = dict(debugger.function_breakpoint_name_to_breakpoint)
-    breakpoints[function] = FunctionBreakpoint(0, function, None, None, "NONE", "1")
+    breakpoints[function] = FunctionBreakpoint(0, function, None, None, "NONE", "@HIT@ == 1")
     PyDevdAPI().set_function_breakpoints(debugger, list(breakpoints.values()))
