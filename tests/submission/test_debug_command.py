@@ -38,6 +38,7 @@ class Debugged:
         self.user.wait_for_state(self.id, "FINISHED")
 
 
+@pytest.mark.complete
 @since_monitoring
 def test_a_breakpoint_stops_in_a_function_of_a_running_program(user):
     debugged = Debugged(user, "local[2]")
@@ -60,6 +61,7 @@ def test_a_breakpoint_stops_in_a_function_of_a_running_program(user):
     debugged.let_go()
 
 
+@pytest.mark.complete
 @since_monitoring
 def test_the_next_call_of_a_function_by_name_waits_for_a_debugger(user):
     debugged = Debugged(user, "local[2]")
