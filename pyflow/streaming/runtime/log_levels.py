@@ -43,7 +43,7 @@ def _received(default: int, of_loggers: dict[str, int]) -> LogLevels:
     return LogLevels(default, of_loggers)
 
 
-class _ToStandardError(logging.StreamHandler[Any]):
+class _ToStandardError(logging.StreamHandler):  # type: ignore[type-arg]
     """Writes to what is standard error then, from where Spark brings it to that of the executor."""
 
     def __init__(self) -> None:
