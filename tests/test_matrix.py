@@ -270,7 +270,9 @@ def observed(spark: SparkSession, kind: str, stored: str) -> list[str]:
 
 def summary(cells: list[str]) -> str:
     """What thread mode does with a kind in this version of Spark."""
-    in_thread_mode = {cell for i, cell in enumerate(cells) if i % len(MODES)} - {REFUSED}
+    # Of a batch and of a stream; without own GILs there are no isolated interpreters.
+    modes = len(cells) // 2
+    in_thread_mode = {cell for i, cell in enumerate(cells) if i % modes} - {REFUSED}
     if not in_thread_mode:
         return NOT_THERE
     return IN_PROCESS_MODE if "workers" in in_thread_mode else WORKS
