@@ -20,11 +20,9 @@ object Debugging {
   /** Does what `pyflow debug` asks for; a JSON object with `address` or `error`. */
   def begin(request: JValue): JValue =
     if (!PythonRuntime.isStarted) {
-      JObject(
-        "error" -> JString(
-          "no Python runs in its JVM: its functions run in workers, which cannot be debugged, or none " +
-            "has run yet. Set spark.pyflow.execution-mode=thread, or python.debug.loopback=true with " +
-            "a local master"))
+      JObject("error" -> JString("no Python runs in its JVM: its functions run in workers, which cannot be debugged, or none " +
+        "has run yet. Set spark.pyflow.execution-mode=thread, or python.debug.loopback=true with " +
+        "a local master"))
     } else {
       val answer = parse(PythonRuntime.askDebugger(compact(render(request))))
       if (answer \ "address" != JNothing && !asked) {
