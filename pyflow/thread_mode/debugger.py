@@ -56,8 +56,8 @@ def _listen(host: str, port: int, function: str | None, seconds: float) -> dict[
         return {"error": f"{error}: pip install 'pyflow[debug]' into the Python in {sys.prefix}"}
     if _address is None:
         debugpy.configure(subProcess=False)
-        # An adapter of its own would be a process, started with this JVM's sockets and memory.
-        _address = list(debugpy.listen((host, port), in_process_debug_adapter=True))
+        # The adapter is a process of its own: the one in process serves a single connection.
+        _address = list(debugpy.listen((host, port)))
     _function, _wait_until = function, time.monotonic() + seconds
     return {"address": _address}
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
 import sys
+import time
 
 import pytest
 from dap_client import DapClient
@@ -38,6 +40,18 @@ class Debugged:
         self.user.wait_for_state(self.id, "FINISHED")
 
 
+def wait_until_refused(host, port, seconds=30):
+    """Wait until nothing listens there: debugpy's adapter is a process that outlives its executor."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            socket.create_connection((host, port), timeout=1).close()
+        except ConnectionRefusedError:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"something listens on {host}:{port} still")
+
+
 @pytest.mark.complete
 @since_monitoring
 def test_a_breakpoint_stops_in_a_function_of_a_running_program(user):
@@ -59,6 +73,7 @@ def test_a_breakpoint_stops_in_a_function_of_a_running_program(user):
             client.ask("disconnect", terminateDebuggee=False)
     assert "functions run as before" in user.did("debug", "--end", debugged.id)
     debugged.let_go()
+    wait_until_refused(host, port)
 
 
 @pytest.mark.complete
