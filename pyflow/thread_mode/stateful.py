@@ -7,75 +7,27 @@ format, the one that is kept.
 
 from __future__ import annotations
 
-import json
-import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from pyspark.errors import PySparkRuntimeError
 from pyspark.sql.types import ArrayType, DataType, MapType, Row, StructType
 
 from pyflow.thread_mode import current_task, pyspark_worker
 from pyflow.thread_mode.arrow_values import from_arrow, naive_as_utc
+from pyflow.thread_mode.state_access import (
+    ARROW_EXCHANGE,
+    CHUNK_HEADER,
+    LONG,
+    Request,
+    State,
+    schema_of,
+)
+from pyflow.thread_mode.state_variables import Handle, Keys
 from pyflow.thread_mode.types import describe
 
 __all__ = ["client", "load"]
 
-# Numbers of StateAccess.scala. What is above the lowest eight bits is the number of a variable.
-_NEXT_ROWS = 0
-_PARSE_SCHEMA = 1
-_OPEN_VALUE = 2
-_OPEN_LIST = 3
-_OPEN_MAP = 4
-_DELETE_IF_EXISTS = 5
-_REGISTER_TIMER = 6
-_DELETE_TIMER = 7
-_LIST_TIMERS = 8
-_NEXT = 9
-_EXISTS = 10
-_CLEAR = 11
-_CONVERT_VALUE = 12
-_CONVERT_KEY = 13
-_GET = 14
-_UPDATE = 15
-_APPEND = 16
-_APPEND_ALL = 17
-_PUT = 18
-_GET_OF_KEY = 19
-_CONTAINS_KEY = 20
-_UPDATE_OF_KEY = 21
-_REMOVE_KEY = 22
-_KEYS = 23
-_VALUES = 24
-_ENTRIES = 25
-
-_EARLIEST_TIMER = 32
-_GET_OF_KEYS = 33
-_UPDATE_OF_KEYS = 34
-
-# Numbers of KeyedState.scala.
-_SET_STATE = 26
-_CONVERT_GROUPING_KEY = 27
-_SET_KEY = 28
-_UNSET_KEY = 29
-_EXPIRED_TIMERS = 30
-_NEXT_TIMERS = 31
-
-_VARIABLE_BITS = 8
-
-# Numbers of native/src/codec/codec.h.
-_PICKLE_EXCHANGE = 0
-_ARROW_EXCHANGE = 1
-
-_long = struct.Struct("<q")
 _Decode = Callable[[bytes], list[Row]]
-_chunk_header = struct.Struct("<qq")
-
-_PySparkHandle: Any
-_PySparkValue: Any
-_PySparkList: Any
-_PySparkMap: Any
-_PySparkHandle, _PySparkValue, _PySparkList, _PySparkMap = pyspark_worker.state_classes()
 
 
 def load(
@@ -107,10 +59,10 @@ def load(
     """
     processor, time_mode, output_type = pyspark_worker.stateful_processor(function["commands"][0])
     stateful = function["stateful"]
-    state = _State(call_jvm, row_codec, binary_as_bytes)
+    state = State(call_jvm, row_codec, binary_as_bytes)
     running = _Processor(
         processor,
-        _Handle(state, _Keys(state, _schema_of(stateful["key_schema"]))),
+        Handle(state, Keys(state, schema_of(stateful["key_schema"]))),
         _times(time_mode, stateful["watermark"]),
         _Input(task, call_jvm, row_codec, stateful),
         _results_of(output_type),
@@ -145,8 +97,8 @@ def client(
         As :func:`~pyflow.thread_mode.program.load` has them.
     """
     return _Client(
-        _State(call_jvm, row_codec, binary_as_bytes),
-        _schema_of(eval_conf["grouping_key_schema"]),
+        State(call_jvm, row_codec, binary_as_bytes),
+        schema_of(eval_conf["grouping_key_schema"]),
         (int(eval_conf["batch_timestamp"]), int(eval_conf["watermark"])),
     )
 
@@ -156,22 +108,22 @@ class _Client:
 
     Parameters
     ----------
-    state : _State
+    state : State
     key_schema : StructType
     timestamps : tuple
         Of the batch and of the watermark.
     """
 
-    def __init__(self, state: _State, key_schema: StructType, timestamps: tuple[int, int]) -> None:
-        self._keys = _Keys(state, key_schema)
-        self.handle = _Handle(state, self._keys)
+    def __init__(self, state: State, key_schema: StructType, timestamps: tuple[int, int]) -> None:
+        self._keys = Keys(state, key_schema)
+        self.handle = Handle(state, self._keys)
         self.handle_state = pyspark_worker.state_of_new_handle()
         self._state = state
         self._timestamps = timestamps
 
     def set_handle_state(self, state: Any) -> None:
         """Say how far the processor is."""
-        self._state.request(_SET_STATE, state.name.encode(), "Error setting handle state")
+        self._state.request(Request.SET_STATE, state.name.encode(), "Error setting handle state")
         self.handle_state = state
 
     def set_implicit_key(self, key: tuple[Any, ...]) -> None:
@@ -180,7 +132,7 @@ class _Client:
 
     def remove_implicit_key(self) -> None:
         """Say that requests are for no key."""
-        self._state.request(_UNSET_KEY, b"", "Error removing implicit key")
+        self._state.request(Request.UNSET_KEY, b"", "Error removing implicit key")
 
     def get_timestamps(self, time_mode: str) -> tuple[int, int]:
         """Of the batch and of the watermark."""
@@ -193,39 +145,16 @@ class _Client:
     def expired_timers(self, expiry: int) -> Iterator[tuple[Row, int]]:
         """The timers of all keys that have expired by a time, each as its key and its time."""
         failure = "Error getting expired timers"
-        chunk = self._state.request(_EXPIRED_TIMERS, _long.pack(expiry), failure)
+        chunk = self._state.request(Request.EXPIRED_TIMERS, LONG.pack(expiry), failure)
         while True:
             assert chunk is not None
-            more, key_size = _chunk_header.unpack_from(chunk)
-            middle = _chunk_header.size + key_size
-            keys = self._keys.decode(chunk, _chunk_header.size, middle)
-            yield from zip(keys, (time for (time,) in _long.iter_unpack(chunk[middle:])))
+            more, key_size = CHUNK_HEADER.unpack_from(chunk)
+            middle = CHUNK_HEADER.size + key_size
+            keys = self._keys.decode(chunk, CHUNK_HEADER.size, middle)
+            yield from zip(keys, (time for (time,) in LONG.iter_unpack(chunk[middle:])))
             if not more:
                 return
-            chunk = self._state.request(_NEXT_TIMERS, b"", failure)
-
-
-class _Keys:
-    """Sets the grouping key that requests are for."""
-
-    def __init__(self, state: _State, schema: StructType) -> None:
-        self._state = state
-        self._schema = schema
-        _, self.decode, self._encode = state.codec(schema)
-
-    def set_implicit_key(self, key: tuple[Any, ...]) -> None:
-        """Say which key requests are for."""
-        failure = "Error setting implicit key"
-        self._state.request(_SET_KEY, self.row(key, failure), failure)
-
-    def row(self, key: tuple[Any, ...], failure: str) -> bytes:
-        """A grouping key as a row."""
-        row: bytes | None = self._encode(key)
-        if row is None:
-            pickled = pyspark_worker.pickle_state(self._schema, key)
-            row = self._state.request(_CONVERT_GROUPING_KEY, pickled, failure)
-            assert row is not None
-        return row
+            chunk = self._state.request(Request.NEXT_TIMERS, b"", failure)
 
 
 class _Input:
@@ -242,15 +171,15 @@ class _Input:
         self._call_jvm = call_jvm
         self._group = 0
         zone = stateful["time_zone"]
-        key_schema = _schema_of(stateful["key_schema"])
+        key_schema = schema_of(stateful["key_schema"])
         self._convert_key = from_arrow(key_schema, zone, is_row=True)
-        row_schema = _schema_of(stateful["row_schema"])
+        row_schema = schema_of(stateful["row_schema"])
         self._decode = _decoder(row_codec, row_schema)
         self._row_reader = _converting(self._decode, row_schema, zone)
         initial = stateful["initial_schema"]
         self._initial_reader = None
         if initial:
-            schema = _schema_of(initial)
+            schema = schema_of(initial)
             self._initial_reader = _converting(_decoder(row_codec, schema), schema, zone)
 
     def key(self, key: Row) -> tuple[Any, ...]:
@@ -280,16 +209,16 @@ class _Input:
             # Other functions may be called for them on this thread.
             bundle = current_task.call_out(self._task, self._pull, b"")
             assert bundle is not None
-            (more,) = _long.unpack_from(bundle)
+            (more,) = LONG.unpack_from(bundle)
             yield from read(bundle)
 
     def _pull(self, argument: bytes) -> bytes | None:
-        return self._call_jvm(_NEXT_ROWS, argument)
+        return self._call_jvm(Request.NEXT_ROWS, argument)
 
 
 def _decoder(row_codec: Any, schema: StructType) -> _Decode:
-    _, decode, _ = row_codec(describe(schema), _ARROW_EXCHANGE, True)
-    return lambda bundle: decode(bundle, _long.size, len(bundle))
+    _, decode, _ = row_codec(describe(schema), ARROW_EXCHANGE, True)
+    return lambda bundle: decode(bundle, LONG.size, len(bundle))
 
 
 def _converting(decode: _Decode, schema: StructType, zone: str) -> _Decode:
@@ -388,342 +317,3 @@ def _results_of(output_type: StructType) -> Callable[[Iterable[Row]], list[Any]]
 
     read = in_utc if any(utc) else of_row
     return lambda rows: list(map(read, rows))
-
-
-class _State:
-    """The state of a processor in the JVM."""
-
-    def __init__(
-        self, call_jvm: Callable[[int, bytes], bytes | None], row_codec: Any, binary_as_bytes: bool
-    ) -> None:
-        self._call_jvm = call_jvm
-        self._row_codec = row_codec
-        self._binary_as_bytes = binary_as_bytes
-
-    def request(self, code: int, argument: bytes, failure: str) -> bytes | None:
-        """Ask the JVM; `failure` begins the message if it throws."""
-        try:
-            return self._call_jvm(code, argument)
-        except RuntimeError as error:
-            raise PySparkRuntimeError(f"{failure}: {error}") from None
-
-    def open(self, operation: int, name: str, ttl: int | None, failure: str, **schemas: str) -> int:
-        """Open a variable; its number."""
-        request = json.dumps({"name": name, "ttl": ttl, **schemas}).encode()
-        answer = self.request(operation, request, failure)
-        assert answer is not None
-        number: int = _long.unpack(answer)[0]
-        return number
-
-    def codec(self, schema: StructType) -> tuple[Any, Any, Any]:
-        """As native/src/evaluation/row_codec.h has it."""
-        codec: tuple[Any, Any, Any] = self._row_codec(
-            describe(schema), _PICKLE_EXCHANGE, self._binary_as_bytes
-        )
-        return codec
-
-    def schema(self, schema: StructType | str) -> StructType:
-        """A schema that may be a string."""
-        if not isinstance(schema, str):
-            return schema
-        parsed = self.request(_PARSE_SCHEMA, schema.encode(), "Error parsing string schema")
-        assert parsed is not None
-        return _schema_of(parsed.decode())
-
-
-class _Variable:
-    """A state variable: what all kinds have in common.
-
-    Parameters
-    ----------
-    state : _State
-    number : int
-        Of the variable, in the JVM.
-    kind : str
-        For messages.
-    value_schema, key_schema : StructType
-        The latter of maps.
-    """
-
-    def __init__(
-        self,
-        state: _State,
-        number: int,
-        kind: str,
-        value_schema: StructType,
-        key_schema: StructType | None = None,
-    ) -> None:
-        self._state = state
-        self._codes = number << _VARIABLE_BITS
-        self.kind = kind
-        self._schemas = (value_schema, key_schema)
-        _, self.decode, self._encode = state.codec(value_schema)
-        if key_schema is not None:
-            _, self._decode_key, self._encode_key = state.codec(key_schema)
-
-    def request(self, operation: int, argument: bytes, failure: str) -> bytes | None:
-        """Ask the JVM for something of this variable."""
-        return self._state.request(self._codes | operation, argument, failure)
-
-    def exists(self) -> bool:
-        """Whether there is a value."""
-        kind = "value" if self.kind == "list" else self.kind
-        return self.request(_EXISTS, b"", f"Error checking {kind} state exists") is not None
-
-    def clear(self) -> None:
-        """Remove the values."""
-        kind = "value" if self.kind == "list" else self.kind
-        self.request(_CLEAR, b"", f"Error clearing {kind} state")
-
-    def row(self, value: Any, failure: str) -> bytes:
-        """A value as a row."""
-        row: bytes | None = self._encode(value)
-        return row if row is not None else self._converted(_CONVERT_VALUE, 0, value, failure)
-
-    def key_row(self, key: Any, failure: str) -> bytes:
-        """A key of a map as a row."""
-        row: bytes | None = self._encode_key(key)
-        return row if row is not None else self._converted(_CONVERT_KEY, 1, key, failure)
-
-    def _converted(self, operation: int, schema: int, value: Any, failure: str) -> bytes:
-        """As PySpark converts values that are not of the exact type."""
-        pickled = pyspark_worker.pickle_state(self._schemas[schema], value)
-        row = self.request(operation, pickled, failure)
-        assert row is not None
-        return row
-
-    def framed_rows(self, values: Iterable[Any], failure: str) -> bytes:
-        """Values as rows, each after its size."""
-        return b"".join(_framed(self.row(value, failure)) for value in values)
-
-    def one(self, rows: bytes | None) -> Any:
-        """The row that the JVM answered, if any."""
-        return None if rows is None else self.decode(rows, 0, len(rows))[0]
-
-    def iterate(self, operation: int) -> Iterator[tuple[list[Any], list[Any]]]:
-        """The chunks of an iterator of the JVM: their first rows and, of entries, their second."""
-        failure = f"Error getting {self.kind} state"
-        chunk = self.request(operation, b"", failure)
-        while True:
-            assert chunk is not None
-            iterator, first_size = _chunk_header.unpack_from(chunk)
-            middle = _chunk_header.size + first_size
-            first = self._decode_key if operation in (_KEYS, _ENTRIES) else self.decode
-            yield first(chunk, _chunk_header.size, middle), self.decode(chunk, middle, len(chunk))
-            if iterator == 0:
-                return
-            chunk = self._state.request(_NEXT, _long.pack(iterator), failure)
-
-
-class _ValueState(_PySparkValue):  # type: ignore[misc]
-    def __init__(self, variable: _Variable) -> None:
-        self._variable = variable
-
-    def exists(self) -> bool:
-        return self._variable.exists()
-
-    def get(self) -> tuple[Any, ...] | None:
-        row = self._variable.one(self._variable.request(_GET, b"", "Error getting value state"))
-        return None if row is None else tuple(row)
-
-    def update(self, newValue: Any) -> None:  # noqa: N803
-        row = self._variable.row(newValue, "Error updating value state")
-        self._variable.request(_UPDATE, row, "Error updating value state")
-
-    def clear(self) -> None:
-        self._variable.clear()
-
-
-class _ListState(_PySparkList):  # type: ignore[misc]
-    def __init__(self, variable: _Variable) -> None:
-        self._variable = variable
-
-    def exists(self) -> bool:
-        return self._variable.exists()
-
-    def get(self) -> Iterator[tuple[Any, ...]]:
-        for rows, _ in self._variable.iterate(_VALUES):
-            yield from map(tuple, rows)
-
-    def put(self, newState: list[Any]) -> None:  # noqa: N803
-        self._write(_PUT, newState)
-
-    def appendValue(self, newState: Any) -> None:  # noqa: N802, N803
-        row = self._variable.row(newState, "Error updating value state")
-        self._variable.request(_APPEND, row, "Error updating value state")
-
-    def appendList(self, newState: list[Any]) -> None:  # noqa: N802, N803
-        self._write(_APPEND_ALL, newState)
-
-    def clear(self) -> None:
-        self._variable.clear()
-
-    def _write(self, operation: int, values: Iterable[Any]) -> None:
-        rows = self._variable.framed_rows(values, "Error updating value state")
-        self._variable.request(operation, rows, "Error updating value state")
-
-
-class _MapState(_PySparkMap):  # type: ignore[misc]
-    def __init__(self, variable: _Variable, keys: _Keys) -> None:
-        self._variable = variable
-        self._keys = keys
-        # As rows, of the grouping keys whose values have been read and are going to be written.
-        self._framed_keys: dict[tuple[Any, ...], bytes] = {}
-
-    def exists(self) -> bool:
-        return self._variable.exists()
-
-    def getValue(self, key: Any) -> Any:  # noqa: N802
-        failure = "Error getting value"
-        return self._variable.one(self._of_key(_GET_OF_KEY, key, failure))
-
-    def containsKey(self, key: Any) -> bool:  # noqa: N802
-        failure = "Error checking if map state contains key"
-        return self._of_key(_CONTAINS_KEY, key, failure) is not None
-
-    def updateValue(self, key: Any, value: Any) -> None:  # noqa: N802
-        failure = "Error updating map state value"
-        entry = _framed(self._variable.key_row(key, failure)) + _framed(
-            self._variable.row(value, failure)
-        )
-        self._variable.request(_UPDATE_OF_KEY, entry, failure)
-
-    def values_of_keys(
-        self, wanted: Sequence[tuple[tuple[Any, ...], tuple[Any, ...]]]
-    ) -> list[tuple[Any, ...] | None]:
-        """The values of pairs of a grouping key and a key of the map."""
-        failure = "Error getting value"
-        self._framed_keys = {key: self._framed_key(key, failure) for key, _ in wanted}
-        pairs = [
-            part
-            for key, of_map in wanted
-            for part in (self._framed_keys[key], _framed(self._variable.key_row(of_map, failure)))
-        ]
-        answer = self._variable.request(_GET_OF_KEYS, b"".join(pairs), failure)
-        assert answer is not None
-        count = len(wanted)
-        found = iter(self._variable.decode(answer, count, len(answer)))
-        return [next(found) if is_there else None for is_there in answer[:count]]
-
-    def update_of_keys(
-        self, entries: Iterable[tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...] | None]]
-    ) -> None:
-        """Set values by a grouping key and a key of the map; None removes one."""
-        failure = "Error updating map state value"
-        framed: list[bytes] = []
-        for key, of_map, value in entries:
-            framed += (
-                self._framed_keys.get(key) or self._framed_key(key, failure),
-                _framed(self._variable.key_row(of_map, failure)),
-                _framed(b"" if value is None else self._variable.row(value, failure)),
-            )
-        self._framed_keys = {}
-        self._variable.request(_UPDATE_OF_KEYS, b"".join(framed), failure)
-
-    def _framed_key(self, key: tuple[Any, ...], failure: str) -> bytes:
-        return _framed(self._keys.row(key, failure))
-
-    def iterator(self) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
-        for keys, values in self._variable.iterate(_ENTRIES):
-            yield from zip(map(tuple, keys), map(tuple, values))
-
-    def keys(self) -> Iterator[tuple[Any, ...]]:
-        for keys, _ in self._variable.iterate(_KEYS):
-            yield from map(tuple, keys)
-
-    def values(self) -> Iterator[tuple[Any, ...]]:
-        for rows, _ in self._variable.iterate(_VALUES):
-            yield from map(tuple, rows)
-
-    def removeKey(self, key: Any) -> None:  # noqa: N802
-        self._of_key(_REMOVE_KEY, key, "Error removing key from map state")
-
-    def clear(self) -> None:
-        self._variable.clear()
-
-    def _of_key(self, operation: int, key: Any, failure: str) -> bytes | None:
-        return self._variable.request(operation, self._variable.key_row(key, failure), failure)
-
-
-class _Handle(_PySparkHandle):  # type: ignore[misc]
-    """What a processor asks for its state variables and timers."""
-
-    def __init__(self, state: _State, keys: _Keys) -> None:
-        self._state = state
-        # As PySpark's handle has its client, by which a processor may set the key itself.
-        self._statefulProcessorApiClient = keys
-
-    def getValueState(  # noqa: N802
-        self,
-        stateName: str,  # noqa: N803
-        schema: StructType | str,
-        ttlDurationMs: int | None = None,  # noqa: N803
-    ) -> _ValueState:
-        return _ValueState(self._open(_OPEN_VALUE, "value", stateName, schema, ttlDurationMs))
-
-    def getListState(  # noqa: N802
-        self,
-        stateName: str,  # noqa: N803
-        schema: StructType | str,
-        ttlDurationMs: int | None = None,  # noqa: N803
-    ) -> _ListState:
-        return _ListState(self._open(_OPEN_LIST, "list", stateName, schema, ttlDurationMs))
-
-    def getMapState(  # noqa: N802
-        self,
-        stateName: str,  # noqa: N803
-        userKeySchema: StructType | str,  # noqa: N803
-        valueSchema: StructType | str,  # noqa: N803
-        ttlDurationMs: int | None = None,  # noqa: N803
-    ) -> _MapState:
-        keys, values = self._state.schema(userKeySchema), self._state.schema(valueSchema)
-        number = self._state.open(
-            _OPEN_MAP,
-            stateName,
-            ttlDurationMs,
-            "Error initializing map state",
-            schema=keys.json(),
-            value_schema=values.json(),
-        )
-        return _MapState(
-            _Variable(self._state, number, "map", values, keys), self._statefulProcessorApiClient
-        )
-
-    def registerTimer(self, expiryTimestampMs: int) -> None:  # noqa: N802, N803
-        self._timer(_REGISTER_TIMER, expiryTimestampMs, "Error register timer")
-
-    def deleteTimer(self, expiryTimestampMs: int) -> None:  # noqa: N802, N803
-        self._timer(_DELETE_TIMER, expiryTimestampMs, "Error deleting timer")
-
-    def listTimers(self) -> Iterator[int]:  # noqa: N802
-        timers = self._state.request(_LIST_TIMERS, b"", "Error listing timers") or b""
-        return (timer for (timer,) in _long.iter_unpack(timers))
-
-    def deleteIfExists(self, stateName: str) -> None:  # noqa: N802, N803
-        self._state.request(_DELETE_IF_EXISTS, stateName.encode(), "Error deleting state")
-
-    def earliestTimer(self) -> int | None:  # noqa: N802
-        """The earliest timer of all keys that the batch does not reach, as it has found them."""
-        found = self._state.request(_EARLIEST_TIMER, b"", "Error looking for timers")
-        return _long.unpack(found)[0] if found else None
-
-    def _timer(self, operation: int, expiry: int, failure: str) -> None:
-        self._state.request(operation, _long.pack(expiry), failure)
-
-    def _open(
-        self, operation: int, kind: str, name: str, schema: StructType | str, ttl: int | None
-    ) -> _Variable:
-        parsed = self._state.schema(schema)
-        failure = f"Error initializing {kind} state"
-        number = self._state.open(operation, name, ttl, failure, schema=parsed.json())
-        return _Variable(self._state, number, kind, parsed)
-
-
-def _framed(row: bytes) -> bytes:
-    return _long.pack(len(row)) + row
-
-
-def _schema_of(schema: str) -> StructType:
-    parsed = pyspark_worker.data_type_of(schema)
-    assert isinstance(parsed, StructType)
-    return parsed

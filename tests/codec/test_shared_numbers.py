@@ -13,7 +13,8 @@ from pyspark.sql import types
 
 import codec
 import pyflow
-from pyflow.thread_mode import batches, program
+from pyflow.thread_mode import batches, program, state_access
+from pyflow.thread_mode.state_access import Request
 from pyflow.thread_mode.types import describe
 from user_defined import PointType
 
@@ -135,7 +136,7 @@ def _constants(sources: str, constant: str) -> dict[str, int]:
 
 
 def test_python_and_scala_agree_on_requests_for_state() -> None:
-    python = _constants("pyflow/thread_mode/stateful.py", r"^_([A-Z_]+) = (\d+)$")
+    python = {name: number for name, number in vars(Request).items() if name.isupper()}
     scala = {
         re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper(): number
         for name in ("StateAccess", "KeyedState")
@@ -144,9 +145,9 @@ def test_python_and_scala_agree_on_requests_for_state() -> None:
         ).items()
     }
     assert scala.pop("FIRST_OF_VARIABLE") == scala["EXISTS"]
-    assert scala.pop("OPERATION_BITS") == python.pop("VARIABLE_BITS")
-    assert python.pop("PICKLE_EXCHANGE") == program._PICKLE_EXCHANGE
-    assert python.pop("ARROW_EXCHANGE") == program._ARROW_EXCHANGE
+    assert scala.pop("OPERATION_BITS") == state_access.VARIABLE_BITS
+    assert state_access.PICKLE_EXCHANGE == program._PICKLE_EXCHANGE
+    assert state_access.ARROW_EXCHANGE == program._ARROW_EXCHANGE
     assert python == scala
     assert sorted(python.values()) == list(range(len(python)))
 

@@ -71,7 +71,7 @@ private[state] class KeyedState(
 }
 
 private[state] object KeyedState {
-  // Numbers of pyflow/thread_mode/stateful.py, above those of StateAccess.
+  // Numbers of pyflow/thread_mode/state_access.py, above those of StateAccess.
   private val SetState = 26
   private val ConvertGroupingKey = 27
   val SetKey = 28

@@ -204,7 +204,7 @@ private[state] class StateAccess(
 }
 
 private[state] object StateAccess {
-  // Numbers of pyflow/thread_mode/stateful.py.
+  // Numbers of pyflow/thread_mode/state_access.py.
   val NextRows = 0
   private val ParseSchema = 1
   private val OpenValue = 2
