@@ -54,11 +54,33 @@ def _share_connections(sqlite3: Any) -> None:
             with self.connection.exclusively():
                 return super().executescript(*args)
 
+        # What is at its last row resets its statement, which is another cursor's as well once the
+        # connection has found it free.
+        def __next__(self) -> Any:
+            with self.connection.lock:
+                return super().__next__()
+
+        def fetchone(self) -> Any:
+            with self.connection.lock:
+                return super().fetchone()
+
+        def fetchmany(self, *args: Any, **kwargs: Any) -> Any:
+            with self.connection.lock:
+                return super().fetchmany(*args, **kwargs)
+
+        def fetchall(self) -> Any:
+            with self.connection.lock:
+                return super().fetchall()
+
+        def close(self) -> None:
+            with self.connection.lock:
+                super().close()
+
     class Connection(sqlite3.Connection):  # type: ignore[misc]
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)
             self._timeout = args[_TIMEOUT] if len(args) > _TIMEOUT else kwargs.get("timeout", 5.0)
-            self._lock = threading.RLock()
+            self.lock = threading.RLock()
             self._owner: Any = _no_task
             self._is_of_module = False
 
@@ -76,15 +98,15 @@ def _share_connections(sqlite3: Any) -> None:
                     self._own(task)
                 yield
             finally:
-                self._lock.release()
+                self.lock.release()
 
         def _acquire(self, task: Any) -> None:
             end = time.monotonic() + self._timeout
             while True:
-                self._lock.acquire()
+                self.lock.acquire()
                 if not self._is_of_other(task):
                     return
-                self._lock.release()
+                self.lock.release()
                 if time.monotonic() > end:
                     raise sqlite3.OperationalError("database is locked")
                 time.sleep(_WAIT_SECONDS)
@@ -100,7 +122,7 @@ def _share_connections(sqlite3: Any) -> None:
 
         def roll_back_of(self, task: Any) -> None:
             """End the transaction of a task that has failed."""
-            with self._lock:
+            with self.lock:
                 if self._owner() is task and not self._is_of_module:
                     super().rollback()
 
@@ -114,7 +136,7 @@ def _share_connections(sqlite3: Any) -> None:
             return self._end_transaction(functools.partial(super().__exit__, *error))
 
         def _end_transaction(self, end: Callable[[], T]) -> T | None:
-            with self._lock:
+            with self.lock:
                 # In a worker the task would have no transaction.
                 if self._is_of_other(current_task.current()):
                     return None
