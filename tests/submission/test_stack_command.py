@@ -9,8 +9,10 @@ import pytest
 from submitted import PROGRAMS, User
 
 from sessions import FREE_THREADED, OWN_GIL, wait_until
+from spark_ui import read
 
 PROGRAM = PROGRAMS / "held_functions.py"
+UI = ("-D", "spark.ui.enabled=true")
 
 
 @pytest.fixture
@@ -71,7 +73,7 @@ def functions_of(thread):
 )
 def test_tasks_are_shown_in_all_executors(user, request, target):
     master = request.getfixturevalue(target) if target == "standalone" else target
-    held = Held(user, master)
+    held = Held(user, master, *UI)
 
     executors = held.threads("threads", {"hold", "wait"})
 
@@ -91,6 +93,10 @@ def test_tasks_are_shown_in_all_executors(user, request, target):
     printed = user.did("stack")
     assert "held, isolated interpreter" in printed
     assert f"    hold ({PROGRAM}:{threads['hold']['frames'][0]['line']})\n    held (" in printed
+    page = read(f"{user.status(held.id)['ui']}/python/stacks/")
+    assert f"hold ({PROGRAM}:{threads['hold']['frames'][0]['line']})\nheld (" in page
+    assert page.count("isolated") == 2
+    assert page.count(", holds the GIL") == 1
     held.let_go()
     ended = user.ended("stack", held.id)
     assert ended.returncode == 1
@@ -111,7 +117,7 @@ def test_a_task_that_waits_for_the_gil_is_shown(user):
 
 @pytest.mark.skipif(FREE_THREADED, reason="py-spy does not read them")
 def test_workers_are_shown(user):
-    held = Held(user, "local[2]", "-D", "python.execution-mode=process")
+    held = Held(user, "local[2]", "-D", "python.execution-mode=process", *UI)
 
     (executor,) = held.threads("workers", {"hold", "wait"})
 
@@ -119,6 +125,9 @@ def test_workers_are_shown(user):
     printed = user.did("stack", held.id)
     assert "worker process" in printed
     assert f"    wait ({PROGRAM}:" in printed
+    page = read(f"{user.status(held.id)['ui']}/python/stacks/")
+    assert "worker process" in page
+    assert f"wait ({PROGRAM}:" in page
     held.let_go()
 
 

@@ -59,7 +59,11 @@ object ThreadModeSetup {
   def showInUi(sc: SparkContext, context: PluginContext): Unit =
     if (PyFlowConf.UI_ENABLED.in(sc.getConf)) {
       val states = new ExecutorStates
-      PythonTab.begin(sc, context.metricRegistry, () => states.queryEnded())
+      PythonTab.begin(
+        sc,
+        context.metricRegistry,
+        () => PythonRequests.stacksOfAllExecutors,
+        () => states.queryEnded())
     }
 
   /**

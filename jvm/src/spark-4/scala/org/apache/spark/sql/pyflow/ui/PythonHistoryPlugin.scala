@@ -15,7 +15,7 @@ private[spark] class PythonHistoryPlugin extends AppHistoryServerPlugin {
   override def setupUI(ui: SparkUI): Unit = if (fits) {
     val store = new PythonStore(ui.store.store)
     if (!store.isEmpty) {
-      new PythonTab(store, ui)
+      new PythonTab(store, ui, None)
     }
   }
 

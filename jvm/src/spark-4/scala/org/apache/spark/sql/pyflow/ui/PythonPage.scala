@@ -18,7 +18,7 @@ private[ui] class PythonPage(tab: PythonTab) extends WebUIPage("") {
           TimePlot(functions.map(each => each.key -> each.timeline))) ++
         Tables.section("State", ofState(functions)) ++
         Tables.section("Moved functions", ofMoves(tab.store.moves)) ++
-        Tables.section("Executors", ofExecutors(tab.store.executors)) ++
+        Tables.section("Executors", toStacks(request) ++ ofExecutors(tab.store.executors)) ++
         Tables.section("Dependencies", ofDependencies) ++
         Tables.section("Queries", ofQueries(request, tab.store.queries.take(MostQueries)))
     UIUtils.headerSparkPage(request, "Python", content, tab)
@@ -89,6 +89,11 @@ private[ui] class PythonPage(tab: PythonTab) extends WebUIPage("") {
         </tr>
       }
     }
+
+  private def toStacks(request: HttpServletRequest): Seq[Node] = tab.stacks.toSeq.map { _ =>
+    val path = s"/${tab.prefix}/${PythonStacksPage.Prefix}/"
+    <p><a href={UIUtils.prependBaseUri(request, tab.basePath, path)}>What they do now</a></p>
+  }
 
   private def ofExecutors(executors: Seq[PythonExecutorData]): Seq[Node] =
     if (executors.isEmpty) Nil
