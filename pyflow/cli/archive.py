@@ -78,7 +78,7 @@ def write(archive: Path) -> None:
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.sql.shuffle.partitions", "1")
-        .config("spark.ui.enabled", "false")
+        .config("spark.ui.port", "0")
         .config("spark.ui.showConsoleProgress", "false")
     )
     with tempfile.TemporaryDirectory() as where:
