@@ -16,15 +16,17 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from pyflow.session.requirements import RequirementsError, installed, installed_below
+from pyflow.session.requirements import (
+    PREFIX,
+    RequirementsError,
+    archive_of,
+    installed,
+    installed_below,
+)
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-#: With what the names of directories begin that executors unpack packages into;
-#: `pyflow.thread_mode.application` knows them by it.
-REQUIREMENTS_PREFIX = "pyflow-requirements-"
 
 # By the application, the archive of what has been added for import.
 _added: weakref.WeakKeyDictionary[Any, Path] = weakref.WeakKeyDictionary()
@@ -169,12 +171,11 @@ def add_requirements(session: SparkSession, file: str, packages: str | None) -> 
         add_file(session, str(found))
         return
     context = session.sparkContext
-    name = f"{REQUIREMENTS_PREFIX}{found.name}"
+    name = f"{PREFIX}{found.name}"
     includes: list[str] = context._python_includes  # type: ignore[assignment]
     with _adding:
         if name not in includes:
-            archive = shutil.make_archive(str(Path(_folder()) / name), "zip", root_dir=found)
-            context.addArchive(f"{archive}#{name}")
+            context.addArchive(archive_of(found, Path(_folder())))
             includes.append(name)
 
 

@@ -9,10 +9,22 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["RequirementsError", "installed", "installed_below"]
+__all__ = [
+    "LOCK_FILE",
+    "PREFIX",
+    "RequirementsError",
+    "archive_of",
+    "install",
+    "installed",
+    "installed_below",
+]
+
+#: With what the names of directories begin that executors unpack packages into;
+#: `pyflow.thread_mode.application` and `FunctionsSpec` know them by it.
+PREFIX = "pyflow-requirements-"
 
 #: In each directory, the packages that were resolved.
-_LOCK_FILE = "pyflow-requirements.lock"
+LOCK_FILE = "pyflow-requirements.lock"
 # How many lines of the installer's messages an error has.
 _LINES = 12
 _VERSION = "import sys, sysconfig; print(sys.version, sysconfig.get_platform())"
@@ -55,13 +67,32 @@ def installed(file: Path, packages: Path | None, python: str, directory: Path) -
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         unfinished = found.with_name(f"{found.name}.{os.getpid()}")
         try:
-            _install(file, packages, python, unfinished)
+            install(file, packages, python, unfinished)
             if not found.is_dir():
                 unfinished.rename(found)
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
     print(f"Requirements of {file.name}: {', '.join(_versions(found))} in {found}", file=sys.stderr)
     return found
+
+
+def archive_of(directory: Path, where: Path) -> str:
+    """Return an archive of installed packages, as Spark takes it: a file, ``#`` and a name.
+
+    Parameters
+    ----------
+    directory : Path
+        As :func:`installed` returns it.
+    where : Path
+        Where the file is; it is made once.
+    """
+    name = f"{PREFIX}{directory.name}"
+    archive = where / f"{name}.zip"
+    if not archive.exists():
+        unfinished = where / f"{name}.{os.getpid()}"
+        made = Path(shutil.make_archive(str(unfinished), "zip", root_dir=directory))
+        made.rename(archive)
+    return f"{archive}#{name}"
 
 
 def _digest(file: Path, packages: Path | None, python: str) -> str:
@@ -73,7 +104,20 @@ def _digest(file: Path, packages: Path | None, python: str) -> str:
     return digest.hexdigest()[:32]
 
 
-def _install(file: Path, packages: Path | None, python: str, target: Path) -> None:
+def install(file: Path, packages: Path | None, python: str, target: Path) -> None:
+    """Install packages into a directory, with a file about their versions.
+
+    Parameters
+    ----------
+    file, packages, python
+        As :func:`installed` has them.
+    target : Path
+
+    Raises
+    ------
+    RequirementsError
+        If they cannot be installed.
+    """
     installer = [python, "-m", "pip", "install", "--no-input", "--disable-pip-version-check"]
     uv = shutil.which("uv")
     if uv is not None:
@@ -89,7 +133,7 @@ def _install(file: Path, packages: Path | None, python: str, target: Path) -> No
             "\n  ".join([f"the packages of {str(file)!r} cannot be installed:", *lines])
         )
     target.mkdir(exist_ok=True)  # Where the file names no packages.
-    (target / _LOCK_FILE).write_text("".join(f"{each}\n" for each in _versions(target)))
+    (target / LOCK_FILE).write_text("".join(f"{each}\n" for each in _versions(target)))
 
 
 def _versions(directory: Path) -> list[str]:

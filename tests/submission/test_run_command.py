@@ -156,6 +156,18 @@ def test_files_archives_and_jars(dry_run, tmp_path):
     assert found["spark.pyspark.python"] == "env/bin/python"
 
 
+def test_executors_of_a_cluster_get_packages_as_an_archive(dry_run, tmp_path):
+    (tmp_path / "requirements.txt").write_text("# none\n")
+
+    found = settings(
+        dry_run("-t", "yarn", "-pyreq", "requirements.txt", "-pypath", "/a", "-py", "app.py")
+    )
+
+    archive, _, name = found["--archives"].partition("#")
+    assert zipfile.ZipFile(archive).namelist() == ["pyflow-requirements.lock"]
+    assert found["spark.executorEnv.PYTHONPATH"] == f"{name}:/a"
+
+
 def test_a_directory_is_packed_again_where_it_has_changed(dry_run, tmp_path):
     first = settings(dry_run(*LOCAL, "-pyfs", "lib"))["--py-files"]
     assert settings(dry_run(*LOCAL, "-pyfs", "lib"))["--py-files"] == first
@@ -241,7 +253,6 @@ def test_a_program_on_yarn_is_the_cluster_s(dry_run):
         ("-t mars -py app.py", "there is no such target, only local[N]"),
         ("-t remote -py app.py", "use spark://HOST:PORT"),
         ("-m host:8081 -py app.py", "-m of Flink is not supported: use -t spark://HOST:PORT"),
-        ("-pyreq r.txt -t yarn -py app.py", "-pyarch env.tar.gz#env -pyexec env/bin/python"),
         ("-pyreq r.txt -t local -py app.py", "-pyreq: there is no file 'r.txt'"),
         ("-pyfs none.py -py app.py", "-pyfs: there is no file 'none.py'"),
         ("-pyfs env.tar.gz -py app.py", "archives go to -pyarch"),

@@ -81,8 +81,9 @@ def test_a_program_in_both_modes(user, target, mode):
 
 @pytest.mark.complete
 @pytest.mark.parametrize("mode", ["thread", "process"])
-@pytest.mark.parametrize("target", ["local[2]", CLUSTER])
-def test_packages_that_are_installed_for_a_program(user, target, mode):
+@pytest.mark.parametrize("target", ["local[2]", CLUSTER, "standalone"])
+def test_packages_that_are_installed_for_a_program(request, user, target, mode):
+    target = request.getfixturevalue(target) if target == "standalone" else target
     (user.home / "wheels").mkdir()
     write_wheel(user.home / "wheels", "installed", "1.5", installed="WORD = 'installed'\n")
     (user.home / "requirements.txt").write_text("installed>=1\n")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from pyflow.cli.submission.targets import Target
 from pyflow.session import builder as session
 from pyflow.session.given import PREFIX
 from pyflow.session.options import Effect, check, find, of_spark, value_of_text
+from pyflow.session.requirements import archive_of
 from pyflow.util.exceptions import TableException
 
 _CLIENT = "python.client.executable"
@@ -30,6 +32,7 @@ _EXECUTABLE = "python.executable"
 _MODE = "spark.pyflow.execution-mode"
 _DRIVER_PYTHON = "spark.pyspark.driver.python"
 _EXECUTOR_PYTHON = "spark.pyspark.python"
+_ARCHIVES = "spark.archives"
 _PATHS = "spark.executorEnv.PYTHONPATH"
 _CLIENT_VARIABLES = ("PYFLOW_CLIENT_EXECUTABLE", "PYFLINK_CLIENT_EXECUTABLE")
 # Settings that become options of spark-submit, and do not reach the program.
@@ -258,7 +261,7 @@ def _files(
     if target.is_local:
         # A local master has no directories of executors: the program's environment unpacks them.
         archives = []
-    lists = {"spark.submit.pyFiles": files, "spark.archives": archives, "spark.jars": jars}
+    lists = {"spark.submit.pyFiles": files, _ARCHIVES: archives, "spark.jars": jars}
     for key, items in lists.items():
         if items:
             found[key] = session.with_items(present.get(key, ""), *items)
@@ -272,16 +275,23 @@ def _requirements(
     requirements = settings.get("python.requirements")
     if not requirements:
         return {}
-    if not target.is_this_machine:
-        raise SubmissionError(
-            "-pyreq: packages are installed where functions run on this machine (-t local, "
-            "local-cluster). For a cluster call set_python_requirements() in the program, or "
-            "install them into an environment, pack it with venv-pack or conda-pack, and give it: "
-            "-pyarch env.tar.gz#env -pyexec env/bin/python"
-        )
-    found = installed(requirements, present[_EXECUTOR_PYTHON], directory)
-    paths = [str(found), *filter(None, [present.get(_PATHS)])]
-    return {_PATHS: ":".join(paths)}
+    functions, program = present.get(_EXECUTOR_PYTHON), present.get(_DRIVER_PYTHON, sys.executable)
+    # Executors may have a Python that this machine does not; it is of the program's version.
+    python = functions if functions and shutil.which(functions) else program
+    packages = installed(requirements, python, directory)
+    if target.is_this_machine:
+        return {_PATHS: _joined(str(packages), present.get(_PATHS))}
+    archive = archive_of(packages, directory)
+    name = archive.partition("#")[2]
+    return {
+        _ARCHIVES: session.with_items(present.get(_ARCHIVES, ""), archive),
+        # Below the executor's working directory. In thread mode the archive's name says it.
+        _PATHS: _joined(name, present.get(_PATHS)),
+    }
+
+
+def _joined(path: str, others: str | None) -> str:
+    return f"{path}:{others}" if others else path
 
 
 def _archive(text: str) -> str:

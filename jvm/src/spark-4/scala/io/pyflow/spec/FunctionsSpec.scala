@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
 import java.util.{Base64, HexFormat}
 
-import org.apache.spark.{SparkFiles, TaskContext}
+import org.apache.spark.{SparkEnv, SparkFiles, TaskContext}
 import org.apache.spark.sql.catalyst.expressions.PythonUDTF
 import org.apache.spark.sql.pyflow.{PickledFunction, RunningTask}
 import org.apache.spark.sql.types.StructType
@@ -65,7 +65,7 @@ abstract class FunctionsSpec extends Serializable {
       "files_dir" -> JString(filesDirectory),
       "files_of_session" -> JBool(settings.jobArtifactUUID.isDefined),
       "modules_of_session" -> JBool(hasSessionModules),
-      "python_includes" -> JArray(functions.flatMap(_.includes).distinct.map(JString(_)).toList),
+      "python_includes" -> JArray(includes.map(JString(_)).toList),
       "environment" -> JObject(variables.toList.map { case (name, value) =>
         name -> value.fold[JValue](JNull)(JString(_))
       }),
@@ -87,6 +87,9 @@ abstract class FunctionsSpec extends Serializable {
     functions.flatMap(_.broadcasts).distinctBy(_._1).map { case (id, file) =>
       JArray(List(JInt(id), JString(file)))
     }
+
+  private def includes: Seq[String] =
+    (FunctionsSpec.requirements ++ functions.flatMap(_.includes)).distinct
 
   private def filesDirectory: String = {
     val root = SparkFiles.getRootDirectory()
@@ -116,6 +119,16 @@ object TableFunction {
 }
 
 object FunctionsSpec {
+  private val Requirements = "#(pyflow-requirements-\\w+)".r
+
+  /**
+   * The directories that archives of `pyflow run -pyreq` are unpacked into; workers have them on
+   * their PYTHONPATH.
+   */
+  private def requirements: Seq[String] = Requirements
+    .findAllMatchIn(SparkEnv.get.conf.get("spark.archives", ""))
+    .map(_.group(1))
+    .toSeq
 
   /** @param functions of an operator, those of a chain innermost first */
   def commandsDigest(functions: Seq[PickledFunction]): String = {
