@@ -26,15 +26,15 @@ def library() -> str | None:
         name = sysconfig.get_config_var(variable)
         if name and ".so" in name and name not in names:
             names.append(name)
-    directories: list[str] = []
+    # Relocated builds (conda, python-build-standalone, `pyflow env pack`) record the directory of
+    # their build, where another Python may be.
+    directories = [os.path.join(sys.base_prefix, "lib")]
     libdir = sysconfig.get_config_var("LIBDIR")
     if libdir:
         directories.append(libdir)
         multiarch = sysconfig.get_config_var("MULTIARCH")
         if multiarch:
             directories.append(os.path.join(libdir, multiarch))
-    # Relocated builds (conda, python-build-standalone) record the directory of their build.
-    directories.append(os.path.join(sys.base_prefix, "lib"))
     for directory in directories:
         for name in names:
             path = os.path.join(directory, name)

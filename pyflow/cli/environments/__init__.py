@@ -1,0 +1,1 @@
+"""Environments of Python that travel with a program."""
