@@ -6,7 +6,20 @@ import sys
 from collections.abc import Sequence
 
 import pyflow
-from pyflow.cli import archive, conf, debug, doctor, jobs, profile, rest, run, shell, sql, stack
+from pyflow.cli import (
+    archive,
+    conf,
+    debug,
+    doctor,
+    env,
+    jobs,
+    profile,
+    rest,
+    run,
+    shell,
+    sql,
+    stack,
+)
 from pyflow.cli.parsers import Parser
 from pyflow.session import builder as session
 
@@ -28,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     conf.add_to(commands)
     debug.add_to(commands)
     doctor.add_to(commands)
+    env.add_to(commands)
     rest.add_to(commands)
     run.add_to(commands)
     jobs.add_to(commands)

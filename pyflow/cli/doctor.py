@@ -20,7 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyflow
 from pyflow import libpython
-from pyflow.cli import gil_probe
+from pyflow.cli import gil_probe, probe
+from pyflow.cli.findings import Finding
+from pyflow.cli.flags import add_settings, program_of_flags
+from pyflow.cli.submission.errors import SubmissionError
 from pyflow.session import builder as session
 
 if TYPE_CHECKING:
@@ -49,23 +52,6 @@ AT_START = (
 )
 
 
-@dataclasses.dataclass(frozen=True)
-class Finding:
-    """What one check found; advice makes it a fault, or a warning where most programs work."""
-
-    check: str
-    found: str
-    advice: str | None = None
-    concerns_all: bool = True
-
-    @property
-    def status(self) -> str:
-        """``OK``, ``WARNING`` or ``FAULT``."""
-        if self.advice is None:
-            return "OK"
-        return "FAULT" if self.concerns_all else "WARNING"
-
-
 def add_to(commands: _SubParsersAction[Parser]) -> None:
     """Add the subcommand to the command line."""
     parser = commands.add_parser(
@@ -73,15 +59,30 @@ def add_to(commands: _SubParsersAction[Parser]) -> None:
         help="check this environment",
         description="Checks JDK, Spark, Python, its shared library, stack size, plugin jar, "
         "interpreter modes, state, packages of the Table API and the start of Python in a JVM as "
-        "an application started here would meet them.",
+        "an application started here would meet them; with -t also the executors of a target, by "
+        "a function that runs in each.",
+        epilog="Options of spark-submit stand behind `--`.",
+        allow_abbrev=False,
     )
+    parser.takes_spark_options = True
+    add_settings(parser, without=("-p", "-s"))
+    parser.add_argument("--master", dest="target", help="as -t")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the findings; the exit code is 1 when one of them is a fault."""
+    """Print the findings; the exit code is 1 when one of them is a fault, 2 after wrong flags."""
+    try:
+        program = program_of_flags(arguments)
+        if program.target is None and (program.settings or arguments.settings or arguments.spark):
+            raise SubmissionError("settings are for the executors of a target: give it with -t")
+    except SubmissionError as error:
+        print(f"pyflow doctor: {error}", file=sys.stderr)
+        return 2
     findings = list(examine())
+    if program.target is not None:
+        findings += probe.examine(program)
     print(_as_json(findings) if arguments.json else _as_table(findings))
     return int(_has_fault(findings))
 

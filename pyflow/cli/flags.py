@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Collection, Sequence
 
+from pyflow.cli.submission.command import Program
 from pyflow.cli.submission.errors import SubmissionError
+from pyflow.cli.submission.spark_options import SparkOptions
+from pyflow.cli.submission.targets import Target
 
-__all__ = ["add_settings", "settings_of", "split_settings"]
+__all__ = ["add_settings", "program_of_flags", "split_settings"]
 
 # Flags that set a setting of Flink's, with what they say.
 VALUES = (
@@ -76,7 +79,7 @@ def add_settings(parser: argparse.ArgumentParser, without: Collection[str] = ())
     )
 
 
-def settings_of(arguments: argparse.Namespace) -> dict[str, str]:
+def _settings_of(arguments: argparse.Namespace) -> dict[str, str]:
     """Return the settings that flags are."""
     given = vars(arguments)
     found = {key: given[key] for _, _, key, _, _ in VALUES if given.get(key) is not None}
@@ -84,6 +87,24 @@ def settings_of(arguments: argparse.Namespace) -> dict[str, str]:
     if given.get("allowNonRestoredState"):
         found["execution.savepoint.ignore-unclaimed-state"] = "true"
     return found
+
+
+def program_of_flags(arguments: argparse.Namespace) -> Program:
+    """Return a program with what the flags say of it: settings, target, options of spark-submit.
+
+    Raises
+    ------
+    SubmissionError
+        If a flag's value is not as it has to be.
+    """
+    own, of_spark = split_settings(arguments.settings)
+    spark = SparkOptions.of(arguments.spark)
+    spark.settings = {**of_spark, **spark.settings}
+    return Program(
+        settings={**own, **_settings_of(arguments)},
+        spark=spark,
+        target=None if arguments.target is None else Target.named(arguments.target),
+    )
 
 
 def split_settings(settings: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:

@@ -13,20 +13,23 @@ class Parser(argparse.ArgumentParser):
     Its own options end at the first word that is none of them, or none of their values.
     """
 
-    #: Whether the command runs a program, with options for spark-submit behind ``--``.
+    #: Whether options for spark-submit may follow, behind ``--``.
+    takes_spark_options = False
+    #: Whether a program's arguments follow.
     runs_program = False
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
         """Parse the command's own options; keep what follows as ``arguments`` and ``spark``."""
-        if not self.runs_program or args is None:
+        if not self.takes_spark_options or args is None:
             return super().parse_known_args(args, namespace)
-        end = self._end_of_options(args)
+        end = self._end_of_options(args) if self.runs_program else 0
+        mark = args.index("--", end) if "--" in args[end:] else len(args)
+        if not self.runs_program:
+            end = mark
         parsed, extra = super().parse_known_args(args[:end], namespace)
-        rest = list(args[end:])
-        place = rest.index("--") if "--" in rest else len(rest)
-        parsed.arguments, parsed.spark = rest[:place], rest[place + 1 :]
+        parsed.arguments, parsed.spark = list(args[end:mark]), list(args[mark + 1 :])
         return parsed, extra
 
     def _end_of_options(self, words: Sequence[str]) -> int:

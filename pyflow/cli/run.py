@@ -6,15 +6,13 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pyflow.cli.flags import add_settings, settings_of, split_settings
+from pyflow.cli.flags import add_settings, program_of_flags
 from pyflow.cli.parsers import Parser
 from pyflow.cli.submission import command
 from pyflow.cli.submission.command import Program
 from pyflow.cli.submission.errors import SubmissionError
 from pyflow.cli.submission.registry import Registry
-from pyflow.cli.submission.spark_options import SparkOptions
 from pyflow.cli.submission.supervision import run_attached, run_detached
-from pyflow.cli.submission.targets import Target
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -67,7 +65,7 @@ def add_to(commands: _SubParsersAction[Parser]) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.runs_program = True
+    parser.takes_spark_options = parser.runs_program = True
     add = parser.add_argument
     add("-py", "--python", metavar="FILE", help="the program")
     add("-pym", "--pyModule", metavar="MODULE", help="the program as a module; needs -pyfs")
@@ -131,20 +129,11 @@ def program_of(arguments: argparse.Namespace) -> Program:
         raise SubmissionError("there is no program: give it with -py FILE or -pym MODULE")
     if file is not None and module is not None:
         raise SubmissionError("-py and -pym exclude each other")
-    flags = settings_of(arguments)
-    own, of_spark = split_settings(arguments.settings)
-    if module is not None and not flags.get("python.files", own.get("python.files")):
+    program = program_of_flags(arguments)
+    if module is not None and not program.settings.get("python.files"):
         raise SubmissionError("-pym needs -pyfs, which has the module")
     if (arguments.pyEnvironment == "docker") != (arguments.pyDockerImage is not None):
         raise SubmissionError("-pyenv docker and -pydocker IMAGE go together")
-    spark = SparkOptions.of(arguments.spark)
-    spark.settings = {**of_spark, **spark.settings}
-    return Program(
-        file,
-        module,
-        arguments.arguments,
-        {**own, **flags},
-        spark,
-        None if arguments.target is None else Target.named(arguments.target),
-        arguments.pyDockerImage,
-    )
+    program.file, program.module, program.arguments = file, module, arguments.arguments
+    program.image = arguments.pyDockerImage
+    return program

@@ -9,12 +9,10 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pyflow.cli.flags import add_settings, settings_of, split_settings
+from pyflow.cli.flags import add_settings, program_of_flags
 from pyflow.cli.submission import command
-from pyflow.cli.submission.command import Program
 from pyflow.cli.submission.errors import SubmissionError
 from pyflow.cli.submission.registry import Registry
-from pyflow.cli.submission.spark_options import SparkOptions
 from pyflow.cli.submission.targets import Target
 from pyflow.session.given import PREFIX
 
@@ -50,6 +48,7 @@ def add_to(commands: _SubParsersAction[Parser]) -> None:
     parser.add_argument(
         "--plain", action="store_true", help="Python's own console, also where IPython is installed"
     )
+    parser.takes_spark_options = True
     parser.set_defaults(run=run)
 
 
@@ -85,23 +84,21 @@ def start(name: str, options: Sequence[str], arguments: argparse.Namespace) -> i
 
 def _prepared(arguments: argparse.Namespace, registry: Registry) -> tuple[str, dict[str, str]]:
     """Return the Python to run, and its variables."""
-    own, of_spark = split_settings(arguments.settings)
-    settings = {**own, **settings_of(arguments)}
+    program = program_of_flags(arguments)
     where = arguments.where
     if where[:1] == ["remote"] and len(where) == 2:
-        if arguments.target is not None:
+        if program.target is not None:
             raise SubmissionError("`remote URL` and -t exclude each other")
-        return _of_connect(where[1], settings, of_spark)
+        if arguments.spark:
+            raise SubmissionError("`remote URL` starts no JVM, which `--` has options for")
+        return _of_connect(where[1], program.settings, program.spark.settings)
     if where not in ([], ["local"]):
         raise SubmissionError(f"{' '.join(where)!r} is neither `local` nor `remote URL`")
-    named = arguments.target or ("local" if where else None)
-    target = None if named is None else Target.named(named)
-    spark = SparkOptions.of([])
+    if where and program.target is None:
+        program.target = Target.named("local")
     has_terminal = str(sys.stderr.isatty()).lower()
-    spark.settings = {"spark.ui.showConsoleProgress": has_terminal, **of_spark}
-    composed = command.compose(
-        Program(settings=settings, spark=spark, target=target), registry.folders
-    )
+    program.spark.settings.setdefault("spark.ui.showConsoleProgress", has_terminal)
+    composed = command.compose(program, registry.folders)
     if not composed.target.is_driven_here:
         raise SubmissionError("the driver has to be here, where the terminal is: not in a cluster")
     return composed.of_terminal()

@@ -28,7 +28,7 @@ def add_to(commands: _SubParsersAction[Parser]) -> None:
     parser = commands.add_parser(
         "sql",
         help="run SQL: typed, or of a file",
-        usage="pyflow sql [local | remote URL] [-i FILE] [-f FILE] FLAGS",
+        usage="pyflow sql [local | remote URL] [-i FILE] [-f FILE] FLAGS [-- SPARK-SUBMIT OPTIONS]",
         description=_DESCRIPTION,
         allow_abbrev=False,
     )
@@ -53,6 +53,7 @@ def add_to(commands: _SubParsersAction[Parser]) -> None:
     )
     add("-hist", "--history", metavar="FILE", help="where typed statements are kept")
     add_settings(parser, without=("-s",))
+    parser.takes_spark_options = True
     parser.set_defaults(run=run)
 
 

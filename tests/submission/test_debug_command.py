@@ -41,7 +41,7 @@ class Debugged:
 
 
 def wait_until_refused(host, port, seconds=30):
-    """Wait until nothing listens there: debugpy's adapter is a process that outlives its executor."""
+    """Wait until nothing listens there: debugpy's adapter is a process of its own."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:

@@ -20,6 +20,7 @@ UNBOUNDED = (
     "CREATE TABLE g (id BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '5', "
     "'fields.id.min' = '1', 'fields.id.max' = '9');"
 )
+HERE = ("-t", "local[2]", "-D", "spark.log.level=ERROR")
 PYTHON = r"\[thread, auto\] >>> "
 SQL = "pyflow SQL> "
 
@@ -34,7 +35,8 @@ def terminal(tmp_path):
         started.append(
             pexpect.spawn(
                 sys.executable,
-                ["-m", "pyflow", *words, *(() if "remote" in words else ("-t", "local[2]"))],
+                # Warnings of Spark would stand anywhere in what is printed.
+                ["-m", "pyflow", *words, *(() if "remote" in words else HERE)],
                 env=environment,
                 cwd=str(tmp_path),
                 dimensions=(30, 120),
@@ -201,6 +203,8 @@ def test_script_that_fails(tmp_path):
         (["shell", "remote"], "'remote' is neither `local` nor `remote URL`"),
         (["shell", "remote", "http://host"], "no address of Spark Connect"),
         (["shell", "-t", "yarn-application"], "the driver has to be here"),
+        (["shell", "remote", "sc://host", "--", "--driver-memory", "1g"], "starts no JVM"),
+        (["shell", "--", "--driver-memory"], "--driver-memory has no value"),
         (["sql", "-f", "missing.sql"], "there is no file 'missing.sql'"),
         (["sql", "-l", "missing"], "-l: 'missing' is no directory"),
         (["sql", "-D", "python.executable"], "-D takes KEY=VALUE"),

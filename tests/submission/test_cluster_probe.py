@@ -1,0 +1,89 @@
+"""``pyflow doctor -t``: what it finds in the executors of a target."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+
+import pytest
+from submitted import User
+
+PYTHON = platform.python_version()
+
+
+@pytest.fixture
+def probed(tmp_path):
+    """What the command says of a target and its executors, by check."""
+    user = User(tmp_path)
+    user.variables["PYSPARK_PYTHON"] = sys.executable
+
+    def findings(target, *flags, seconds=240):
+        done = user.ended("doctor", "--json", "-t", target, *flags, seconds=seconds)
+        # After what is said of the progress.
+        listed = json.loads(done.stdout[done.stdout.index("[\n") :])
+        found = {each["check"]: each for each in listed}
+        assert done.returncode == any(each["status"] == "FAULT" for each in found.values())
+        return {k: v for k, v in found.items() if k.startswith(("target", "executor"))}
+
+    return findings
+
+
+def test_every_executor_of_a_cluster_is_looked_into(probed):
+    found = probed("local-cluster[2,1,1024]")
+
+    assert list(found) == ["target", "executor 0", "executor 1"]
+    assert {each["status"] for each in found.values()} == {"OK"}
+    assert found["target"]["found"] == "local-cluster[2,1,1024], 2 executors"
+    assert f"Python {PYTHON} ({sys.prefix}) in the JVM" in found["executor 1"]["found"]
+
+
+def test_functions_in_workers_are_a_fault_with_the_reason(probed):
+    found = probed("local[2]", "-D", "spark.pyflow.thread-mode.allowed=false")
+
+    executor = found["executor driver"]
+    assert executor["status"] == "FAULT"
+    assert f"Python {PYTHON} ({sys.prefix}) in workers" in executor["found"]
+    assert "spark.pyflow.thread-mode.allowed" in executor["advice"]
+
+
+def test_other_versions_of_packages_are_a_warning(probed, tmp_path):
+    info = tmp_path / "site" / "numpy-0.1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 0.1\n")
+
+    found = probed("local-cluster[1,1,1024]", "-pypath", str(info.parent))
+
+    assert found["executor 0"]["status"] == "WARNING"
+    assert found["executor 0"]["advice"].startswith("numpy 0.1 there, ")
+
+
+@pytest.mark.complete
+def test_a_cluster_without_room_for_an_executor_is_named(probed, standalone):
+    found = probed(standalone, "-D", "spark.executor.memory=4t")
+
+    assert list(found) == ["target"]
+    assert found["target"]["found"] == f"{standalone} has started no executor"
+    assert "free cores and memory" in found["target"]["advice"]
+
+
+@pytest.mark.complete
+def test_a_master_that_is_not_there_is_a_fault(probed):
+    found = probed("spark://127.0.0.1:1")
+
+    assert list(found) == ["target"]
+    assert found["target"]["status"] == "FAULT"
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (("-t", "yarn-session"), "use yarn, each program is an application of its own"),
+        (("-D", "python.files=a.py"), "give it with -t"),
+    ],
+)
+def test_flags_without_a_target_are_refused(tmp_path, flags, message):
+    done = User(tmp_path).ended("doctor", *flags)
+
+    assert done.returncode == 2
+    assert message in done.stdout
