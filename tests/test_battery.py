@@ -40,6 +40,7 @@ def battery(where, master, cases):
     assert sorted(re.findall(r"PASSED (\S+)", output)) == sorted(cases)
 
 
+@pytest.mark.complete
 def test_crashes_at_every_moment(tmp_path):
     battery(tmp_path, "local-cluster[3,1,1024]", FEW)
 

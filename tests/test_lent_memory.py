@@ -55,6 +55,7 @@ def test_more_than_there_is_fails_the_task(tmp_path):
         assert f"after {case}: 1000" in lines
 
 
+@pytest.mark.complete
 def test_rows_and_results_that_there_is_no_memory_for_fail_the_task(tmp_path):
     lines = run([sys.executable, PROGRAMS / "refused_memory.py"], tmp_path).splitlines()
     assert lines[-1] == "EXECUTOR LIVES"

@@ -244,6 +244,7 @@ def test_windows_end_with_the_watermarks_of_batches(topics, real_time):
         stopped(job)
 
 
+@pytest.mark.complete
 def test_stages_behind_each_other_print_into_the_log(kafka, topics, tmp_path):
     log = tmp_path / "program.log"
     command = [sys.executable, PROGRAMS / "real_time_stream.py", kafka.address, topics[0].name]

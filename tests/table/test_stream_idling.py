@@ -107,6 +107,7 @@ def test_queries_by_event_time_rest(spark, environment, tmp_path, capsys, runnin
     assert 2 <= len(job.batches()) <= 4
 
 
+@pytest.mark.complete
 def test_windows_by_the_clock_rest_without_the_plugin(tmp_path):
     """A batch for their end, and then none."""
     (tmp_path / "a.csv").write_text("7\n")
