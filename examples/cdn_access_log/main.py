@@ -5,9 +5,11 @@ The program starts a Kafka broker, a MariaDB server, a generator of log lines, t
 
     make cdn-access-log                              # Ctrl-C ends it
     make cdn-access-log OPTIONS="--seconds 60"
+    make cdn-access-log OPTIONS="--rest"             # the table program runs in a service
     python examples/cdn_access_log/main.py --fresh   # from the beginning
 
-The table program is a process of its own. Where it is killed it is started again, and goes on from
+The table program is a process of its own; with ``--rest`` it is uploaded to ``pyflow rest`` and run
+there, by ``submit.sh`` with curl. Where it is killed it is started again, and goes on from
 its checkpoint. At the end the sums in MariaDB are compared with those that the generator knows: no
 line may be lost or counted twice.
 """
@@ -17,6 +19,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -71,14 +74,21 @@ class Job:
         What it reads and writes.
     folder
         Of its checkpoints and its log.
+    service
+        URL and token's file of the service that runs it; without it a process of this program.
     """
 
-    def __init__(self, broker: str, database: MariaDb, folder: Path) -> None:
+    def __init__(
+        self, broker: str, database: MariaDb, folder: Path, service: Sequence[str] = ()
+    ) -> None:
         self.starts = 0
         self._log = folder / "job.log"
         jars = ";".join(f"file://{jar}" for jar in (*connector_jars(), *table_jars()))
+        program = [sys.executable, str(HERE / "statistics_job.py")]
+        if service:
+            program = [str(HERE / "submit.sh"), *service]
         self._command = [
-            *("setpriv", "--pdeathsig", "KILL", sys.executable, str(HERE / "statistics_job.py")),
+            *("setpriv", "--pdeathsig", "KILL", *program),
             *(broker, database.url, mariadb_server.USER, mariadb_server.PASSWORD),
             *(str(folder / "checkpoints"), jars),
         ]
@@ -117,6 +127,23 @@ class Job:
             )
 
 
+def serve(folder: Path, stack: ExitStack) -> tuple[str, str]:
+    """Start a service that runs programs; return its URL and the file with its token."""
+    command = ["setpriv", "--pdeathsig", "KILL", sys.executable, "-m", "pyflow", "rest"]
+    service = subprocess.Popen(
+        [*command, "--port", "0", "--directory", str(folder), "-t", "local[2]"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    stack.callback(service.wait)
+    stack.callback(service.terminate)
+    assert service.stdout is not None
+    found = re.search(r"Serving at (\S+), token in (\S+)", service.stdout.readline())
+    if found is None:
+        raise RuntimeError("the service has not started")
+    return found[1], found[2]
+
+
 def counted(address: dict[str, object]) -> dict[str, Statistic]:
     """Return what is in the database."""
     columns = page.statistics(address)
@@ -150,7 +177,8 @@ def run(options: argparse.Namespace) -> int:
             cursor.execute(TABLE)
         topic = Topic(broker.address, "cdn_access_log", PARTITIONS)
         first = 1 + max((int(each.value[:32], 16) for each in topic.records()), default=-1)
-        job = Job(broker.address, database, options.folder)
+        service = serve(options.folder / "service", stack) if options.rest else ()
+        job = Job(broker.address, database, options.folder, service)
         stack.callback(job.stop)
         port = options.port or free_port()
         shown = subprocess.Popen(
@@ -221,6 +249,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         default=REPOSITORY / "build/cdn-access-log",
         help="of all data and checkpoints (default: %(default)s)",
     )
+    parser.add_argument("--rest", action="store_true", help="run the table program in a service")
     parser.add_argument("--fresh", action="store_true", help="forget what was there")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(1 if run(parser.parse_args(arguments)) else 0)

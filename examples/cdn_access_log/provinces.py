@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ipaddress
+import pkgutil
 from collections.abc import Iterator
-from pathlib import Path
 
-PREFIXES = Path(__file__).resolve().parent / "prefixes.csv"
+PREFIXES = "prefixes.csv"
 UNKNOWN = "unknown"
 
 
 def rows() -> Iterator[tuple[ipaddress.IPv4Network, str]]:
-    """Yield the prefixes of the table with their provinces."""
-    for line in PREFIXES.read_text(encoding="utf-8").splitlines():
+    """Yield the prefixes of the table with their provinces; this module may be in an archive."""
+    for line in (pkgutil.get_data(__name__, PREFIXES) or b"").decode().splitlines():
         if line and not line.startswith("#"):
             prefix, province = line.split(",")
             yield ipaddress.IPv4Network(prefix), province

@@ -82,6 +82,21 @@ def test_every_access_is_counted_once(tmp_path: Path, request: pytest.FixtureReq
     assert re.search(r"lines, \d+ provinces, 0 with other figures", log.read_text())
 
 
+@pytest.mark.complete
+def test_a_service_runs_the_table_program(tmp_path: Path) -> None:
+    """Uploaded, run and cancelled by curl."""
+    log = tmp_path / "example.log"
+    command = [
+        *(sys.executable, ROOT / "examples/cdn_access_log/main.py", "--folder", tmp_path),
+        *("--rate", "100", "--seconds", "5", "--rest"),
+    ]
+    with killed_at_the_end(command, tmp_path, log) as process:
+        assert process.wait(600) == 0, log.read_text()[-4000:]
+
+    assert re.search(r"lines, \d+ provinces, 0 with other figures", log.read_text())
+    assert re.search(r"^job \w{32}$", (tmp_path / "job.log").read_text(), re.MULTILINE)
+
+
 def _shown(page: browser.Page) -> int:
     """The visits that a page shows."""
     found = re.search(r"CDN access log: ([\d,]+) visits", page.text())
