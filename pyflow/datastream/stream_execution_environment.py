@@ -15,7 +15,7 @@ from pyflow.datastream.checkpoint_config import CheckpointConfig
 from pyflow.datastream.checkpointing_mode import CheckpointingMode
 from pyflow.datastream.connectors.base import Source
 from pyflow.datastream.connectors.file_system import FileSource, StreamFormat
-from pyflow.datastream.connectors.flink_jars import is_of_flink, say_what_is_needed
+from pyflow.datastream.connectors.flink_jars import say_what_is_needed
 from pyflow.datastream.data_stream import CloseableIterator, DataStream
 from pyflow.datastream.execution_mode import RuntimeExecutionMode
 from pyflow.datastream.graph import plan
@@ -26,6 +26,7 @@ from pyflow.datastream.graph.transformations import Output, SinkOf, SourceOf
 from pyflow.datastream.slot_sharing_group import SlotSharingGroup
 from pyflow.datastream.time_characteristic import TimeCharacteristic
 from pyflow.session.context import Context
+from pyflow.session.flink_jars import replaced, without_flink
 from pyflow.session.given import given_settings
 from pyflow.session.planning import end_with_plan
 
@@ -321,12 +322,10 @@ class StreamExecutionEnvironment:
     def _add_jars(self, key: str, paths: Sequence[str]) -> None:
         before = self._configuration.get_string(key, None)
         kept = [] if not before else before.split(";")
+        kept += without_flink(paths)
         for path in paths:
-            if is_of_flink(path):
-                _logger.info("%s is not needed: PyFlow has what it brings.", path)
+            if replaced(path):
                 self._with_session(functools.partial(say_what_is_needed, path))
-            else:
-                kept.append(path)
         if kept:
             self._configuration.set_string(key, ";".join(kept))
 

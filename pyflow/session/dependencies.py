@@ -11,11 +11,12 @@ import threading
 import uuid
 import weakref
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
+from pyflow.session.flink_jars import without_flink
 from pyflow.session.requirements import (
     PREFIX,
     RequirementsError,
@@ -134,6 +135,43 @@ def add_archive(session: SparkSession, path: str, target: str | None) -> None:
         _link(jvm, files / name.parts[0])
     session.addArtifacts(f"{archive}#{name}", archive=True)
     _UNPACKED[files / name] = archive
+
+
+def add_jars(session: SparkSession, key: str, paths: Sequence[str]) -> None:
+    """Let the driver and its executors find classes in jars.
+
+    Spark looks for data sources and JDBC drivers in the class loader that ``spark-submit`` has made
+    for the driver. Its own ways to add a jar while an application runs leave that out.
+
+    Raises
+    ------
+    TableException
+        If there is no such file.
+    """
+    paths = without_flink(paths)
+    local = [path for path in paths if "://" not in path]
+    for path in local:
+        if not Path(path).is_file():
+            raise TableException(f"the setting {key!r}: there is no file {path!r}")
+    if not hasattr(session, "_jsparkSession"):
+        if paths:
+            session.addArtifacts(*paths)
+        return
+    jvm: Any = session._jvm
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    present = {url.toString() for url in loader.getURLs()}
+    fetched = {PurePath(url).name for url in present}  # by spark-submit
+    for path in set(paths).difference(local):
+        if PurePath(path).name not in fetched:
+            raise TableException(
+                f"the setting {key!r}: the driver's JVM runs already, and {path!r} is no file of "
+                "its machine: give it to spark-submit (--jars)"
+            )
+    for path in local:
+        jar = jvm.java.io.File(path).getAbsoluteFile().toURI().toURL()
+        if jar.toString() not in present:
+            loader.addURL(jar)
+            session.sparkContext._jsc.addJar(jar.getPath())
 
 
 def add_requirements(session: SparkSession, file: str, packages: str | None) -> None:

@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pyflow.common.configuration import Configuration, map_of
 from pyflow.common.time import Duration
+from pyflow.session.flink_jars import without_flink
 from pyflow.session.log_levels import level_of, levels_of
 from pyflow.session.options_without_effect import DEFAULT, NONE, REFUSED
 from pyflow.util.exceptions import TableException
@@ -541,7 +542,7 @@ def session_settings(configuration: Configuration, prefix: str) -> dict[str, str
 
 def start_jars(configuration: Configuration) -> list[str]:
     """Return the jars that a session is started with."""
-    return _listing(configuration.to_dict().get("pipeline.jars", ""))
+    return without_flink(_listing(configuration.to_dict().get("pipeline.jars", "")))
 
 
 def of_spark(setting: Setting, text: str) -> dict[str, str]:

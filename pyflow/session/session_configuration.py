@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from pyflow.common.configuration import Configuration, text_of
-from pyflow.session.dependencies import add_archive, add_file, add_requirements
+from pyflow.session.dependencies import add_archive, add_file, add_jars, add_requirements
 from pyflow.session.options import Effect, check, find, of_spark
 from pyflow.util.exceptions import TableException
 
@@ -106,8 +106,8 @@ def add_files(session: SparkSession, key: str, files: list[str]) -> None:
         # The first of several has precedence, the last added as well.
         for path in reversed(paths):
             add_file(session, path)
-    elif paths:
-        session.addArtifacts(*paths)
+    else:
+        add_jars(session, key, paths)
 
 
 def _was_started_with(session: SparkSession, key: str, value: str) -> bool:

@@ -7,11 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from submitted import PROGRAMS, User, write_wheel
 
 import deployments
+from scripts.kafka_broker import connector_jars
 
 CLUSTER = "local-cluster[1,1,1024]"
 
@@ -197,3 +199,15 @@ def test_the_program_s_executable_comes_before_that_of_the_flag(user):
     assert "functions run in flag\n" in user.ran("local[2]", *flags, *program).stdout
     own = user.ran("local[2]", *flags, *program, user.home / "program")
     assert "functions run in program\n" in own.stdout
+
+
+def test_jars_that_the_program_names(user):
+    """The driver's JVM has been started without them."""
+    flink = Path("/none/flink-sql-connector-kafka-4.0.1-2.0.jar")
+    jars = ";".join(Path(jar).as_uri() for jar in (flink, *connector_jars()))
+
+    done = user.ran("local[2]", "-py", str(PROGRAMS / "late_jars.py"), jars)
+
+    assert "FOUND ['key', 'value', 'topic'" in done.stdout, done.stdout[-4000:]
+    missing = user.ran("local[2]", "-py", str(PROGRAMS / "late_jars.py"), "file:///none.jar")
+    assert "'pipeline.jars': there is no file '/none.jar'" in missing.stdout

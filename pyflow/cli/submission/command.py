@@ -22,6 +22,7 @@ from pyflow.cli.submission.requirements import installed
 from pyflow.cli.submission.spark_options import SparkOptions, as_options
 from pyflow.cli.submission.targets import Target
 from pyflow.session import builder as session
+from pyflow.session.flink_jars import without_flink
 from pyflow.session.given import PREFIX
 from pyflow.session.options import Effect, check, find, of_spark, value_of_text
 from pyflow.session.requirements import archive_of
@@ -244,7 +245,8 @@ def _files(
     """Return the settings of Spark by which files reach driver and executors."""
     files = module_files(_listed(settings, "python.files"), "-pyfs", staged)
     archives = [_archive(each) for each in _listed(settings, "python.archives")]
-    jars = [existing(each, "-j") for each in _listed(settings, "pipeline.jars")]
+    named = without_flink(_listed(settings, "pipeline.jars"))
+    jars = [existing(each, "-j") for each in named]
     found = {}
     folders = []
     for each in _listed(settings, "pipeline.classpaths"):
