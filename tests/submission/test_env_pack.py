@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 import tarfile
+from pathlib import Path
 
 import pytest
 from submitted import PROGRAMS, User, write_wheel
+
+DEBIAN = "/usr/bin/python3"
 
 
 @pytest.fixture
@@ -37,6 +41,24 @@ def test_an_archive_has_python_packages_and_pyflow(user):
     assert {f"{site}/packed.py", f"{site}/pyflow/__init__.py"} <= set(names)
     assert any(re.match(r"\./lib/libpython3.*\.so", name) for name in names)
     assert not any("__pycache__" in name for name in names)
+
+
+@pytest.mark.skipif(not Path(DEBIAN).exists(), reason="there is no Python of Debian's")
+def test_a_python_of_the_system_starts_where_it_is_unpacked(user):
+    user.did("env", "pack", "--python", DEBIAN)
+
+    with tarfile.open(user.home / "env.tar.gz") as archive:
+        archive.extractall(user.home / "elsewhere", filter="tar")
+    python = user.home / "elsewhere" / "bin" / "python3"
+    done = subprocess.run(
+        [python, "-Ic", "import pyflow, sys; print(sys.prefix, *pyflow.__path__)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    prefix, package = done.stdout.split()
+    assert prefix == str(user.home / "elsewhere")
+    assert package.startswith(f"{prefix}/lib/python3.")
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ __all__ = ["PackingError", "pack"]
 # Of the modules of CPython: its own tests, programs for desktops, what builds extension modules.
 _LEFT_OUT = ("__pycache__", "config-*", "idlelib", "site-packages", "test", "turtledemo")
 _STARTED = "import ctypes, hashlib, json, sqlite3, ssl, sys; print(sys.prefix)"
+_SITE = "import site; print(site.getsitepackages()[-1])"
 _LINES = 5
 
 
@@ -109,8 +110,10 @@ def _copy_python(described: dict[str, Any], target: Path) -> Path:
     library = Path(described["library"])
     shutil.copy(library, target / "lib" / library.name)
     _find_beside(executable)
-    site = modules / "site-packages"
-    site.mkdir()
+    # Debian's Pythons have other names for it; of several the last is a Python's own.
+    answer = subprocess.run([executable, "-I", "-c", _SITE], capture_output=True, text=True)
+    site = Path(answer.stdout.strip() or modules / "site-packages")
+    site.mkdir(exist_ok=True)
     return site
 
 
