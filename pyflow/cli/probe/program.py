@@ -15,8 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import udf
+from pyspark.sql import DataFrame, SparkSession, functions
 
 _EXECUTOR_SECONDS = 60
 _QUIET_SECONDS = 3
@@ -138,7 +137,7 @@ class _Probe:
 
     def __init__(self, spark: SparkSession, function: Callable[[int], str]) -> None:
         self._spark = spark
-        self._function = udf(function)
+        self._function = functions.udf(function)
         self.tasks: dict[str, list[dict[str, Any]]] = {}
 
     def run(self, executors: set[str]) -> None:
