@@ -23,13 +23,7 @@ start() {
   program=$(upload statistics_job.py)
   python3 - "$(upload "$modules/provinces.zip")" "$@" <<'PYTHON' |
 import json, sys
-provinces, *arguments, jars = sys.argv[1:]
-print(json.dumps({
-    "pyFiles": [provinces],
-    "programArgsList": arguments,
-    # The JVM of a submitted program has its jars before the program says which.
-    "flinkConfiguration": {"pipeline.jars": jars},
-}))
+print(json.dumps({"pyFiles": [sys.argv[1]], "programArgsList": sys.argv[2:]}))
 PYTHON
     ask --header 'Content-Type: application/json' --data @- "$url/artifacts/$program/run" |
     value 'lambda answer: answer["jobid"]'

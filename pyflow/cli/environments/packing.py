@@ -22,8 +22,10 @@ from pyflow.session.requirements import LOCK_FILE, install
 
 __all__ = ["PackingError", "pack"]
 
-# Of the modules of CPython: its own tests, programs for desktops, what builds extension modules.
-_LEFT_OUT = ("__pycache__", "config-*", "idlelib", "site-packages", "test", "turtledemo")
+# Of the modules of CPython: its own tests, programs for desktops, what builds extension modules,
+# and packages beside it.
+_PACKAGES = ("dist-packages", "site-packages")
+_LEFT_OUT = ("__pycache__", "config-*", "idlelib", "test", "turtledemo", *_PACKAGES)
 _STARTED = "import ctypes, hashlib, json, sqlite3, ssl, sys; print(sys.prefix)"
 _SITE = "import site; print(site.getsitepackages()[-1])"
 _LINES = 5
