@@ -22,7 +22,7 @@ bool read_raw_frames(const PyThreadState& copy, uintptr_t thread, std::vector<Ra
   if (!read_at(innermost_frame_at(copy, thread), at)) return false;
   while (at != nullptr && frames.size() < kMostFrames) {
     frames.emplace_back();
-    if (!read_at(reinterpret_cast<uintptr_t>(at), frames.back())) return false;
+    if (!read_frame(at, frames.back())) return false;
     at = frames.back().previous;
   }
   return at != nullptr || frames.empty() || may_be_outermost(frames.back());

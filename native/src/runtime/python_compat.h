@@ -224,6 +224,7 @@ struct RawFrame {
 };
 #elif PY_VERSION_HEX >= 0x030B0000
 struct RawFrame {
+  char of_generator[offsetof(PyGenObject, gi_iframe) - offsetof(PyGenObject, gi_hooks_inited)];
   void* others[4];
   uintptr_t code;
   void* frame_object;
@@ -243,10 +244,21 @@ struct RawFrame {
   char traces[2];
   void* generator;
   int instruction;
+  int line;
+  int block;
+  signed char state;
 };
 #endif
 
+// What is read before a frame: in 3.11 the end of the generator that owns it, if one does.
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+constexpr size_t kBeforeFrame = sizeof(RawFrame::of_generator);
+#else
+constexpr size_t kBeforeFrame = 0;
+#endif
+
 constexpr uintptr_t kReferenceTags = 7;
+[[maybe_unused]] constexpr char kOwnedByGenerator = 1;  // FRAME_OWNED_BY_GENERATOR, since 3.11
 
 // 3.12 gives the frame of a C function code that is not in any file.
 inline bool is_of_c_function([[maybe_unused]] const RawFrame& frame) {
@@ -327,20 +339,24 @@ inline bool is_incomplete([[maybe_unused]] const RawFrame& frame,
                           [[maybe_unused]] const PyCodeObject& code,
                           [[maybe_unused]] int64_t instruction) {
 #if PY_VERSION_HEX >= 0x030B0000
-  constexpr char kOfGenerator = 1;  // FRAME_OWNED_BY_GENERATOR
-  return frame.owner != kOfGenerator && instruction < code._co_firsttraceable;
+  return frame.owner != kOwnedByGenerator && instruction < code._co_firsttraceable;
 #else
   return false;
 #endif
 }
 
 // Whether a frame may be a thread's outermost: Python code is entered from C, which has a frame for
-// that since 3.12. The frame of a generator that has just returned has none before it either.
+// that since 3.12. The frame of a generator that has just yielded has none before it either; before
+// 3.12 its state tells.
 inline bool may_be_outermost([[maybe_unused]] const RawFrame& frame) {
 #if PY_VERSION_HEX >= 0x030C0000
   return frame.owner >= 3;  // FRAME_OWNED_BY_CSTACK; 3.14 has two such kinds
+#elif PY_VERSION_HEX >= 0x030B0000
+  constexpr size_t state =
+      offsetof(PyGenObject, gi_frame_state) - offsetof(PyGenObject, gi_hooks_inited);
+  return frame.owner != kOwnedByGenerator || frame.of_generator[state] == 0;  // FRAME_EXECUTING
 #else
-  return true;
+  return frame.state == 0;  // FRAME_EXECUTING
 #endif
 }
 

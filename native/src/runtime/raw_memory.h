@@ -22,6 +22,10 @@ bool read_at(uintptr_t address, T& to) {
   return read_memory(address, &to, sizeof(T));
 }
 
+inline bool read_frame(const RawFrame* address, RawFrame& frame) {
+  return read_at(reinterpret_cast<uintptr_t>(address) - kBeforeFrame, frame);
+}
+
 inline bool is_of(const PyObject& object, const PyTypeObject& type) {
   return object.ob_type == &type;
 }

@@ -65,7 +65,7 @@ bool read_frames(const PyThreadState& copy, uintptr_t thread, std::vector<Frame>
   for (RawFrame* each = innermost; each != nullptr && raw.size() < kMostFrames;
        each = raw.back().previous) {
     raw.emplace_back();
-    if (!read_at(reinterpret_cast<uintptr_t>(each), raw.back())) return false;
+    if (!read_frame(each, raw.back())) return false;
   }
   RawFrame* after = nullptr;
   if (!read_at(at, after) || after != innermost) return false;
