@@ -120,11 +120,13 @@ check: lint build
 	$(gradle) test
 	$(python) $(pytest) -m "slice or generated"
 
-# All tests on the newest Python, and those of the slice on the oldest and without a GIL.
-test: lint build sanitize build/kafka.stamp build/spark.jsa build/other-spark.stamp
+# All tests on the newest Python, and those of the slice on the oldest, without a GIL, and with each
+# older Spark.
+test: lint build sanitize build/kafka.stamp build/spark.jsa $(older_sparks:%=build/jar-%.stamp)
 	$(gradle) test
 	$(python) $(pytest)
 	@for minor in $$(cat build/pythons-of-slice); do $(MAKE) test-on MINOR=$$minor MARK=slice || exit; done
+	@for spark in $(older_sparks); do $(MAKE) test-on SPARK=$$spark MARK=slice || exit; done
 
 # The tests with a mark, or all, on one of the other Pythons or with an older Spark. What is in the
 # package does not depend on Spark.
@@ -140,7 +142,7 @@ test-on: $(if $(SPARK),build build/kafka.stamp)
 
 # What `make test` leaves out, once in full, with every form of thread mode; then the comparison of
 # the modes with other generated programs, in a zone with daylight saving time, and on the other
-# Pythons with what depends on them; then the slice with each older Spark.
+# Pythons with what depends on them; then all tests with each older Spark.
 test-all: test
 	@echo "PyFlow: complete tests on the newest Python"
 	$(python) $(pytest) --complete -m "complete or compared or core"
@@ -150,7 +152,7 @@ test-all: test
 	  $(MAKE) test-on MINOR=$$minor MARK="core or (compared and not complete)" \
 	    OPTIONS="--complete --examples 20" || exit; \
 	done
-	@for spark in $(older_sparks); do $(MAKE) test-on SPARK=$$spark MARK=slice || exit; done
+	@for spark in $(older_sparks); do $(MAKE) test-on SPARK=$$spark || exit; done
 
 export EXAMPLES ?= 2000
 
@@ -255,11 +257,6 @@ build/jar-%.stamp: build/pythons $(sources)
 build/kafka.stamp: build.gradle | build/pythons
 	@echo "PyFlow: fetching a Kafka broker, Spark's connector, JDBC drivers and Spark's Avro module"
 	$(gradle) fetchKafka fetchConnectors
-	@touch $@
-
-build/other-spark.stamp: scripts/other_spark.py | build/pythons
-	@echo "PyFlow: setting up another Spark minor version, for a test of the jar"
-	@$(python) -m scripts.other_spark
 	@touch $@
 
 # The JVMs of the tests load Spark's classes from it.

@@ -32,7 +32,8 @@ import matplotlib.pyplot as plt
 from benchmarks.machine import describe_machine
 from benchmarks.page import REPOSITORY
 from benchmarks.report import table
-from scripts.kafka_broker import Broker, connector_jars
+from scripts.connector_jars import kafka_jars
+from scripts.kafka_broker import Broker
 from scripts.pyflink_examples import version
 
 __all__ = [
@@ -178,7 +179,7 @@ def measure(
     }
     with tempfile.TemporaryDirectory(prefix="pyflink-") as folder, Broker(Path(folder)) as broker:
         address = broker.address
-        spark_jars = [Path(jar) for jar in connector_jars()]
+        spark_jars = [Path(jar) for jar in kafka_jars()]
         flink_jars = flink_connector()
         packages = {
             "pyflow": Package("pyflow", module, Path(sys.executable), spark_jars, address),

@@ -36,7 +36,8 @@ from benchmarks.page import REPOSITORY, Page
 from benchmarks.report import table
 from benchmarks.stream_cases import BATCHES, CASES
 from benchmarks.topics import Topic
-from scripts.kafka_broker import Broker, connector_jars
+from scripts.connector_jars import kafka_jars
+from scripts.kafka_broker import Broker
 
 _MODES = ("thread", "process")
 _PACKAGES = ("pyflow", "pyspark")
@@ -101,7 +102,7 @@ def _prepare(broker: str, case: Any, rows: int) -> None:
 def _plain(rows: dict[str, int], rounds: int) -> Iterator[dict[str, Any]]:
     """Yield the seconds of cases in PyFlow and in PySpark alone, by turns."""
     with tempfile.TemporaryDirectory(prefix="plain-") as folder, Broker(Path(folder)) as broker:
-        jars = list(map(Path, connector_jars()))
+        jars = list(map(Path, kafka_jars()))
         python = Path(sys.executable)
         packages = {
             name: Package(name, module, python, jars, broker.address)
@@ -162,7 +163,7 @@ def _latency(way: Way, broker: str, name: str) -> dict[str, float]:
     sink = Topic(broker, f"out-{name}", message_timestamp_type="LogAppendTime")
     is_pyflow = way.package == "pyflow"
     python = Path(sys.executable) if is_pyflow else pyflink_python()
-    jars = map(Path, connector_jars()) if is_pyflow else flink_connector()
+    jars = map(Path, kafka_jars()) if is_pyflow else flink_connector()
     options = {
         "broker": broker,
         "source": source.name,

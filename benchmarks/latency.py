@@ -34,7 +34,8 @@ from benchmarks.page import Page, new_results
 from benchmarks.report import nanos_text, table
 from benchmarks.stream_functions import COUNTER, FUNCTIONS, StreamFunction, document
 from benchmarks.topics import Topic
-from scripts.kafka_broker import Broker, connector_jars
+from scripts.connector_jars import kafka_jars
+from scripts.kafka_broker import Broker
 
 # Records per second, and the share of the time that is measured; at the high rate there are enough.
 RATES = {1_000: 1.0, 10_000: 0.5}
@@ -286,7 +287,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Return the figures of all functions, rates and ways, and of all sizes."""
     begin = time.monotonic()
     functions = {name: make() for name, make in FUNCTIONS.items()}
-    conf = {"spark.jars": ",".join([pyflow.jar_path(), *connector_jars()]), **CONF}
+    conf = {"spark.jars": ",".join([pyflow.jar_path(), *kafka_jars()]), **CONF}
     session = start_session("local[2]", conf=conf)
     # Spark logs each task of a batch that is stopped as an error.
     session.sparkContext.setLogLevel("OFF")

@@ -45,8 +45,9 @@ from rich.table import Table
 import fraud_model
 import pyflow
 from benchmarks.topics import Record, Topic
+from scripts.connector_jars import kafka_jars
 from scripts.interruption import interruption
-from scripts.kafka_broker import Broker, connector_jars
+from scripts.kafka_broker import Broker
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 # Of each topic, and tasks of each of the two stages, which all run at once.
@@ -165,7 +166,7 @@ def start_spark(mode: str) -> SparkSession:
         pyflow.configure(
             SparkSession.builder.appName("fraud scoring")
             .master(f"local[{2 * PARTITIONS}]")
-            .config("spark.jars", ",".join(connector_jars()))
+            .config("spark.jars", ",".join(kafka_jars()))
         )
         .config("spark.pyflow.execution-mode", mode)
         .config("spark.sql.shuffle.partitions", PARTITIONS)

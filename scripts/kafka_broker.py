@@ -14,6 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from scripts.connector_jars import kafka_jars
 from scripts.local_server import HOST, LocalServer, ServerError, free_port
 
 JARS = Path(__file__).resolve().parent.parent / "build" / "kafka"
@@ -36,11 +37,6 @@ share.coordinator.state.topic.min.isr=1
 group.initial.rebalance.delay.ms=0
 message.max.bytes=10485760
 """
-
-
-def connector_jars() -> list[str]:
-    """Return the jars that Spark needs to reach a broker; none before they were fetched."""
-    return [str(jar) for jar in sorted((JARS / "connector").glob("*.jar"))]
 
 
 class Broker(LocalServer):
@@ -97,7 +93,7 @@ def main() -> None:
     try:
         with Broker(folder, options.port) as broker:
             print(f"PyFlow: a Kafka broker on {broker.address}; Ctrl-C ends it", flush=True)
-            print(f"PyFlow: for Spark: --jars {','.join(connector_jars())}", flush=True)
+            print(f"PyFlow: for Spark: --jars {','.join(kafka_jars())}", flush=True)
             signal.pause()
     except KeyboardInterrupt:
         pass

@@ -24,8 +24,8 @@ import deployments
 import pyflow
 import sessions
 import stateful_streams
-from scripts.connector_jars import table_jars
-from scripts.kafka_broker import Broker, connector_jars
+from scripts.connector_jars import kafka_jars, table_jars
+from scripts.kafka_broker import Broker
 from scripts.pyflink_examples import example_programs
 
 sys.path.insert(0, str(sessions.MODULES))
@@ -136,7 +136,7 @@ class Sessions:
         if self.current is None:
             self.current = sessions.start(
                 conf={
-                    "spark.jars": ",".join([pyflow.jar_path(), *connector_jars(), *table_jars()]),
+                    "spark.jars": ",".join([pyflow.jar_path(), *kafka_jars(), *table_jars()]),
                     "spark.driver.memory": "3g",
                     # Compiled code would drop the messages of exceptions that it throws often.
                     "spark.driver.extraJavaOptions": "-XX:-OmitStackTraceInFastThrow",

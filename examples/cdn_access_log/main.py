@@ -35,9 +35,9 @@ import page
 from benchmarks.topics import Topic
 from generator import Generator, Statistic, statistics
 from scripts import mariadb_server
-from scripts.connector_jars import table_jars
+from scripts.connector_jars import kafka_jars, table_jars
 from scripts.interruption import interruption
-from scripts.kafka_broker import Broker, connector_jars
+from scripts.kafka_broker import Broker
 from scripts.local_server import free_port
 from scripts.mariadb_server import MariaDb
 
@@ -83,7 +83,7 @@ class Job:
     ) -> None:
         self.starts = 0
         self._log = folder / "job.log"
-        jars = ";".join(f"file://{jar}" for jar in (*connector_jars(), *table_jars()))
+        jars = ";".join(f"file://{jar}" for jar in (*kafka_jars(), *table_jars()))
         program = [sys.executable, str(HERE / "statistics_job.py")]
         if service:
             program = [str(HERE / "submit.sh"), *service]

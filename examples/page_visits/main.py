@@ -37,8 +37,9 @@ import visits_job
 from benchmarks.topics import Topic
 from pyflow.common import Configuration, JobClient, JobStatus
 from pyflow.datastream import StreamExecutionEnvironment
+from scripts.connector_jars import kafka_jars
 from scripts.interruption import interruption
-from scripts.kafka_broker import Broker, connector_jars
+from scripts.kafka_broker import Broker
 from views import MONITOR, Visitors
 
 HERE = Path(__file__).resolve().parent
@@ -53,7 +54,7 @@ def start(mode: str, folder: Path, servers: str, topics: Sequence[Topic]) -> Job
     os.environ["PYSPARK_PYTHON"] = sys.executable
     spark = (
         pyflow.configure(SparkSession.builder.appName("page visits").master("local[2]"))
-        .config("spark.jars", ",".join([pyflow.jar_path(), *connector_jars()]))
+        .config("spark.jars", ",".join([pyflow.jar_path(), *kafka_jars()]))
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .getOrCreate()

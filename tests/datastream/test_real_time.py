@@ -35,7 +35,7 @@ pytest.importorskip("confluent_kafka", reason="there is no Kafka client for this
 
 from benchmarks.topics import Topic
 from deployments import PROGRAMS, killed_at_the_end
-from scripts.kafka_broker import connector_jars
+from scripts.connector_jars import kafka_jars
 from sessions import base_conf, wait_until
 
 pytestmark = pytest.mark.since_spark("4.2")
@@ -248,7 +248,7 @@ def test_windows_end_with_the_watermarks_of_batches(topics, real_time):
 def test_stages_behind_each_other_print_into_the_log(kafka, topics, tmp_path):
     log = tmp_path / "program.log"
     command = [sys.executable, PROGRAMS / "real_time_stream.py", kafka.address, topics[0].name]
-    jars = ",".join(map(str, [pyflow.jar_path(), *connector_jars()]))
+    jars = ",".join(map(str, [pyflow.jar_path(), *kafka_jars()]))
     conf = {**base_conf(), "spark.plugins": "io.pyflow.PyFlowPlugin", "spark.jars": jars}
     options = " ".join(f"--conf {key}={value}" for key, value in conf.items())
     # All tasks of all stages run at once.

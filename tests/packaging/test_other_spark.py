@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 import pyflow
-from scripts.other_spark import VERSION, environment
+
+ROOT = Path(__file__).resolve().parents[2]
+MINOR = "4.1"
+REQUIREMENTS = (ROOT / "requirements" / f"pyspark-{MINOR}.txt").read_text()
+VERSION = re.search(r"^pyspark==(.+)$", REQUIREMENTS, re.MULTILINE)[1]
 
 PROGRAM = """
 from pyspark.sql import SparkSession
@@ -21,7 +28,9 @@ result.explain()
 @pytest.fixture(scope="module")
 def application(run, tmp_path_factory):
     """The program, submitted as the documentation says, in thread mode."""
-    other_spark = environment()
+    other_spark = ROOT / ".venvs" / f"spark-{MINOR}" / "bin"
+    if not other_spark.exists():
+        pytest.fail(f"no Spark {MINOR}: run `python3 scripts/set_up.py --spark {MINOR} run test`")
     program = tmp_path_factory.mktemp("application") / "program.py"
     program.write_text(PROGRAM)
     settings = {
@@ -31,11 +40,11 @@ def application(run, tmp_path_factory):
     }
     options = [part for item in settings.items() for part in ("--conf", "=".join(item))]
     return run(
-        *(other_spark / "bin" / "spark-submit", "--master", "local[1]"),
+        *(other_spark / "spark-submit", "--master", "local[1]"),
         *("--jars", pyflow.jar_path(), *options, program),
         cwd=program.parent,
         SPARK_HOME=None,
-        PYSPARK_PYTHON=str(other_spark / "bin" / "python"),
+        PYSPARK_PYTHON=str(other_spark / "python"),
     )
 
 
@@ -53,9 +62,7 @@ def test_a_warning_says_why(application):
 
 
 def test_explain_names_the_jar_that_is_wanted(application):
-    minor = ".".join(VERSION.split(".")[:2])
-
     assert "ProcessMode [<lambda>(id#" in application.stdout
-    assert f"runs on Spark {VERSION}. Use the PyFlow jar built for Spark {minor}\n" in (
+    assert f"runs on Spark {VERSION}. Use the PyFlow jar built for Spark {MINOR}\n" in (
         application.stdout
     )

@@ -13,11 +13,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import kafka_streams
 import sessions
-from scripts.kafka_broker import connector_jars
+from scripts.connector_jars import kafka_jars
 
 
 def main(master, mode, trigger, address, source, sink, checkpoint):
-    jars = [sessions.submit_conf()["spark.jars"], *connector_jars()]
+    jars = [sessions.submit_conf()["spark.jars"], *kafka_jars()]
     spark = sessions.start(
         master,
         conf={

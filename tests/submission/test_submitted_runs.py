@@ -13,7 +13,7 @@ import pytest
 from submitted import PROGRAMS, User, write_wheel
 
 import deployments
-from scripts.kafka_broker import connector_jars
+from scripts.connector_jars import kafka_jars
 
 CLUSTER = "local-cluster[1,1,1024]"
 
@@ -204,7 +204,7 @@ def test_the_program_s_executable_comes_before_that_of_the_flag(user):
 def test_jars_that_the_program_names(user):
     """The driver's JVM has been started without them."""
     flink = Path("/none/flink-sql-connector-kafka-4.0.1-2.0.jar")
-    jars = ";".join(Path(jar).as_uri() for jar in (flink, *connector_jars()))
+    jars = ";".join(Path(jar).as_uri() for jar in (flink, *kafka_jars()))
 
     done = user.ran("local[2]", "-py", str(PROGRAMS / "late_jars.py"), jars)
 
