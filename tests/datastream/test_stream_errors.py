@@ -24,6 +24,34 @@ def test_a_function_that_fails_names_its_operator_and_the_element(env):
         collected(ds)
 
 
+@pytest.mark.parametrize("at", [0, 1, 7, 32, 38, 39])
+def test_each_operator_of_a_long_chain_is_named(env, at):
+    def work(number):
+        def apply(value):
+            if number == at:
+                raise ValueError("wanted")
+            return value + 1
+
+        return apply
+
+    ds = env.from_collection([5])
+    for number in range(0, 40, 2):
+        ds = ds.map(work(number)).name(f"operator-{number}")
+        ds = ds.filter(work(number + 1)).name(f"operator-{number + 1}")
+
+    element = 5 + (at + 1) // 2
+    message = rf"operator 'operator-{at}' failed at {element} of type int: ValueError: wanted"
+    with pytest.raises(Exception, match=message):
+        collected(ds)
+
+
+def test_an_element_that_does_not_fit_is_that_which_came_to_its_operator(env):
+    ds = env.from_collection([5]).map(lambda value: value + 1).name("before")
+    ds = ds.map(lambda value: "text", Types.INT()).name("typed")
+    with pytest.raises(Exception, match=r"operator 'typed' failed at 6 of type int.*expected INT"):
+        collected(ds.key_by(lambda value: 1).map(lambda value: value))
+
+
 def test_a_keyed_function_that_fails_names_its_operator_and_the_element(env):
     class Failing(KeyedProcessFunction):
         def process_element(self, value, ctx):

@@ -18,6 +18,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyflow.datastream.runtime.errors import OperatorError, raise_for, reason
+from pyflow.datastream.runtime.fusion import converting
 from pyflow.datastream.runtime.life_cycle import close_all
 from pyflow.datastream.runtime.operator import MIN_WATERMARK, Emit
 from pyflow.datastream.runtime.storage import PROTOCOL
@@ -225,8 +226,9 @@ class Chain:
 
     def take(self) -> list[tuple[Any, ...]]:
         """Return the rows that have come out, and forget them."""
-        rows, self.rows = self.rows[:], self.rows
-        self.rows.clear()
+        rows = self.rows[:]
+        if rows:
+            self.rows.clear()
         return rows
 
     def outputs(
@@ -408,10 +410,4 @@ def _to_all(emits: Sequence[Emit]) -> Emit:
 def _coercing(emit: Emit, type_info: TypeInformation | None) -> Emit:
     """What takes elements as they are after they have been of their declared type."""
     coerce = coercion(type_info)
-    if coerce is None:
-        return emit
-
-    def emit_coerced(value: Any, timestamp: int | None) -> None:
-        emit(coerce(value), timestamp)
-
-    return emit_coerced
+    return emit if coerce is None else converting(coerce, emit)

@@ -1,6 +1,7 @@
 """Operators without state, which are fused into chains.
 
-The functions that they become have their operator as a variable, by which errors name it.
+The functions that they become have their operator as a variable, or one for each line, by which
+errors name it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pyflow.common.watermark_strategy import (
 from pyflow.datastream.functions import Function, ProcessFunction
 from pyflow.datastream.output_tag import OutputTag
 from pyflow.datastream.runtime.chain import ChainContext, ChainOperator
+from pyflow.datastream.runtime.fusion import FILTER, MAP, Step, fused
 from pyflow.datastream.runtime.keys import method_of
 from pyflow.datastream.runtime.life_cycle import close_all, close_at_last
 from pyflow.datastream.runtime.operator import MIN_WATERMARK, NO_TIMESTAMP, Emit
@@ -112,12 +114,7 @@ class Map(ChainedFunction):
 
     def processing(self, context: ChainContext) -> Emit:
         """Return what takes the operator's elements."""
-        emit, apply = context.emit, method_of(self.function, "map")
-
-        def process(value: Any, timestamp: int | None, operator: Any = self) -> None:
-            emit(apply(value), timestamp)
-
-        return process
+        return fused(Step(MAP, method_of(self.function, "map"), self), context.emit)
 
 
 class Project(Map):
@@ -148,13 +145,7 @@ class Filter(ChainedFunction):
 
     def processing(self, context: ChainContext) -> Emit:
         """Return what takes the operator's elements."""
-        emit, apply = context.emit, method_of(self.function, "filter")
-
-        def process(value: Any, timestamp: int | None, operator: Any = self) -> None:
-            if apply(value):
-                emit(value, timestamp)
-
-        return process
+        return fused(Step(FILTER, method_of(self.function, "filter"), self), context.emit)
 
 
 class Process(ChainedFunction):

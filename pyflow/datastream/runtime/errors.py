@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
 
+from pyflow.datastream.runtime.fusion import operator_at
+
 __all__ = ["OperatorError", "raise_for", "reason", "shown"]
 
 _SHOWN = 120
@@ -37,7 +39,7 @@ def raise_for(error: Exception, names: Iterable[tuple[Any, str]], value: Any) ->
     traceback: TracebackType | None = error.__traceback__
     while traceback is not None:
         variables = traceback.tb_frame.f_locals
-        owner = variables.get("operator", variables.get("self"))
+        owner = operator_at(traceback) or variables.get("operator", variables.get("self"))
         if id(owner) in known:
             found = known[id(owner)]
             value = variables.get("value", value)
