@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+
+import pytest
 import recordings
 import type_names
 
@@ -44,3 +47,10 @@ def test_values_have_the_types_of_pyflink(batch):
 
 def test_values_of_types_without_a_length_are_those_of_pyflink(t_env):
     assert type_names.values(t_env) == RECORDED["values"]
+
+
+@pytest.mark.parametrize("name", ["BigIntType", "TimestampType", "RowType", "RawType"])
+def test_types_have_the_module_that_pickles_in_checkpoints_name(name):
+    pickled = f"cpyflow.types.logical_types\n{name}\n.".encode()
+
+    assert pickle.loads(pickled).__name__ == name
