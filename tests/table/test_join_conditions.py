@@ -241,7 +241,11 @@ def test_a_join_of_all_pairs_is_named(sources, tmp_path):
     fill(found)
     table = streaming.sql_query("SELECT a.id, y FROM a, b WHERE x < y")
     assert "A join without an equality" in table.explain()
+    inside = "SELECT id, COUNT(*) FROM (SELECT a.id FROM a, b WHERE x < y) GROUP BY id"
+    assert "A join without an equality" in streaming.explain_sql(inside)
     assert "A join without an equality" not in streaming.explain_sql(CASES["comma"][0])
+    named = streaming.sql_query("SELECT SUM(all_pairs0) FROM (SELECT x AS all_pairs0 FROM a)")
+    assert "A join without an equality" not in named.explain()
     with pytest.warns(UserWarning, match="one task keeps all rows of both"):
         result = table.execute()
     result.get_job_client().cancel().result()

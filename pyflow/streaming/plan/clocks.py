@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["ALL_PAIRS", "CLOSING", "Clocks", "clocks_of"]
+__all__ = ["ALL_PAIRS", "CLOSES_WINDOWS", "OPERATOR", "Clocks", "clocks_of", "joins_all_pairs"]
 
-#: What the names of an operator's columns begin with, where a clock closes its windows.
-CLOSING = "closing"
+# What an operator is, is in the metadata of the last column of its input: nothing behind it has it.
 
-#: What they begin with, where a join has no equality, so that one task keeps all rows.
-ALL_PAIRS = "all_pairs"
+#: Metadata of an operator whose windows a clock closes.
+CLOSES_WINDOWS = "pyflow.closes-windows"
 
-_OPERATOR = "TransformWithStateInPySpark"
+#: Metadata of a join that has no equality, so that one task keeps all rows.
+ALL_PAIRS = "pyflow.all-pairs"
+
+#: What Spark's plans call operators that keep state.
+OPERATOR = "TransformWithStateInPySpark"
 
 
 @dataclass(frozen=True)
@@ -51,8 +55,31 @@ def clocks_of(frame: DataFrame) -> Clocks:
     found: set[str] = set()
     _collect(frame._jdf.queryExecution().analyzed(), found)
     return Clocks(
-        "EventTime" in found, "ProcessingTime" in found, CLOSING in found, ALL_PAIRS in found
+        "EventTime" in found,
+        "ProcessingTime" in found,
+        CLOSES_WINDOWS in found,
+        ALL_PAIRS in found,
     )
+
+
+def joins_all_pairs(frame: DataFrame) -> bool:
+    """Return whether some join, also of bounded rows, has no equality; False over Connect."""
+    if not hasattr(frame.sparkSession, "_jsparkSession"):
+        return False
+    return _has_all_pairs(frame._jdf.queryExecution().analyzed())
+
+
+def _has_all_pairs(plan: Any) -> bool:
+    children = plan.children()
+    if plan.nodeName() == OPERATOR and ALL_PAIRS in _metadata(children):
+        return True
+    return any(_has_all_pairs(children.apply(place)) for place in range(children.size()))
+
+
+def _metadata(children: Any) -> dict[str, Any]:
+    """Return the metadata of the last column of an operator's input."""
+    found: dict[str, Any] = json.loads(children.head().output().last().metadata().json())
+    return found
 
 
 def _collect(plan: Any, found: set[str]) -> None:
@@ -62,10 +89,9 @@ def _collect(plan: Any, found: set[str]) -> None:
     name = plan.nodeName()
     children = plan.children()
     count = children.size()
-    if name == _OPERATOR:
+    if name == OPERATOR:
         found.add(str(plan.timeMode()).split("$")[0].rsplit(".", 1)[-1])
-        emitted = plan.output().head().name()
-        found.update(prefix for prefix in (CLOSING, ALL_PAIRS) if emitted.startswith(prefix))
+        found.update(_metadata(children))
     elif name == "Aggregate" or (
         name == "Join" and all(children.apply(place).isStreaming() for place in range(count))
     ):

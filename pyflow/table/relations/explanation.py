@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
-from pyflow.streaming.plan.clocks import ALL_PAIRS
+from pyflow.streaming.plan.clocks import OPERATOR, joins_all_pairs
 from pyflow.table.changes.changelog import in_order
 from pyflow.table.explain_detail import ExplainDetail
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: Said of a query with a join that keeps all rows in one task.
 WITHOUT_EQUALITY = (
-    f"A join without an equality of a value of each table (its columns are {ALL_PAIRS}0, ...): one "
+    "A join without an equality of a value of each table (its columns are all_pairs0, ...): one "
     "task keeps all rows of both, and compares each with all of the other. Add an equality to ON "
     "or WHERE."
 )
@@ -37,7 +37,7 @@ def explain(queries: Sequence[tuple[str, Relation]], details: Sequence[int]) -> 
         title = "== Spark's Plan ==" if not sink else f"== Spark's Plan of the Rows for {sink} =="
         mode = "cost" if ExplainDetail.ESTIMATED_COST in details else "extended"
         text = _plan(relation, mode)
-        if f"{ALL_PAIRS}0" in text:
+        if OPERATOR in text and joins_all_pairs(relation.frame):
             text = f"{WITHOUT_EQUALITY}\n{text}"
         if ExplainDetail.CHANGELOG_MODE in details:
             kinds = "I,UB,UA,D" if relation.updating else "I"

@@ -17,7 +17,7 @@ from pyspark.sql import types as spark
 
 from pyflow.session.builder import INSTALL_TABLE, import_state_messages
 from pyflow.session.package import provide
-from pyflow.streaming.plan.clocks import CLOSING, clocks_of
+from pyflow.streaming.plan.clocks import CLOSES_WINDOWS, clocks_of
 from pyflow.streaming.plan.operator_names import named
 from pyflow.streaming.plan.state_store import keep_state_in_rocksdb
 from pyflow.streaming.runtime.state_ttl import FOREVER, Lifetime
@@ -40,10 +40,10 @@ __all__ = [
     "TimeMode",
     "applied",
     "changes_of",
+    "closed_by_clock",
     "lifetime_of",
     "may_have_timers",
     "per_record",
-    "refuse_without_timers",
     "time_to_live",
     "timely",
 ]
@@ -171,12 +171,41 @@ def applied(
         raise TableException(f"operators with state: {error}; {INSTALL_TABLE}") from error
     provide(context.session)
     keep_state_in_rocksdb(context.session)
-    if time_mode == "ProcessingTime" and emitted[0].name.startswith(CLOSING):
-        processor.timer_reports = context.timer_reports
     output = named(emitted, type(processor).__name__)
     grouped: Any = frame.groupBy(*map(column, keys))
     rows: DataFrame = grouped.transformWithState(processor, output, "Append", time_mode)
     return rows
+
+
+def closed_by_clock(
+    frame: DataFrame,
+    keys: Sequence[str],
+    processor: StreamOperator,
+    emitted: Sequence[spark.StructField],
+    context: TableContext,
+) -> DataFrame:
+    """Return the rows that an operator emits when its windows have ended by a clock.
+
+    Parameters
+    ----------
+    frame
+        The columns of the keys first, and SEQUENCE last.
+    keys, processor, emitted
+        As :func:`applied` takes them.
+
+    Raises
+    ------
+    TableException
+        If windows of these rows cannot end by a clock.
+    """
+    if not may_have_timers(frame, context):
+        raise TableException(
+            "windows by processing time are not supported behind windows or joins by event time, "
+            "nor over Spark Connect: Spark has no timers of both in a row. Use an event time."
+        )
+    processor.timer_reports = context.timer_reports
+    frame = frame.withMetadata(SEQUENCE, {CLOSES_WINDOWS: True})
+    return applied(frame, keys, processor, emitted, "ProcessingTime", context)
 
 
 def timely(frame: DataFrame, moment: str, later: int = 0) -> DataFrame:
@@ -220,15 +249,6 @@ def may_have_timers(frame: DataFrame, context: TableContext) -> bool:
     if not hasattr(context.session, "_jsparkSession"):
         return False
     return not clocks_of(frame).has_event_time
-
-
-def refuse_without_timers(frame: DataFrame, context: TableContext) -> None:
-    """Raise where windows of these rows cannot end by a clock."""
-    if not may_have_timers(frame, context):
-        raise TableException(
-            "windows by processing time are not supported behind windows or joins by event time, "
-            "nor over Spark Connect: Spark has no timers of both in a row. Use an event time."
-        )
 
 
 def time_to_live(context: TableContext) -> float:

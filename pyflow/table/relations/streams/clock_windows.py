@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from pyflow.streaming.plan.clocks import CLOSING
 from pyflow.streaming.runtime.processor import StreamOperator
 from pyflow.table.changes.changelog import numbered
 from pyflow.table.changes.relation import Relation, column
@@ -21,9 +20,8 @@ from pyflow.table.columns.nodes import Node
 from pyflow.table.relations.operators import (
     Columns,
     KeyColumns,
-    TimeMode,
     applied,
-    refuse_without_timers,
+    closed_by_clock,
 )
 from pyflow.table.relations.projection import scope_of
 from pyflow.table.relations.streams.groups import planned_in_window
@@ -64,13 +62,12 @@ def aggregate(
     end
         The instant at which a row's window ends.
     """
-    refuse_without_timers(relation.frame, context)
     frame = relation.frame.withColumn(_ENDS, end)
     rows = replace(relation, frame=frame, fields=(*relation.fields, (_ENDS, _BOUND)))
     groups = _Groups.of(rows, keys, aggregates, [F.unix_micros(column(_ENDS))], context)
-    by = Columns(CLOSING, groups.by.types)
-    processor = WindowGroups(groups.functions, groups.width, [*by.names, *groups.values.names])
-    return groups.closed(processor, by, _named(relation, keys), context)
+    names = [*groups.by.names, *groups.values.names]
+    processor = WindowGroups(groups.functions, groups.width, names)
+    return groups.closed(processor, groups.by, _named(relation, keys), context)
 
 
 def aggregate_sessions(
@@ -90,9 +87,8 @@ def aggregate_sessions(
     bounds
         The names of the columns for the bounds, which are instants.
     """
-    refuse_without_timers(relation.frame, context)
     groups = _Groups.of(relation, keys, aggregates, [], context)
-    by = Columns(CLOSING, (*groups.by.types, _BOUND, _BOUND))
+    by = Columns("k", (*groups.by.types, _BOUND, _BOUND))
     processor = ClockSessionGroups(groups.functions, gap, [*by.names, *groups.values.names])
     found = [*_named(relation, keys), *((name, _BOUND) for name in bounds)]
     return groups.closed(processor, by, found, context)
@@ -120,7 +116,7 @@ def aggregate_numbers(
         if slide == size
         else SlidingNumberGroups(groups.functions, size, slide, len(groups.by.names), names)
     )
-    return groups.closed(processor, groups.by, _named(relation, keys), context, "None")
+    return groups.closed(processor, groups.by, _named(relation, keys), context, by_clock=False)
 
 
 def sessions(
@@ -139,7 +135,6 @@ def sessions(
     gap, bounds
         As :func:`aggregate_sessions` takes them.
     """
-    refuse_without_timers(relation.frame, context)
     rows = numbered(relation)
     types = dict(relation.fields)
     by = KeyColumns.of(types[key] for key in keys)
@@ -150,9 +145,9 @@ def sessions(
         *rows.changes,
     )
     first = len(by.names)
-    emitted = Columns(CLOSING, (*own.types, _BOUND, _BOUND))
+    emitted = Columns("c", (*own.types, _BOUND, _BOUND))
     processor = ClockSessionRows((first, first + len(own.names)), gap, emitted.names)
-    closed = applied(frame, by.names, processor, emitted.schema, "ProcessingTime", context)
+    closed = closed_by_clock(frame, by.names, processor, emitted.schema, context)
     return closed.select(*emitted.decoded([*relation.names, *bounds]))
 
 
@@ -219,7 +214,7 @@ class _Groups:
         by: Columns,
         fields: Sequence[tuple[str, DataType]],
         context: TableContext,
-        time_mode: TimeMode = "ProcessingTime",
+        by_clock: bool = True,
     ) -> Relation:
         """Return what an operator emits.
 
@@ -229,9 +224,14 @@ class _Groups:
             The columns that it emits before the results.
         fields
             What these are; _ALL is no column of the result.
+        by_clock
+            Whether windows end by the processing time, rather than with a row.
         """
         emitted = [*by.schema, *self.values.schema]
-        frame = applied(self.frame, self.by.names, processor, emitted, time_mode, context)
+        if by_clock:
+            frame = closed_by_clock(self.frame, self.by.names, processor, emitted, context)
+        else:
+            frame = applied(self.frame, self.by.names, processor, emitted, "None", context)
         decoded = frame.select(
             *by.decoded([name for name, _ in fields]), *self.values.decoded(self.names)
         )

@@ -93,7 +93,9 @@ def join(
     middle = first + len(one.types)
     end = middle + len(other.types)
     by_clock = in_windows and left.window is not None and left.window.by_clock
-    names = stream_windows.emitted_columns([data_type for _, data_type in fields], by_clock)
+    types = tuple(data_type for _, data_type in fields)
+    without_equality = not in_windows and not parts.key_types
+    names = Columns("all_pairs" if without_equality else "o", types)
     sides = (
         Side(first, middle, len(left.fields), one.schema),
         Side(middle, end, len(right.fields), other.schema),
@@ -105,8 +107,6 @@ def join(
         other.frame(keys, parts.right_keys, False, one.types, preserved[1])
     )
     visible = [name for name, _ in fields]
-    if not in_windows and not parts.key_types:
-        names = replace(names, prefix=ALL_PAIRS)
     if in_windows:
         processor = WindowJoin(
             kind, *sides, parts.comparisons, len(keys.names), end, by_clock, names.names
@@ -120,6 +120,8 @@ def join(
             window=right.window if kind == "right" else left.window if kind != "full" else None,
         )
         return _filtered(result, parts.residue, context)
+    if without_equality:
+        frame = frame.withMetadata(SEQUENCE, {ALL_PAIRS: True})
     operator = Join(
         kind,
         *sides,

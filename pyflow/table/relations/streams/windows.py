@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from pyflow.streaming.plan.clocks import CLOSING
 from pyflow.table.changes.changelog import numbered
 from pyflow.table.changes.relation import (
     Relation,
@@ -28,7 +27,7 @@ from pyflow.table.relations.operators import (
     Columns,
     KeyColumns,
     applied,
-    refuse_without_timers,
+    closed_by_clock,
     timely,
 )
 from pyflow.table.relations.predicates import conjuncts
@@ -36,7 +35,7 @@ from pyflow.table.relations.streams.ranked_rows import RankedRows
 from pyflow.table.relations.windows import micros_of, refuse_changing_clock
 from pyflow.table.runtime.streams.windows import SessionRows, WindowRanks
 from pyflow.types.data_types import DataTypes
-from pyflow.types.logical_types import DataType, LocalZonedTimestampType
+from pyflow.types.logical_types import LocalZonedTimestampType
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ __all__ = [
     "MOMENT",
     "are_joined",
     "at_end",
-    "emitted_columns",
     "end_instant",
     "first_rows",
     "has_partitions",
@@ -118,15 +116,9 @@ def at_end(
         Whether windows end by the processing time.
     """
     schema = emitted.schema
-    if not by_clock:
-        return applied(timely(frame, MOMENT), keys, processor, schema, "EventTime", context)
-    refuse_without_timers(frame, context)
-    return applied(frame, keys, processor, schema, "ProcessingTime", context)
-
-
-def emitted_columns(types: Sequence[DataType], by_clock: bool) -> Columns:
-    """Return the columns that an operator emits at the end of windows."""
-    return Columns(CLOSING if by_clock else "o", tuple(types))
+    if by_clock:
+        return closed_by_clock(frame, keys, processor, schema, context)
+    return applied(timely(frame, MOMENT), keys, processor, schema, "EventTime", context)
 
 
 def kept_times(times: Mapping[str, TimeAttribute], by_clock: bool) -> dict[str, TimeAttribute]:
@@ -158,7 +150,7 @@ def first_rows(
     by_clock = _window_of(relation).by_clock
     others = {MOMENT: moment_of(relation, context)}
     rows = RankedRows.of(numbered(relation), partitions, order, others, context)
-    emitted = emitted_columns(rows.emitted(rank).types, by_clock)
+    emitted = rows.emitted(rank)
     processor = WindowRanks(
         rows.order, *places, rows.bounds, rank is not None, rows.width, by_clock, emitted.names
     )
