@@ -80,7 +80,7 @@ class Configuration:
         ValueError
             If it is neither ``true`` nor ``false``, in any case.
         """
-        return self._get(key, default_value, _boolean)
+        return self._get(key, default_value, boolean_of)
 
     def set_boolean(self, key: str, value: bool) -> Configuration:
         """Set True or False, and return this configuration."""
@@ -193,7 +193,7 @@ def map_text(values: Mapping[str, Any]) -> str:
 
 
 def map_of(text: str) -> dict[str, str]:
-    """Return the named values of a setting; an entry may stand between quotes.
+    """Return the named values of a setting; an entry, or a value, may stand between quotes.
 
     Raises
     ------
@@ -202,14 +202,19 @@ def map_of(text: str) -> dict[str, str]:
     """
     values = {}
     for entry in re.findall(r"\s*((?:'(?:[^']|'')*'|[^,])+)", text):
-        entry = entry.strip()
-        if len(entry) > 1 and entry[0] == entry[-1] == "'":
-            entry = entry[1:-1].replace("''", "'")
-        name, colon, value = entry.partition(":")
+        whole = _unquoted(entry)
+        name, colon, value = whole.partition(":")
         if not colon:
-            raise ValueError(f"{entry!r} is not of the form name:value")
-        values[name.strip()] = value.strip()
+            raise ValueError(f"{whole!r} is not of the form name:value")
+        values[name.strip()] = _unquoted(value) if whole == entry.strip() else value.strip()
     return values
+
+
+def _unquoted(text: str) -> str:
+    text = text.strip()
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1].replace("''", "'")
+    return text
 
 
 def text_of(value: Any) -> str:
@@ -223,9 +228,16 @@ def text_of(value: Any) -> str:
     return str(value)
 
 
-def _boolean(text: str) -> bool:
+def boolean_of(text: str) -> bool:
+    """Return the value of a setting that is true or false.
+
+    Raises
+    ------
+    ValueError
+        If it is neither, in any case.
+    """
     if text.lower() not in ("true", "false"):
-        raise ValueError(text)
+        raise ValueError("it must be true or false")
     return text.lower() == "true"
 
 
@@ -236,7 +248,7 @@ def _integer(text: str) -> int:
 
 
 _KINDS: dict[Callable[[str], Any], str] = {
-    _boolean: "true or false",
+    boolean_of: "true or false",
     _integer: "of type int",
     float: "of type float",
 }

@@ -8,6 +8,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from pyflow.common.configuration import boolean_of
+from pyflow.common.time import Duration
+from pyflow.session import options
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -59,10 +62,7 @@ def integer(text: str) -> int:
 
 def boolean(text: str) -> bool:
     """Read ``true`` or ``false``."""
-    lowered = text.strip().lower()
-    if lowered not in ("true", "false"):
-        raise ValueError(text)
-    return lowered == "true"
+    return boolean_of(text.strip())
 
 
 def fraction(text: str) -> float:
@@ -75,15 +75,8 @@ def fraction(text: str) -> float:
 
 def one_of(*choices: str) -> Callable[[str], str]:
     """Return what reads one of some words, in the case that they are given in or any other."""
-    by_text = {choice.lower(): choice for choice in choices}
-
-    def read(text: str) -> str:
-        found = by_text.get(text.strip().lower())
-        if found is None:
-            raise ValueError(text)
-        return found
-
-    return read
+    read = options.one_of(*choices)
+    return lambda text: read(text.strip())
 
 
 def character(text: str) -> str:
@@ -95,15 +88,6 @@ def character(text: str) -> str:
     if len(value) != 1:
         raise ValueError(text)
     return value
-
-
-_UNITS = {
-    **dict.fromkeys(("ms", "milli", "millis", "millisecond", "milliseconds", ""), 1),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1000),
-    **dict.fromkeys(("m", "min", "minute", "minutes"), 60_000),
-    **dict.fromkeys(("h", "hour", "hours"), 3_600_000),
-    **dict.fromkeys(("d", "day", "days"), 86_400_000),
-}
 
 
 _SIZES = {
@@ -125,10 +109,7 @@ def size(text: str) -> int:
 
 def duration(text: str) -> int:
     """Read a duration such as ``10 s``, in milliseconds."""
-    found = re.fullmatch(r"\s*(\d+)\s*([a-zA-Z]*)\s*", text)
-    if found is None or found[2].lower() not in _UNITS:
-        raise ValueError(text)
-    return int(found[1]) * _UNITS[found[2].lower()]
+    return Duration.parse(text).to_millis()
 
 
 @dataclass(frozen=True)

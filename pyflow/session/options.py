@@ -15,7 +15,7 @@ from enum import Enum
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pyflow.common.configuration import Configuration, map_of
+from pyflow.common.configuration import Configuration, boolean_of, map_of
 from pyflow.common.time import Duration
 from pyflow.session.flink_jars import without_flink
 from pyflow.session.log_levels import level_of, levels_of
@@ -72,12 +72,6 @@ class Setting:
     convert: Callable[[Any], str | None] = str
 
 
-def _boolean(text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise ValueError("it must be true or false")
-    return text.lower() == "true"
-
-
 def _integer(text: str) -> int:
     try:
         return int(text)
@@ -92,7 +86,9 @@ def _positive(text: str) -> int:
     return number
 
 
-def _one_of(*names: str) -> Parser:
+def one_of(*names: str) -> Parser:
+    """Return what reads one of some words, in any case."""
+
     def parse(text: str) -> str:
         known = {name.upper(): name for name in names}
         if text.upper() not in known:
@@ -135,7 +131,7 @@ _TO_SPARK = (
         "python.execution-mode",
         Effect.SESSION,
         "where functions run; also `auto`",
-        _one_of("process", "thread", "auto"),
+        one_of("process", "thread", "auto"),
         spark=("spark.pyflow.execution-mode",),
     ),
     Setting(
@@ -164,7 +160,7 @@ _TO_SPARK = (
         "python.profile.enabled",
         Effect.SESSION,
         "`true` measures the time of functions with Spark's profiler, which `spark.profile` shows",
-        _boolean,
+        boolean_of,
         spark=("spark.sql.pyspark.udf.profiler",),
         convert=lambda enabled: "perf" if enabled else None,
     ),
@@ -229,7 +225,7 @@ _TO_SPARK = (
         "execution.batch.speculative.enabled",
         Effect.START,
         "whether slow tasks are begun a second time",
-        _boolean,
+        boolean_of,
         spark=("spark.speculation",),
         convert=lambda enabled: str(enabled).lower(),
     ),
@@ -252,7 +248,7 @@ _TYPED = (
         "execution.runtime-mode",
         Effect.READ,
         "whether results are computed once or as input comes",
-        _one_of("STREAMING", "BATCH"),
+        one_of("STREAMING", "BATCH"),
         "STREAMING",
     ),
     Setting(
@@ -276,7 +272,7 @@ _TYPED = (
         "python.metric.enabled",
         Effect.READ,
         "whether functions have metrics",
-        _boolean,
+        boolean_of,
         "true",
     ),
     Setting(
@@ -299,7 +295,7 @@ _TYPED = (
         "python.debug.loopback",
         Effect.READ,
         "whether functions run in the program's own Python process, with a local master",
-        _boolean,
+        boolean_of,
         "false",
     ),
     Setting(
@@ -326,7 +322,7 @@ _TYPED = (
         "table.exec.async-scalar.retry-strategy",
         Effect.READ,
         "whether such a call is repeated when it fails",
-        _one_of("NO_RETRY", "FIXED_DELAY"),
+        one_of("NO_RETRY", "FIXED_DELAY"),
         "FIXED_DELAY",
     ),
     Setting(
@@ -355,7 +351,7 @@ _TYPED = (
         Effect.READ,
         "whether rows that meet under a sink's key are kept, so that one that is retracted gives "
         "way to the one before: where it is needed, never, or always over unbounded tables",
-        _one_of("AUTO", "NONE", "FORCE"),
+        one_of("AUTO", "NONE", "FORCE"),
         "AUTO",
     ),
     Setting(
@@ -363,7 +359,7 @@ _TYPED = (
         Effect.READ,
         "whether unbounded rows wait for more as long as `table.exec.mini-batch.allow-latency`, "
         "and a key's changes are emitted once per batch",
-        _boolean,
+        boolean_of,
         "false",
     ),
     Setting(
@@ -403,7 +399,7 @@ _TYPED = (
         "pyflow.datastream.real-time",
         Effect.READ,
         "whether unbounded data streams run in Spark's real-time mode, record by record",
-        _boolean,
+        boolean_of,
         "false",
     ),
     Setting(

@@ -166,4 +166,4 @@ class TableContext(Context):
 
     def function_settings(self) -> FunctionSettings:
         """Return the settings that functions depend on, as they are now."""
-        return FunctionSettings.of(self.session, self.configuration.to_dict(), self._metrics)
+        return FunctionSettings.of(self.session, self.configuration, self._metrics)

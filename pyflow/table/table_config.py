@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyflow.common.configuration import Configuration
-from pyflow.common.time import Duration
-from pyflow.session.options import check
+from pyflow.session.options import check, value_of
 from pyflow.session.session_configuration import SessionConfiguration
 from pyflow.table.sql_dialect import SqlDialect
 
@@ -108,7 +107,7 @@ class TableConfig:
 
     def get_idle_state_retention(self) -> datetime.timedelta:
         """Return how long state is kept that no row touched; 0 for ever."""
-        duration = Duration.parse(str(self.get("table.exec.state.ttl", "0 ms")))
+        duration = value_of(self._configuration, "table.exec.state.ttl")
         return datetime.timedelta(milliseconds=duration.to_millis())
 
     def get_configuration(self) -> Configuration:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyflow.common.types import Row, RowKind
 from pyflow.session.local_rows import local_rows
+from pyflow.session.options import value_of
 from pyflow.session.planning import end_with_plan
 from pyflow.streaming.jobs.job import Job
 from pyflow.table.changes.changelog import in_order, settled
@@ -189,7 +190,7 @@ class Form:
         self._types = [data_type for _, data_type in fields]
         self._zone = context.time_zone()
         self._shows_kinds = shows_kinds
-        max_width = int(context.config.get("table.display.max-column-width", None) or 30)
+        max_width = value_of(context.config.get_configuration(), "table.display.max-column-width")
         widths = tableau.widths_of_types(names, self._types, max_width)
         self.names = [tableau.KIND_COLUMN, *names] if shows_kinds else names
         self.widths = [len(tableau.KIND_COLUMN), *widths] if shows_kinds else widths

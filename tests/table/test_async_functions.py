@@ -8,6 +8,7 @@ import time
 import pytest
 
 from functions_of_tables import call
+from pyflow.common.configuration import Configuration
 from pyflow.table import DataTypes
 from pyflow.table.functions.settings import FunctionSettings
 from pyflow.table.runtime.asynchronous import AsyncOptions
@@ -160,17 +161,19 @@ def test_a_cancelled_task_ends(spark):
 def test_settings(spark):
     settings = FunctionSettings.of(
         spark,
-        {
-            "table.exec.async-scalar.max-concurrent-operations": "3",
-            "table.exec.async-scalar.timeout": "2 min",
-            "table.exec.async-scalar.retry-strategy": "NO_RETRY",
-            "table.exec.async-scalar.retry-delay": "50",
-            "pipeline.global-job-parameters": "a:1,'b:2,''x'''",
-        },
+        Configuration.from_dict(
+            {
+                "table.exec.async-scalar.max-concurrent-operations": "3",
+                "table.exec.async-scalar.timeout": "2 min",
+                "table.exec.async-scalar.retry-strategy": "NO_RETRY",
+                "table.exec.async-scalar.retry-delay": "50",
+                "pipeline.global-job-parameters": "a:1,'b:2,''x''',c:'3,4'",
+            }
+        ),
     )
 
     assert settings.async_options == AsyncOptions(3, 120.0, 0, 0.05)
-    assert settings.job_parameters == {"a": "1", "b": "2,'x'"}
+    assert settings.job_parameters == {"a": "1", "b": "2,'x'", "c": "3,4"}
 
 
 @pytest.mark.parametrize(
@@ -185,4 +188,4 @@ def test_settings(spark):
 def test_wrong_settings(spark, key, value):
     key = f"table.exec.async-scalar.{key}"
     with pytest.raises(TableException, match=key):
-        FunctionSettings.of(spark, {key: value})
+        FunctionSettings.of(spark, Configuration.from_dict({key: value}))

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from comparison import process_mode, settings, thread_modes
 from deployments import PROGRAMS, run
 from functions_of_tables import call, lateral
+from pyflow.common.configuration import Configuration
 from pyflow.table.functions.settings import FunctionMetrics, FunctionSettings
 from pyflow.table.udf import ScalarFunction, TableFunction, udf, udtf
 
@@ -167,7 +168,9 @@ def test_a_gauge_without_a_number_fails_the_task(spark):
 def test_metrics_can_be_switched_off(spark):
     frame = spark.range(0, 1, numPartitions=1)
     context = FunctionSettings.of(
-        spark, {"python.metric.enabled": "false"}, metrics=FunctionMetrics(spark)
+        spark,
+        Configuration.from_dict({"python.metric.enabled": "false"}),
+        metrics=FunctionMetrics(spark),
     )
     counts = udf(Counts(), result_type="BIGINT")
     column = counts.column([F.col("id")], [counts.result_type], context, ["id"])

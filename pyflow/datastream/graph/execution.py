@@ -221,10 +221,9 @@ class _Running:
             )
         rows = {each.number: self._rows(each) for each in self._component.of(SourceOf)}
         configuration = self._context.configuration
-        parameters = configuration.get_string("pipeline.global-job-parameters", "") or ""
         contexts = ContextFactory(
-            dict(part.split(":", 1) for part in parameters.split(",") if ":" in part),
-            configuration.get_string("python.metric.enabled", "true") != "false",
+            value_of(configuration, "pipeline.global-job-parameters") or {},
+            value_of(configuration, "python.metric.enabled"),
             LogLevels(
                 value_of(configuration, "python.logging.default.level"),
                 value_of(configuration, "python.logging.level.overrides") or {},

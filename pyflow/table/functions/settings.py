@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pyflow.session.options import value_of_text
+from pyflow.session.options import value_of
 from pyflow.streaming.runtime.life_cycle import TaskSettings
 from pyflow.streaming.runtime.log_levels import LogLevels
 from pyflow.streaming.runtime.metrics import TaskReports, ToDriver
 from pyflow.table.runtime.asynchronous import AsyncOptions
-from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark import Accumulator
     from pyspark.sql import SparkSession
 
-__all__ = ["FunctionMetrics", "FunctionSettings"]
+    from pyflow.common.configuration import Configuration
 
-_ASYNC = "table.exec.async-scalar."
-_RETRIES = ("FIXED_DELAY", "NO_RETRY")
+__all__ = ["FunctionMetrics", "FunctionSettings"]
 
 
 class FunctionMetrics:
@@ -65,7 +62,7 @@ class FunctionSettings:
     def of(
         cls,
         session: SparkSession,
-        configuration: Mapping[str, str],
+        configuration: Configuration,
         metrics: FunctionMetrics | None = None,
     ) -> FunctionSettings:
         """Read the settings from PyFlink's keys.
@@ -73,7 +70,7 @@ class FunctionSettings:
         Parameters
         ----------
         session : SparkSession
-        configuration : mapping of str to str
+        configuration : Configuration
             ``pipeline.global-job-parameters``, ``python.logging.*`` and
             ``table.exec.async-scalar.*`` are read, and ``python.metric.enabled``, without which
             `metrics` are left out.
@@ -85,13 +82,15 @@ class FunctionSettings:
         TableException
             If a value cannot be read.
         """
-        enabled = configuration.get("python.metric.enabled", "true").lower() != "false"
         return cls(
             session,
-            _job_parameters(configuration.get("pipeline.global-job-parameters", "")),
-            metrics if enabled else None,
+            value_of(configuration, "pipeline.global-job-parameters") or {},
+            metrics if value_of(configuration, "python.metric.enabled") else None,
             _async_options(configuration),
-            _log_levels(configuration),
+            LogLevels(
+                value_of(configuration, "python.logging.default.level"),
+                value_of(configuration, "python.logging.level.overrides") or {},
+            ),
         )
 
     @property
@@ -118,78 +117,13 @@ class FunctionSettings:
         return zone
 
 
-def _job_parameters(text: str) -> dict[str, str]:
-    """``key:value,key:value``; a value may be quoted, with quotes in it doubled."""
-    parameters = {}
-    for entry in re.findall(r"(?:'(?:[^']|'')*'|[^,])+", text):
-        key, colon, value = _unquoted(entry).partition(":")
-        if not colon:
-            raise TableException(
-                f"pipeline.global-job-parameters has {entry!r}: write key:value,key:value"
-            )
-        parameters[key.strip()] = _unquoted(value)
-    return parameters
+def _async_options(configuration: Configuration) -> AsyncOptions:
+    def value(key: str) -> Any:
+        return value_of(configuration, f"table.exec.async-scalar.{key}")
 
-
-def _unquoted(text: str) -> str:
-    text = text.strip()
-    if len(text) > 1 and text[0] == text[-1] == "'":
-        return text[1:-1].replace("''", "'")
-    return text
-
-
-def _log_levels(configuration: Mapping[str, str]) -> LogLevels:
-    values = (
-        value_of_text(key, configuration.get(key, default))
-        for key, default in (
-            ("python.logging.default.level", "INFO"),
-            ("python.logging.level.overrides", ""),
-        )
-    )
-    return LogLevels(*values)
-
-
-def _async_options(configuration: Mapping[str, str]) -> AsyncOptions:
-    default = AsyncOptions()
-
-    def number(key: str, least: int, otherwise: int) -> int:
-        text = configuration.get(_ASYNC + key)
-        if text is None:
-            return otherwise
-        if not text.strip().isdigit() or int(text) < least:
-            raise TableException(f"{_ASYNC}{key} is {text!r}: a number from {least} on is needed")
-        return int(text)
-
-    def seconds(key: str, otherwise: float) -> float:
-        text = configuration.get(_ASYNC + key)
-        return otherwise if text is None else _seconds(_ASYNC + key, text)
-
-    strategy = configuration.get(_ASYNC + "retry-strategy", "FIXED_DELAY").upper()
-    if strategy not in _RETRIES:
-        raise TableException(
-            f"{_ASYNC}retry-strategy is {strategy!r}: {' or '.join(_RETRIES)} is needed"
-        )
-    attempts = number("max-attempts", 1, default.max_attempts)
     return AsyncOptions(
-        number("max-concurrent-operations", 1, default.max_concurrent_operations),
-        seconds("timeout", default.timeout),
-        attempts if strategy == "FIXED_DELAY" else 0,
-        seconds("retry-delay", default.retry_delay),
+        value("max-concurrent-operations"),
+        value("timeout").to_millis() / 1000,
+        value("max-attempts") if value("retry-strategy") == "FIXED_DELAY" else 0,
+        value("retry-delay").to_millis() / 1000,
     )
-
-
-_UNITS = {
-    **dict.fromkeys(("ms", "milli", "millis", "millisecond", "milliseconds", ""), 0.001),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
-    **dict.fromkeys(("m", "min", "minute", "minutes"), 60.0),
-    **dict.fromkeys(("h", "hour", "hours"), 3600.0),
-    **dict.fromkeys(("d", "day", "days"), 86400.0),
-}
-
-
-def _seconds(key: str, text: str) -> float:
-    """Flink's durations: a number and a unit, milliseconds without one."""
-    found = re.fullmatch(r"\s*(\d+)\s*([a-z]*)\s*", text.lower())
-    if found is None or found[2] not in _UNITS:
-        raise TableException(f"{key} is {text!r}: a duration as '3 min' or '500 ms' is needed")
-    return int(found[1]) * _UNITS[found[2]]

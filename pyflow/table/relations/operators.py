@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from pyflow.session.builder import INSTALL_TABLE, import_state_messages
+from pyflow.session.options import value_of
 from pyflow.session.package import provide
 from pyflow.streaming.plan.clocks import CLOSES_WINDOWS, clocks_of
 from pyflow.streaming.plan.operator_names import named
@@ -227,8 +228,8 @@ def timely(frame: DataFrame, moment: str, later: int = 0) -> DataFrame:
 
 def per_record(context: TableContext) -> bool:
     """Return whether each row emits its change, rather than all of a micro-batch together."""
-    enabled = context.config.get("table.exec.mini-batch.enabled", "false")
-    return str(enabled).lower() != "true"
+    configuration = context.config.get_configuration()
+    return not value_of(configuration, "table.exec.mini-batch.enabled")
 
 
 def lifetime_of(frame: DataFrame, context: TableContext) -> Lifetime:
