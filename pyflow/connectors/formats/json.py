@@ -16,7 +16,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from pyflow.connectors.connector import DescribedTable, Option, boolean, one_of
 from pyflow.connectors.formats.format import PARSED, Format, parsed_rows, present
-from pyflow.connectors.formats.text_values import TEXTS, TextValues, entry
+from pyflow.connectors.formats.text_values import TEXTS, TextValues, entry, mapped
 from pyflow.table.changes.relation import column
 from pyflow.types.logical_types import (
     ArrayType,
@@ -135,20 +135,9 @@ class JsonText:
 
     def value(self, parsed: Column, data_type: DataType, name: str) -> Column:
         """Return the value of what Spark has parsed."""
-        if isinstance(data_type, RowType):
-            parts = (
-                self.value(parsed.getField(part.name), part.data_type, f"{name}.{part.name}").alias(
-                    part.name
-                )
-                for part in data_type.fields
-            )
-            return F.when(parsed.isNotNull(), F.struct(*parts))
-        if isinstance(data_type, ArrayType):
-            element = data_type.element_type
-            return F.transform(parsed, lambda each: self.value(each, element, name))
-        if isinstance(data_type, (MapType, MultisetType)):
-            of_value = entry(data_type)[1]
-            return F.transform_values(parsed, lambda _, each: self.value(each, of_value, name))
+        return mapped(parsed, data_type, self._value, name)
+
+    def _value(self, parsed: Column, data_type: DataType, name: str) -> Column:
         if isinstance(data_type, DecimalType):
             # A number with too many digits is null, as in Flink.
             return parsed.try_cast(to_spark(data_type))

@@ -175,7 +175,7 @@ class TextValues:
         """Return the value with each date, time and timestamp in it as a text."""
         return mapped(value, data_type, self._written)
 
-    def _written(self, value: Column, data_type: DataType) -> Column:
+    def _written(self, value: Column, data_type: DataType, _name: str) -> Column:
         between = "'T'" if self.iso else " "
         pattern = f"yyyy-MM-dd{between}HH:mm:ss.SSSSSS"
         if isinstance(data_type, TimestampType):
@@ -190,24 +190,30 @@ class TextValues:
 
 
 def mapped(
-    value: Column, data_type: DataType, leaf: Callable[[Column, DataType], Column]
+    value: Column,
+    data_type: DataType,
+    leaf: Callable[[Column, DataType, str], Column],
+    name: str = "",
 ) -> Column:
-    """Return a value with a function applied to what is neither a row, an array nor a map."""
+    """Return a value with a function applied to what is neither a row, an array nor a map.
+
+    The function takes such a part of the value, its type and its name: `name`, and those of fields.
+    """
     if isinstance(data_type, RowType):
         parts = (
-            mapped(value.getField(part.name), part.data_type, leaf).alias(part.name)
+            mapped(value.getField(part.name), part.data_type, leaf, f"{name}.{part.name}").alias(
+                part.name
+            )
             for part in data_type.fields
         )
         return F.when(value.isNotNull(), F.struct(*parts))
     if isinstance(data_type, ArrayType):
         element = data_type.element_type
-        return F.transform(value, lambda each: mapped(each, element, leaf))
-    if isinstance(data_type, MapType):
-        of_value = data_type.value_type
-        return F.transform_values(value, lambda _, each: mapped(each, of_value, leaf))
-    if isinstance(data_type, MultisetType):
-        return value
-    return leaf(value, data_type)
+        return F.transform(value, lambda each: mapped(each, element, leaf, name))
+    if isinstance(data_type, (MapType, MultisetType)):
+        of_value = entry(data_type)[1]
+        return F.transform_values(value, lambda _, each: mapped(each, of_value, leaf, name))
+    return leaf(value, data_type, name)
 
 
 def _shortest(text: Column) -> Column:
