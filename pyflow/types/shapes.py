@@ -31,7 +31,7 @@ from pyflow.types.logical_types import (
     VarBinaryType,
     VarCharType,
 )
-from pyflow.types.spark_types import to_spark
+from pyflow.types.spark_types import to_spark, with_times_of_day
 from pyflow.util.exceptions import TableException
 
 __all__ = ["arrow_type", "shape_of"]
@@ -99,25 +99,4 @@ def shape_of(data_type: DataType, time_zone: str) -> Shape:
 
 def arrow_type(data_type: DataType) -> spark.DataType:
     """The type of Spark in which results arrive through Arrow: times have one precision."""
-    return _with_arrow_times(to_spark(data_type))
-
-
-def _with_arrow_times(spark_type: spark.DataType) -> spark.DataType:
-    if isinstance(spark_type, spark.TimeType):
-        return spark.TimeType()
-    if isinstance(spark_type, spark.ArrayType):
-        element = _with_arrow_times(spark_type.elementType)
-        return spark.ArrayType(element, spark_type.containsNull)
-    if isinstance(spark_type, spark.MapType):
-        key, value = map(_with_arrow_times, (spark_type.keyType, spark_type.valueType))
-        return spark.MapType(key, value, spark_type.valueContainsNull)
-    if isinstance(spark_type, spark.StructType):
-        return spark.StructType(
-            [
-                spark.StructField(
-                    field.name, _with_arrow_times(field.dataType), field.nullable, field.metadata
-                )
-                for field in spark_type
-            ]
-        )
-    return spark_type
+    return with_times_of_day(to_spark(data_type), lambda _: spark.TimeType())

@@ -103,6 +103,32 @@ def _atomic_to_spark(data_type: DataType) -> spark.DataType:
     return found()
 
 
+def with_times_of_day(
+    spark_type: spark.DataType, changed: Callable[[spark.TimeType], spark.TimeType]
+) -> spark.DataType:
+    """Return a type of Spark with other types for the times of a day in it."""
+    from pyspark.sql import types as spark
+
+    def inside(data_type: spark.DataType) -> spark.DataType:
+        return with_times_of_day(data_type, changed)
+
+    if isinstance(spark_type, spark.TimeType):
+        return changed(spark_type)
+    if isinstance(spark_type, spark.ArrayType):
+        return spark.ArrayType(inside(spark_type.elementType), spark_type.containsNull)
+    if isinstance(spark_type, spark.MapType):
+        key, value = inside(spark_type.keyType), inside(spark_type.valueType)
+        return spark.MapType(key, value, spark_type.valueContainsNull)
+    if isinstance(spark_type, spark.StructType):
+        return spark.StructType(
+            [
+                spark.StructField(each.name, inside(each.dataType), each.nullable, each.metadata)
+                for each in spark_type
+            ]
+        )
+    return spark_type
+
+
 def from_spark(spark_type: spark.DataType, nullable: bool = True) -> DataType:
     """Return the type of the values of a column of Spark.
 

@@ -22,6 +22,7 @@ from pyflow.types.spark_types import (
     SPARK_PRECISION,
     from_spark,
     to_spark,
+    with_times_of_day,
 )
 from pyflow.types.values import stored_type, to_spark_value
 
@@ -94,27 +95,13 @@ def _created(session: SparkSession, rows: list[Any], schema: StructType) -> Data
     return session.createDataFrame(table, schema)
 
 
-def _with_digits(data_type: Any, digits: int) -> Any:
+def _with_digits(struct: StructType, digits: int) -> StructType:
     """A type of Spark whose times have at least so many digits of a second's fraction.
 
     Arrow brings microseconds, and a session of Connect refuses its rows for a type with others.
     """
-    if isinstance(data_type, spark.TimeType):
-        return spark.TimeType(max(data_type.precision, digits))
-    if isinstance(data_type, spark.ArrayType):
-        return spark.ArrayType(_with_digits(data_type.elementType, digits), data_type.containsNull)
-    if isinstance(data_type, spark.MapType):
-        key = _with_digits(data_type.keyType, digits)
-        value = _with_digits(data_type.valueType, digits)
-        return spark.MapType(key, value, data_type.valueContainsNull)
-    if isinstance(data_type, spark.StructType):
-        return spark.StructType(
-            [
-                spark.StructField(each.name, _with_digits(each.dataType, digits), each.nullable)
-                for each in data_type
-            ]
-        )
-    return data_type
+    found = with_times_of_day(struct, lambda time: spark.TimeType(max(time.precision, digits)))
+    return cast("StructType", found)
 
 
 def _struct(row_type: RowType) -> StructType:
