@@ -14,6 +14,7 @@ from pyflow.common.types import Row
 from pyflow.types import logical_types as types
 from pyflow.types.internal_values import row_values
 from pyflow.types.logical_types import MAX_LENGTH, DataType, RowField, RowType
+from pyflow.types.parts import types_in
 from pyflow.types.values import rounded_decimal
 
 # --- Literals ---------------------------------------------------------------------------------
@@ -126,7 +127,11 @@ def infer_rows(elements: Sequence[Any], names: list[str] | None = None) -> RowTy
     if not elements:
         raise ValueError("no type can be inferred from no rows; give the schema")
     row_type = reduce(_merged, (_of_row(row, names) for row in elements))
-    unknown = [field.name for field in row_type if _has_null_type(field.data_type)]
+    unknown = [
+        field.name
+        for field in row_type
+        if any(isinstance(each, types.NullType) for each in types_in(field.data_type))
+    ]
     if unknown:
         raise ValueError(f"the types of {unknown} cannot be inferred from None; give the schema")
     return row_type
@@ -185,16 +190,6 @@ def _of_array(value: array[Any]) -> DataType:
             if bits <= data_type.BITS:
                 return data_type()
     raise TypeError(f"no type can be inferred from an array of typecode {code!r}")
-
-
-def _has_null_type(data_type: DataType) -> bool:
-    if isinstance(data_type, RowType):
-        return any(_has_null_type(field.data_type) for field in data_type)
-    if isinstance(data_type, (types.ArrayType, types.MultisetType)):
-        return _has_null_type(data_type.element_type)
-    if isinstance(data_type, types.MapType):
-        return _has_null_type(data_type.key_type) or _has_null_type(data_type.value_type)
-    return isinstance(data_type, types.NullType)
 
 
 def _merged(left: Any, right: Any, where: str = "") -> Any:

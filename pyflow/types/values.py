@@ -17,11 +17,11 @@ from pyflow.types.logical_types import (
     FloatType,
     MapType,
     MultisetType,
-    RowField,
     RowType,
     UserDefinedType,
     VarBinaryType,
 )
+from pyflow.types.parts import parts_of, with_parts
 from pyflow.util.java_numbers import java_float
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
@@ -70,15 +70,7 @@ def stored_type(data_type: DataType) -> DataType:
     if isinstance(data_type, UserDefinedType):
         stored = stored_type(data_type.sql_type())
         return stored if data_type._nullable else stored.not_null()
-    if isinstance(data_type, RowType):
-        fields = [RowField(f.name, stored_type(f.data_type), f.description) for f in data_type]
-        return data_type._with(fields=fields)
-    inside = {
-        name: stored_type(value)
-        for name, value in vars(data_type).items()
-        if isinstance(value, DataType)
-    }
-    return data_type._with(**inside) if inside else data_type
+    return with_parts(data_type, [*map(stored_type, parts_of(data_type))])
 
 
 def to_spark_value(value: Any, data_type: DataType) -> Any:

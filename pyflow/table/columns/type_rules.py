@@ -28,7 +28,6 @@ from pyflow.types.logical_types import (
     MultisetType,
     NullType,
     NumericType,
-    RowField,
     RowType,
     SmallIntType,
     TimestampType,
@@ -38,6 +37,7 @@ from pyflow.types.logical_types import (
     VarCharType,
     YearMonthIntervalType,
 )
+from pyflow.types.parts import parts_of, with_parts
 
 STRINGS = (CharType, VarCharType)
 BYTES = (BinaryType, VarBinaryType)
@@ -147,11 +147,11 @@ def in_sql(types: Sequence[DataType]) -> list[DataType] | None:
     """
     known = [data_type for data_type in types if not isinstance(data_type, NullType)]
     if known and all(_are_alike(known[0], each) for each in known):
-        merged = [in_sql(parts) for parts in zip(*map(_parts, known))]
+        merged = [in_sql(parts) for parts in zip(*map(parts_of, known))]
         found = [each for each in merged if each is not None]
         if len(found) < len(merged):
             return None
-        made = (with_nulls(_with_parts(*pair), pair[0]) for pair in zip(known, zip(*found)))
+        made = (with_nulls(with_parts(*pair), pair[0]) for pair in zip(known, zip(*found)))
         return [each if isinstance(each, NullType) else next(made) for each in types]
     stamps = [each for each in types if isinstance(each, TIMESTAMPS)]
     if stamps and any(isinstance(each, (DateType, TimeType)) for each in types):
@@ -180,7 +180,7 @@ def takes(declared: DataType, given: DataType) -> bool:
     Inside of arrays, maps and rows the same rules hold; fields are compared by their places.
     """
     if _are_alike(declared, given):
-        return all(takes(*each) for each in zip(_parts(declared), _parts(given)))
+        return all(takes(*each) for each in zip(parts_of(declared), parts_of(given)))
     beyond_common = any(
         isinstance(declared, one) and isinstance(given, other)
         for one, other in (
@@ -193,28 +193,10 @@ def takes(declared: DataType, given: DataType) -> bool:
     return beyond_common or type(common([given, declared])) is type(declared)
 
 
-def _parts(data_type: DataType) -> list[DataType]:
-    """Return the types inside a type: of elements, of keys and values, or of fields."""
-    if isinstance(data_type, (ArrayType, MultisetType)):
-        return [data_type.element_type]
-    if isinstance(data_type, MapType):
-        return [data_type.key_type, data_type.value_type]
-    return list(data_type.field_types()) if isinstance(data_type, RowType) else []
-
-
-def _with_parts(data_type: DataType, parts: Sequence[DataType]) -> DataType:
-    """Return a type of the same kind with other types inside."""
-    if isinstance(data_type, RowType):
-        return RowType([RowField(field.name, each) for field, each in zip(data_type.fields, parts)])
-    if isinstance(data_type, MapType):
-        return MapType(parts[0], parts[1])
-    return ArrayType(parts[0]) if isinstance(data_type, ArrayType) else MultisetType(parts[0])
-
-
 def _are_alike(left: DataType, right: DataType) -> bool:
     """Whether two types are of one kind and have as many types inside, some at least."""
-    parts = _parts(left)
-    return bool(parts) and type(left) is type(right) and len(parts) == len(_parts(right))
+    parts = parts_of(left)
+    return bool(parts) and type(left) is type(right) and len(parts) == len(parts_of(right))
 
 
 def _common_of_two(left: DataType, right: DataType) -> DataType | None:
@@ -313,9 +295,9 @@ def _of_parts(
     """Return the type of two of one kind that have types inside, which are merged one by one."""
     if not _are_alike(left, right):
         return None
-    merged = [merge(*pair) for pair in zip(_parts(left), _parts(right))]
+    merged = [merge(*pair) for pair in zip(parts_of(left), parts_of(right))]
     found = [each for each in merged if each is not None]
-    return _with_parts(left, found) if len(found) == len(merged) else None
+    return with_parts(left, found).nullable() if len(found) == len(merged) else None
 
 
 _MERGED: tuple[tuple[tuple[type, ...], Callable[[DataType, DataType], DataType | None]], ...] = (

@@ -24,6 +24,7 @@ from pyflow.types.logical_types import (
     TimeType,
 )
 from pyflow.types.pandas_values import in_zone, with_times
+from pyflow.types.parts import types_in
 from pyflow.types.shapes import shape_of
 from pyflow.types.spark_types import create_arrow_schema, from_arrow_type, to_arrow_type, to_spark
 
@@ -122,7 +123,7 @@ def to_pandas(relation: Relation, context: TableContext) -> pandas.DataFrame:
     pdf = pa.Table.from_arrays(columns, relation.names).to_pandas(date_as_object=True)
     zone = context.time_zone_name()
     for name, data_type in relation.fields:
-        if _has_instants(data_type):
+        if any(isinstance(each, LocalZonedTimestampType) for each in types_in(data_type)):
             pdf[name] = in_zone(pdf[name], shape_of(data_type, zone))
     return pdf
 
@@ -135,14 +136,6 @@ def _in_units(array: pyarrow.ChunkedArray, data_type: DataType) -> pyarrow.Chunk
     if array.type == wanted:
         return array
     return array.cast(options=pc.CastOptions(wanted, allow_time_truncate=True))
-
-
-def _has_instants(data_type: DataType) -> bool:
-    if isinstance(data_type, RowType):
-        return any(map(_has_instants, data_type.field_types()))
-    return isinstance(data_type, LocalZonedTimestampType) or any(
-        _has_instants(inside) for inside in vars(data_type).values() if isinstance(inside, DataType)
-    )
 
 
 def _declared(

@@ -40,7 +40,6 @@ from pyflow.table.schema import (
 )
 from pyflow.types.data_types import DataTypes
 from pyflow.types.logical_types import (
-    ArrayType,
     BigIntType,
     BinaryType,
     CharType,
@@ -51,8 +50,6 @@ from pyflow.types.logical_types import (
     FloatType,
     IntType,
     LocalZonedTimestampType,
-    MapType,
-    MultisetType,
     NullType,
     RowField,
     RowType,
@@ -63,6 +60,7 @@ from pyflow.types.logical_types import (
     VarBinaryType,
     VarCharType,
 )
+from pyflow.types.parts import parts_of
 from pyflow.types.spark_types import to_spark
 from pyflow.util.exceptions import TableException
 
@@ -562,13 +560,5 @@ def fits(source: DataType, wanted: DataType) -> bool:
         return other is DecimalType or _NUMBERS.index(one) <= _NUMBERS.index(other)
     if one in _BECOME:
         return other in _BECOME[one]
-    if isinstance(source, RowType) and isinstance(wanted, RowType):
-        inner = list(zip(source.field_types(), wanted.field_types()))
-        same_size = len(source.field_types()) == len(wanted.field_types())
-        return same_size and all(fits(a, b) for a, b in inner)
-    if isinstance(source, (ArrayType, MultisetType)) and one is other:
-        return fits(source.element_type, wanted.element_type)  # type: ignore[attr-defined]
-    if isinstance(source, MapType) and isinstance(wanted, MapType):
-        keys = fits(source.key_type, wanted.key_type)
-        return keys and fits(source.value_type, wanted.value_type)
-    return one is other
+    inner = parts_of(source), parts_of(wanted)
+    return one is other and len(inner[0]) == len(inner[1]) and all(map(fits, *inner))
