@@ -77,7 +77,7 @@ def _prepare(t_env, job, folder):
     for key, value in settings.items():
         t_env.get_config().set(key, value)
     for name, make in stateful_jobs.FUNCTIONS.items():
-        t_env.create_temporary_function(name, make())
+        t_env.create_temporary_system_function(name, make())
     for statement in job.tables(folder):
         t_env.execute_sql(statement)
 
