@@ -4,11 +4,13 @@ Python, a JDK 17 and a C++ compiler are the user's to provide; a fault says what
 comes through apt-get, as root or through sudo.
 """
 
+import glob
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import find_pythons
 
@@ -33,6 +35,24 @@ TEST_TOOLS = {
     "my_print_defaults": "mariadb-client-core",
     "chromium-headless-shell": "chromium-headless-shell",
 }
+
+# A server of RabbitMQ, and Erlang. They are unpacked, since they start services where installed.
+RABBITMQ_PACKAGES = [
+    "rabbitmq-server",
+    "erlang-base",
+    "erlang-asn1",
+    "erlang-crypto",
+    "erlang-eldap",
+    "erlang-inets",
+    "erlang-mnesia",
+    "erlang-os-mon",
+    "erlang-public-key",
+    "erlang-runtime-tools",
+    "erlang-ssl",
+    "erlang-syntax-tools",
+    "erlang-tools",
+    "erlang-xmerl",
+]
 
 
 def output_of(command):
@@ -120,6 +140,31 @@ def install(packages):
     for step in ([*as_root, "apt-get", "--quiet", "update"], command):
         if subprocess.run(step, stdin=subprocess.DEVNULL, env=environment).returncode:
             sys.exit(f"PyFlow: {' '.join(step)} failed")
+
+
+def unpack_rabbitmq(target):
+    """Unpack a server of RabbitMQ into a directory that is not there, or end with the reason."""
+    if os.path.exists(target):
+        return
+    parent = os.path.dirname(target)
+    os.makedirs(parent, exist_ok=True)
+    print("PyFlow: fetching a RabbitMQ server with apt-get", flush=True)
+    with tempfile.TemporaryDirectory(dir=parent) as folder:
+        # apt-get downloads as a user of its own, where it may.
+        os.chmod(folder, 0o777)
+        made = os.path.join(folder, "unpacked")
+        download = ["apt-get", "--quiet", "--quiet", "download", *RABBITMQ_PACKAGES]
+        if subprocess.run(download, cwd=folder, stdin=subprocess.DEVNULL).returncode:
+            sys.exit(f"PyFlow: {' '.join(download)} failed; apt-get update may help")
+        for package in glob.glob(os.path.join(folder, "*.deb")):
+            subprocess.run(["dpkg-deb", "--extract", package, made], check=True)
+        # The start script of Erlang says where that is.
+        script = os.path.join(made, "usr", "lib", "erlang", "bin", "erl")
+        with open(script) as file:
+            text = file.read()
+        with open(script, "w") as file:
+            file.write(text.replace("=/usr/lib/erlang", f"={target}/usr/lib/erlang"))
+        os.rename(made, target)
 
 
 def prepare(purposes):

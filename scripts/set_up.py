@@ -131,6 +131,8 @@ def main():
     pythons = machine.prepare(arguments.purposes)
     print("PyFlow: using Python {version} ({executable})".format(**pythons[0]), flush=True)
     write_pythons(pythons)
+    if "test" in arguments.purposes:
+        machine.unpack_rabbitmq(str(ROOT / "build" / "rabbitmq"))
     make_environment(pythons[0], arguments.purposes)
     others = {"newest": [], "slice": of_slice(pythons), "all": pythons[1:]}[arguments.pythons]
     for python in others:
