@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pyflow.common.job_execution_result import JobExecutionResult
     from pyflow.common.restart_strategy import RestartStrategyConfiguration
     from pyflow.common.typeinfo import TypeInformation
+    from pyflow.datastream.graph.attached import Attached
     from pyflow.datastream.state_backend import StateBackend
     from pyflow.streaming.jobs.job import Job
 
@@ -68,6 +69,8 @@ class StreamExecutionEnvironment:
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
         self._sinks: list[SinkOf] = []
+        #: What is run with the sinks, with a number for each of its tables.
+        self._attached: list[tuple[Attached, list[int]]] = []
         self._numbers = 0
         self._context_of_session: Context | None = None
         self._before_session: list[Callable[[Context], None]] = []
@@ -443,49 +446,68 @@ class StreamExecutionEnvironment:
         KeyboardInterrupt
             On Ctrl-C; the job is cancelled, and has ended.
         """
-        job = self._started(job_name or _JOB, self._taken())
+        job = self._started(job_name or _JOB, *self._taken())
         job.wait(None)
         return job.client().get_job_execution_result().result()
 
     def execute_async(self, job_name: str = _JOB) -> JobClient:
         """Start the program, and return what it is watched and ended by."""
-        return self._started(job_name, self._taken()).client()
+        return self._started(job_name, *self._taken()).client()
 
     def get_execution_plan(self) -> str:
         """Return the program's graph as JSON, in Flink's form."""
-        return plan.of(self._checked(), self.get_parallelism())
+        self._check()
+        return self._plan_of(self._sinks, self._attached)
 
-    def _checked(self) -> list[SinkOf]:
-        if not self._sinks:
+    def _plan_of(
+        self, sinks: Sequence[SinkOf], attached: Sequence[tuple[Attached, list[int]]]
+    ) -> str:
+        tables = [pair for each, numbers in attached for pair in zip(numbers, each.names)]
+        return plan.of(sinks, self.get_parallelism(), tables)
+
+    def _attach(self, attached: Attached) -> None:
+        """Have something run as a part of the next program."""
+        self._attached.append((attached, [self._next_number() for _ in attached.names]))
+
+    def _check(self) -> None:
+        if not self._sinks and not self._attached:
             raise RuntimeError(
                 "No operators defined in streaming topology. Cannot execute: call a sink, such as "
                 "print(), sink_to() or execute_and_collect(), of a stream first."
             )
-        return self._sinks
 
-    def _taken(self) -> list[SinkOf]:
-        """Return the sinks; the next program begins without them."""
-        sinks = self._checked()
-        self._sinks = []
-        return sinks
+    def _taken(self) -> tuple[list[SinkOf], list[tuple[Attached, list[int]]]]:
+        """Return the sinks, and what is attached; the next program begins without them."""
+        self._check()
+        taken = self._sinks, self._attached
+        self._sinks, self._attached = [], []
+        return taken
 
-    def _started(self, name: str, sinks: list[SinkOf], others: Sequence[SinkOf] = ()) -> Job:
+    def _started(
+        self,
+        name: str,
+        sinks: list[SinkOf],
+        attached: Sequence[tuple[Attached, list[int]]] = (),
+        others: Sequence[SinkOf] = (),
+    ) -> Job:
         """Run what leads to sinks, of which others are not run, and return the job."""
-        end_with_plan(lambda: {"name": name, **json.loads(plan.of(sinks, self.get_parallelism()))})
-        return Program(sinks, self._context(), others).run(name)
+        end_with_plan(lambda: {"name": name, **json.loads(self._plan_of(sinks, attached))})
+        return Program(sinks, self._context(), others, [each for each, _ in attached]).run(name)
 
     def _collected(
         self, job_name: str | None, made: SinkOf, sink: CollectSink
     ) -> CloseableIterator:
         """Run what leads to one sink, whose elements are returned; as in Flink, others are not."""
         others, self._sinks = self._sinks, []
-        if others:
+        attached, self._attached = self._attached, []
+        names = [each.name for each in others] + [n for each, _ in attached for n in each.names]
+        if names:
             _logger.warning(
                 "execute_and_collect() runs its own stream alone, and the next program begins "
                 "without what is written to %s: call execute() before it.",
-                ", ".join(f"'{each.name}'" for each in others),
+                ", ".join(f"'{name}'" for name in names),
             )
-        job = self._started(job_name or _JOB, [made], others)
+        job = self._started(job_name or _JOB, [made], others=others)
         job.on_end(sink.end)
 
         def close() -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyflow.table import sql
+from pyflow.table.relations.attached import AttachedInsertions
 from pyflow.table.relations.tables import insertion_into
 from pyflow.table.table_result import TableResult, executed, explained
 from pyflow.util.exceptions import TableException
 from pyflow.util.unsupported import unsupported
 
 if TYPE_CHECKING:
+    from pyflow.datastream.stream_execution_environment import StreamExecutionEnvironment
     from pyflow.table.context import TableContext
     from pyflow.table.relations.tables import Insertion
     from pyflow.table.table import Table
@@ -27,8 +29,11 @@ class StatementSet:
     which goes on from its checkpoint as a whole.
     """
 
-    def __init__(self, context: TableContext) -> None:
+    def __init__(
+        self, context: TableContext, streams: StreamExecutionEnvironment | None = None
+    ) -> None:
         self._context = context
+        self._streams = streams
         self._insertions: list[Insertion] = []
 
     def add(self, table_pipeline: TablePipeline) -> StatementSet:
@@ -53,9 +58,27 @@ class StatementSet:
         self._insertions.append(sql.insertion(self._context, stmt))
         return self
 
-    @unsupported("insertions and streams are jobs of their own; call execute() of both")
     def attach_as_datastream(self) -> None:
-        """Add the insertions to a stream execution environment."""
+        """Add the insertions to the stream execution environment, and forget them.
+
+        They are a part of the job that its next ``execute()`` or ``execute_async()`` starts, with
+        the streams that lead to sinks: the job fails if one of them does, and ends them where it is
+        cancelled.
+
+        Raises
+        ------
+        TableException
+            If the table environment was not made with a stream execution environment.
+        """
+        if self._streams is None:
+            raise TableException(
+                "attach_as_datastream() adds insertions to the stream execution environment that "
+                "the table environment was made with, and this one was made without: call "
+                "StreamTableEnvironment.create(env), or execute() of the statement set"
+            )
+        insertions, self._insertions = self._insertions, []
+        if insertions:
+            self._streams._attach(AttachedInsertions(insertions, self._context))
 
     def add_insert(
         self,

@@ -642,6 +642,8 @@ class StreamTableEnvironment(TableEnvironment):
 
     # Of the program; it runs the streams that tables become.
     _streams: StreamExecutionEnvironment
+    # Whether the program has it, too.
+    _is_given: bool
 
     @staticmethod
     def create(  # type: ignore[override]
@@ -679,7 +681,12 @@ class StreamTableEnvironment(TableEnvironment):
         settings = EnvironmentSettings(given_settings(of_streams, of_tables))
         made = StreamTableEnvironment(active_session(settings.get_configuration()), settings)
         made._streams = given or StreamExecutionEnvironment(settings.get_configuration())
+        made._is_given = given is not None
         return made
+
+    def create_statement_set(self) -> StatementSet:
+        """Return a set of insertions that run together, also as a part of a stream program."""
+        return StatementSet(self._context, self._streams if self._is_given else None)
 
     def from_data_stream(self, data_stream: DataStream, *fields_or_schema: Any) -> Table:
         """Return the table of a data stream.

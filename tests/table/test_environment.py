@@ -330,7 +330,7 @@ def test_what_is_not_supported_says_why():
                     member(None)
                 assert reason in str(raised.value)
                 found.append(name)
-    assert {"create_model", "load_plan", "attach_as_datastream"} <= {*found}
+    assert {"create_model", "load_plan", "compile_plan"} <= {*found}
 
 
 def test_dependencies(batch, tmp_path):

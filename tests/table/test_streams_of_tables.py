@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from pyflow.common import Configuration, Row, RowKind, Types, WatermarkStrategy
-from pyflow.datastream import MapFunction, StreamExecutionEnvironment
+from pyflow.common import (
+    Configuration,
+    Encoder,
+    JobStatus,
+    Row,
+    RowKind,
+    Types,
+    WatermarkStrategy,
+)
+from pyflow.datastream import MapFunction, RuntimeExecutionMode, StreamExecutionEnvironment
+from pyflow.datastream.connectors.datagen import DataGeneratorSource
+from pyflow.datastream.connectors.file_system import FileSink
 from pyflow.datastream.testing import TestStream
-from pyflow.table import ChangelogMode, DataTypes, Schema, StreamTableEnvironment
+from pyflow.table import (
+    ChangelogMode,
+    DataTypes,
+    EnvironmentSettings,
+    Schema,
+    StreamTableEnvironment,
+)
 from pyflow.table.expressions import col
+from pyflow.table.udf import udf
 from pyflow.util.exceptions import TableException
+from sessions import wait_until
 
 PAIR = Types.ROW_NAMED(["name", "number"], [Types.STRING(), Types.INT()])
 ROWS = [("a", 1), ("b", 2), ("a", 3)]
@@ -183,3 +203,203 @@ def test_changes_without_a_key_have_rows_before_updates(streams, tables):
         tables.from_changelog_stream(
             streams.from_collection(UPSERTS, PAIR), None, ChangelogMode.upsert()
         )
+
+
+# Insertions as a part of a program
+
+
+@pytest.fixture(params=["thread", "process"])
+def attached(request, environment, tmp_path):
+    """Makes an environment of streams and one of tables over it, in each execution mode."""
+    environment()
+
+    def make(mode=RuntimeExecutionMode.STREAMING):
+        configuration = Configuration()
+        configuration.set_string("python.execution-mode", request.param)
+        checkpoints = tmp_path / "checkpoints"
+        configuration.set_string("execution.checkpointing.dir", checkpoints.as_uri())
+        env = StreamExecutionEnvironment.get_execution_environment(configuration)
+        env.set_parallelism(1).set_runtime_mode(mode)
+        return env, StreamTableEnvironment.create(env)
+
+    return make
+
+
+def create(t_env, name, directory):
+    """Create a table of files, and return what reads its lines."""
+    t_env.execute_sql(
+        f"CREATE TABLE {name} (name STRING, number INT) WITH ('connector' = 'filesystem', "
+        f"'path' = '{(directory / name).as_uri()}', 'format' = 'csv')"
+    )
+    return lambda: lines_in(directory / name)
+
+
+def lines_in(directory):
+    files = [
+        path
+        for path in directory.rglob("*")
+        if path.is_file() and not any(p[0] in "._" for p in path.relative_to(directory).parts)
+    ]
+    return sorted(line for path in files for line in path.read_text().splitlines())
+
+
+def file_sink(directory):
+    return FileSink.for_row_format(directory.as_uri(), Encoder.simple_string_encoder()).build()
+
+
+@pytest.mark.parametrize("mode", [RuntimeExecutionMode.STREAMING, RuntimeExecutionMode.BATCH])
+def test_insertions_run_with_the_program_that_they_are_attached_to(attached, tmp_path, mode):
+    env, t_env = attached(mode)
+    copies, totals = create(t_env, "copies", tmp_path), create(t_env, "totals", tmp_path)
+    ds = env.from_collection(ROWS, PAIR)
+    t_env.create_temporary_view("given", t_env.from_data_stream(ds.map(lambda v: v, PAIR)))
+    statements = t_env.create_statement_set()
+    statements.add_insert("copies", t_env.from_path("given"))
+    statements.add_insert_sql("INSERT INTO totals SELECT name, number + 1 FROM given")
+    statements.attach_as_datastream()
+    ds.map(lambda v: v[0], Types.STRING()).sink_to(file_sink(tmp_path / "names"))
+    assert copies() == totals() == []
+
+    env.execute("both")
+
+    assert copies() == ["a,1", "a,3", "b,2"]
+    assert totals() == ["a,2", "a,4", "b,3"]
+    assert lines_in(tmp_path / "names") == ["a", "a", "b"]
+
+
+def test_what_has_run_is_attached_no_more(tables, streams, tmp_path):
+    copies = create(tables, "copies", tmp_path)
+    statements = tables.create_statement_set()
+    statements.add_insert_sql("INSERT INTO copies VALUES ('a', 1)")
+    statements.attach_as_datastream()
+    with pytest.raises(TableException, match="No statements"):
+        statements.execute()
+    client = streams.execute_async("only insertions")
+    client.get_job_execution_result().result()
+    assert copies() == ["a,1"]
+    with pytest.raises(RuntimeError, match="No operators defined"):
+        streams.execute()
+
+
+def test_a_set_without_statements_attaches_nothing(tables, streams):
+    tables.create_statement_set().attach_as_datastream()
+    with pytest.raises(RuntimeError, match="No operators defined"):
+        streams.execute()
+
+
+def numbers(t_env):
+    """Create an unbounded table of numbers."""
+    t_env.execute_sql(
+        "CREATE TABLE numbers (name STRING, number INT) WITH ('connector' = 'datagen', "
+        "'rows-per-second' = '20', 'fields.name.length' = '1')"
+    )
+
+
+def test_unbounded_insertions_end_with_the_job_that_is_cancelled(attached, tmp_path, spark):
+    env, t_env = attached()
+    numbers(t_env)
+    copies, few = create(t_env, "copies", tmp_path), create(t_env, "few", tmp_path)
+    statements = t_env.create_statement_set()
+    statements.add_insert_sql("INSERT INTO copies SELECT name, number FROM numbers")
+    statements.add_insert_sql("INSERT INTO few VALUES ('a', 1)")
+    statements.attach_as_datastream()
+    source = DataGeneratorSource(str, rate=20, type_info=Types.STRING())
+    ds = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers")
+    ds.sink_to(file_sink(tmp_path / "texts"))
+
+    client = env.execute_async("both")
+    try:
+        wait_until(lambda: copies() and few() and lines_in(tmp_path / "texts"), "all is written")
+        assert client.get_job_status().result() == JobStatus.RUNNING
+        assert len(spark.streams.active) == 2
+    finally:
+        client.cancel().result()
+
+    assert client.get_job_status().result() == JobStatus.CANCELED
+    assert spark.streams.active == []
+
+
+@udf(result_type=DataTypes.INT())
+def refused(number):
+    raise ValueError("not that number")
+
+
+@pytest.mark.parametrize("source", ["numbers", "(VALUES ('a', 1)) AS few (name, number)"])
+def test_an_insertion_that_fails_fails_the_job(attached, tmp_path, spark, source):
+    env, t_env = attached()
+    numbers(t_env)
+    create(t_env, "copies", tmp_path)
+    t_env.create_temporary_function("refused", refused)
+    statements = t_env.create_statement_set()
+    statements.add_insert_sql(f"INSERT INTO copies SELECT name, refused(number) FROM {source}")
+    statements.attach_as_datastream()
+    texts = DataGeneratorSource(str, rate=20, type_info=Types.STRING())
+    ds = env.from_source(texts, WatermarkStrategy.no_watermarks(), "numbers")
+    ds.sink_to(file_sink(tmp_path / "texts"))
+    with pytest.raises(Exception, match="not that number"):
+        env.execute()
+    assert spark.streams.active == []
+
+
+def test_a_stream_that_fails_ends_unbounded_insertions(attached, tmp_path, spark):
+    env, t_env = attached()
+    numbers(t_env)
+    create(t_env, "copies", tmp_path)
+    statements = t_env.create_statement_set()
+    statements.add_insert_sql("INSERT INTO copies SELECT name, number FROM numbers")
+    statements.attach_as_datastream()
+
+    def fail(value):
+        raise ValueError("not that element")
+
+    env.from_collection([1]).map(fail).print()
+    with pytest.raises(Exception, match="not that element"):
+        env.execute()
+    assert spark.streams.active == []
+
+
+def test_functions_that_attached_insertions_have_opened_are_closed(attached, tmp_path):
+    env, tables = attached()
+    calls = tmp_path / "calls"
+    copies = create(tables, "copies", tmp_path)
+    source = TestStream(PAIR).add_elements([Row(*each) for each in ROWS])
+    ds = env.from_source(source, WatermarkStrategy.no_watermarks(), "test")
+    statements = tables.create_statement_set()
+    statements.add_insert("copies", tables.from_data_stream(ds.map(Told(calls), PAIR)))
+    statements.attach_as_datastream()
+    client = env.execute_async()
+    wait_until(lambda: copies() == ["a,1", "a,3", "b,2"], "all is written")
+    before = calls.read_text().split()
+    client.cancel().result()
+    assert set(before) == {"open"}
+    assert calls.read_text().split() == before + ["close"] * len(before)
+
+
+def test_the_plan_of_a_program_names_what_is_attached(tables, streams, tmp_path):
+    create(tables, "copies", tmp_path)
+    statements = tables.create_statement_set()
+    statements.add_insert_sql("INSERT INTO copies VALUES ('a', 1)")
+    statements.attach_as_datastream()
+    streams.from_collection([1]).print()
+    nodes = json.loads(streams.get_execution_plan())["nodes"]
+    sinks = [node["type"] for node in nodes if node["pact"] == "Data Sink"]
+    assert [sink for sink in sinks if "copies" in sink]
+    assert len({node["id"] for node in nodes}) == len(nodes) == 3
+
+
+def test_collecting_a_stream_leaves_out_what_is_attached(tables, streams, tmp_path, caplog):
+    copies = create(tables, "copies", tmp_path)
+    statements = tables.create_statement_set()
+    statements.add_insert_sql("INSERT INTO copies VALUES ('a', 1)")
+    statements.attach_as_datastream()
+    assert collected(streams.from_collection([1])) == [1]
+    assert "copies" in caplog.text
+    assert copies() == []
+
+
+def test_insertions_need_an_environment_to_be_attached_to(environment, batch):
+    settings = EnvironmentSettings.in_streaming_mode()
+    for t_env in (batch, StreamTableEnvironment.create(environment_settings=settings)):
+        statements = t_env.create_statement_set()
+        with pytest.raises(TableException, match=r"call StreamTableEnvironment.create\(env\)"):
+            statements.attach_as_datastream()

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from pyflow.datastream.connectors.base import Sink, Source
+    from pyflow.datastream.graph.attached import Attached
 
 __all__ = ["Program", "frame_of", "values_of"]
 
@@ -77,12 +78,19 @@ class Program:
         The session, and the settings.
     others
         Sinks of the environment that do not run, but are part of its graph.
+    attached
+        What else is part of the job.
     """
 
     def __init__(
-        self, sinks: Sequence[SinkOf], context: Context, others: Sequence[SinkOf] = ()
+        self,
+        sinks: Sequence[SinkOf],
+        context: Context,
+        others: Sequence[SinkOf] = (),
+        attached: Sequence[Attached] = (),
     ) -> None:
         self._context = context
+        self._attached = attached
         self._id = uuid.uuid4().hex
         found = components(sinks)
         log_hints(each for component in found for each in component.transformations)
@@ -107,11 +115,13 @@ class Program:
 
         def end() -> None:
             stop()
-            close_all(unbounded)
+            close_all([*unbounded, *self._attached])
 
         try:
             for each in unbounded:
                 queries.append(each.started(name))
+            for other in self._attached:
+                queries.extend(other.start())
         except BaseException:
             end_after_error(end)
             raise
@@ -120,17 +130,21 @@ class Program:
             try:
                 for each in bounded:
                     each.run()
+                for other in self._attached:
+                    other.run()
                 _await(queries)
             except BaseException:
                 end_after_error(end)
                 raise
             end()
 
-        ends = all(each.ends() for each in unbounded)
+        # Queries of tables have no end.
+        has_own_end = len(queries) == len(unbounded) and all(each.ends() for each in unbounded)
         session = self._context.session
         stops = stop if queries else None
-        job = Job(session, work, stop=stops, ends=ends, name=name, queries=queries)
-        job.savepoint = functools.partial(self._savepoint, unbounded)
+        job = Job(session, work, stop=stops, ends=has_own_end, name=name, queries=queries)
+        if len(queries) == len(unbounded):
+            job.savepoint = functools.partial(self._savepoint, unbounded)
         return job
 
     def _savepoint(self, unbounded: Sequence[_Running], directory: str | None) -> Callable[[], str]:

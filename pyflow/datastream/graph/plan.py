@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflow.datastream.graph.transformations import (
@@ -30,7 +30,7 @@ _STRATEGIES = {
 }
 
 
-def of(sinks: Sequence[SinkOf], parallelism: int) -> str:
+def of(sinks: Sequence[SinkOf], parallelism: int, attached: Iterable[tuple[int, str]] = ()) -> str:
     """Return the graph that leads to sinks.
 
     Parameters
@@ -39,6 +39,8 @@ def of(sinks: Sequence[SinkOf], parallelism: int) -> str:
         What the program writes to.
     parallelism
         Of operators that have none of their own.
+    attached
+        Numbers and names of tables that are written beside them, each of which is a sink alone.
     """
     known: dict[int, Transformation] = {}
 
@@ -53,6 +55,7 @@ def of(sinks: Sequence[SinkOf], parallelism: int) -> str:
     for sink in sinks:
         visit(sink)
     nodes = [_node(known[number], parallelism) for number in sorted(known)]
+    nodes += [_table(number, name, parallelism) for number, name in attached]
     return json.dumps({"nodes": nodes}, indent=2)
 
 
@@ -70,6 +73,16 @@ def _node(each: Transformation, parallelism: int) -> dict[str, Any]:
         for output in entry.outputs
     ]
     return {**node, "predecessors": predecessors} if predecessors else node
+
+
+def _table(number: int, name: str, parallelism: int) -> dict[str, Any]:
+    return {
+        "id": number,
+        "type": f"Sink: {name}",
+        "pact": "Data Sink",
+        "contents": f"Sink: {name}",
+        "parallelism": parallelism,
+    }
 
 
 def _pact(each: Transformation) -> str:

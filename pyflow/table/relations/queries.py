@@ -433,9 +433,7 @@ def job_of(
 
     def end() -> None:
         stop()
-        if context.has_open_functions:
-            mode = context.session.conf.get(_EXECUTION_MODE, None) or "process"
-            close_functions(context, [str(query.id) for query in queries], mode)
+        close_functions_of(queries, context)
 
     def work() -> None:
         try:
@@ -448,6 +446,13 @@ def job_of(
 
     name = ", ".join(query.name or "" for query in queries)
     return Job(context.session, work, stop=stop, daemon=daemon, name=name, queries=queries)
+
+
+def close_functions_of(queries: Sequence[StreamingQuery], context: TableContext) -> None:
+    """Close the functions of data streams that ended queries have opened."""
+    if context.has_open_functions:
+        mode = context.session.conf.get(_EXECUTION_MODE, None) or "process"
+        close_functions(context, [str(query.id) for query in queries], mode)
 
 
 def _await_first(queries: Sequence[StreamingQuery]) -> None:
