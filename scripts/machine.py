@@ -128,16 +128,20 @@ def debian_packages(usable, rejected, tools):
     return packages
 
 
+def as_root():
+    """Return what comes before a command that root alone may run."""
+    return [] if os.geteuid() == 0 else ["sudo", "-n"]
+
+
 def install(packages):
     """Install Debian packages, or end with the command that would."""
-    as_root = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    command = [*as_root, "apt-get", "install", "--yes", "--no-install-recommends", *packages]
+    command = [*as_root(), "apt-get", "install", "--yes", "--no-install-recommends", *packages]
     by_hand = "apt-get install --no-install-recommends " + " ".join(packages)
-    if shutil.which("apt-get") is None or (as_root and output_of([*as_root, "true"]) is None):
+    if shutil.which("apt-get") is None or (as_root() and output_of([*as_root(), "true"]) is None):
         sys.exit(f"PyFlow: missing here: {' '.join(packages)}. As root: {by_hand}")
     print(f"PyFlow: installing with apt-get: {' '.join(packages)}", flush=True)
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-    for step in ([*as_root, "apt-get", "--quiet", "update"], command):
+    for step in ([*as_root(), "apt-get", "--quiet", "update"], command):
         if subprocess.run(step, stdin=subprocess.DEVNULL, env=environment).returncode:
             sys.exit(f"PyFlow: {' '.join(step)} failed")
 
@@ -154,8 +158,13 @@ def unpack_rabbitmq(target):
         os.chmod(folder, 0o777)
         made = os.path.join(folder, "unpacked")
         download = ["apt-get", "--quiet", "--quiet", "download", *RABBITMQ_PACKAGES]
-        if subprocess.run(download, cwd=folder, stdin=subprocess.DEVNULL).returncode:
-            sys.exit(f"PyFlow: {' '.join(download)} failed; apt-get update may help")
+        # The first time may find no list of packages, or an old one.
+        for step in (download, [*as_root(), "apt-get", "--quiet", "update"], download):
+            failed = subprocess.run(step, cwd=folder, stdin=subprocess.DEVNULL).returncode
+            if step is download and not failed:
+                break
+        else:
+            sys.exit(f"PyFlow: {' '.join(download)} failed")
         for package in glob.glob(os.path.join(folder, "*.deb")):
             subprocess.run(["dpkg-deb", "--extract", package, made], check=True)
         # The start script of Erlang says where that is.
