@@ -39,6 +39,8 @@ from scripts.connector_jars import kafka_jars
 from sessions import base_conf, wait_until
 
 pytestmark = pytest.mark.since_spark("4.2")
+# Spark 4.2 allows no operator with state there.
+WITH_STATE = pytest.mark.since_spark("4.3")
 
 NOTHING = WatermarkStrategy.no_watermarks()
 STRINGS = SimpleStringSchema()
@@ -139,6 +141,7 @@ def test_records_come_out_while_their_batch_goes_on(topics, real_time):
         stopped(job)
 
 
+@WITH_STATE
 def test_state_of_keys_goes_on_after_restarts_with_and_without_the_mode(topics, real_time):
     here, there, _ = topics
 
@@ -195,6 +198,7 @@ class Reminding(KeyedProcessFunction):
         yield [ctx.get_current_key(), timestamp == self.timer.value()]
 
 
+@WITH_STATE
 def test_timers_of_processing_time_fire_while_the_batch_goes_on(topics, real_time):
     here, there, _ = topics
     env = real_time()
@@ -219,6 +223,7 @@ class Times(TimestampAssigner):
         return value[1]
 
 
+@WITH_STATE
 def test_windows_end_with_the_watermarks_of_batches(topics, real_time):
     here, there, late = topics
     env = real_time()
