@@ -18,6 +18,7 @@ from pyflow.connectors.connector import (
     fraction,
     integer,
 )
+from pyflow.table.columns.times_of_day import time_of_local
 from pyflow.types.logical_types import (
     ArrayType,
     BigIntType,
@@ -246,7 +247,7 @@ class DataGen(Connector):
         if isinstance(data_type, DateType):
             return F.col(_NOW).cast("date")
         if isinstance(data_type, TimeType):
-            return F.col(_NOW).cast("time")
+            return time_of_local(F.col(_NOW).cast("timestamp_ntz"))
         if isinstance(data_type, DayTimeIntervalType):
             milliseconds = self._random_integer(path, 32)
             return F.make_dt_interval(secs=(milliseconds / 1000).cast("decimal(18,6)"))

@@ -11,11 +11,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from sessions import ROOT
 
 RECORDED = Path(__file__).with_name("reference") / "statement_calls.json"
 
 
+@pytest.mark.since_spark("4.3")
 def test_no_statement_makes_more_calls_than_recorded(tmp_path):
     program = ROOT / "benchmarks" / "table_statements.py"
     # The settings of an application are counted, too: those of a user alone.

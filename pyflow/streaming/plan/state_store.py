@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyflow.util.spark_version import SPARK
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -16,6 +18,9 @@ _CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enab
 
 def keep_state_in_rocksdb(session: SparkSession) -> None:
     """Have queries of a session keep state in RocksDB, if they do not."""
+    if SPARK < (4, 3):
+        # State stores of batches find no coordinator there before the session has this.
+        _ = session.streams
     if session.conf.get(_PROVIDER, None) != _ROCKSDB:
         for key, value in state_store_settings(session).items():
             session.conf.set(key, value)

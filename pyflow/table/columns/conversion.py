@@ -18,6 +18,7 @@ from pyflow.table.columns.time_values import (
     of_precision,
     shortened,
 )
+from pyflow.table.columns.times_of_day import micros_of_time, time_of_local
 from pyflow.table.columns.type_rules import BYTES, INTERVALS, STRINGS, TIMESTAMPS, same
 from pyflow.types.data_types import DataTypes
 from pyflow.types.logical_types import (
@@ -259,7 +260,8 @@ def _try_parse(text: Column, target: DataType) -> Column | None:
 def _try_parse_time(text: Column, target: TimeType) -> Column:
     padded = F.regexp_replace(text, r"(?<![0-9.])([0-9])(?![0-9])", "0$1")
     padded = F.regexp_replace(padded, r"^([0-9]{2})$", "$1:00")
-    return padded.try_cast(to_spark(target))
+    # Before 4.3, Spark keeps the whole fraction of a second in a TIME of any precision.
+    return padded.try_cast("time(6)").cast(to_spark(target))
 
 
 # --- Times ------------------------------------------------------------------------------------
@@ -268,7 +270,7 @@ def _try_parse_time(text: Column, target: TimeType) -> Column:
 def _of_time(column: Column, source: DataType, target: DataType) -> Column | None:
     if isinstance(target, TIMESTAMPS):
         if isinstance(source, TimeType):
-            return local_of_micros(F.time_to_micros(column)).cast(to_spark(target))
+            return local_of_micros(micros_of_time(column)).cast(to_spark(target))
         precise = isinstance(source, DateType) or _precision(source) <= target.precision
         if not precise and isinstance(source, TimestampType):
             column = shortened(column, target.precision)
@@ -286,7 +288,7 @@ def _of_time(column: Column, source: DataType, target: DataType) -> Column | Non
             column = column.cast("timestamp_ntz")
         if isinstance(source, TimeType):
             return column.cast(to_spark(target))
-        return column.cast("time(6)").cast(to_spark(target))
+        return time_of_local(column).cast(to_spark(target))
     return None
 
 

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from pyflow.table.columns.times_of_day import micros_of_time, time_of_local, time_of_micros
 from pyflow.types.logical_types import DataType, LocalZonedTimestampType, TimestampType, TimeType
 from pyflow.types.spark_types import to_spark
 from pyflow.util.exceptions import TableException
@@ -39,7 +40,7 @@ def _floored(value: Column, unit: int) -> Column:
 
 def local_time(date: Column, micros: Column) -> Column:
     """Return the ``TIMESTAMP_NTZ`` of a date and the microseconds since its midnight."""
-    return F.make_timestamp_ntz(date=date, time=F.time_from_micros(micros))
+    return F.make_timestamp_ntz(date=date, time=time_of_micros(micros))
 
 
 def local_of_micros(micros: Column) -> Column:
@@ -52,13 +53,13 @@ def local_of_micros(micros: Column) -> Column:
 def micros_of_local(column: Column) -> Column:
     """Return the microseconds since 1970 of a ``TIMESTAMP_NTZ``."""
     days = F.date_diff(column.cast("date"), _epoch()).cast("bigint")
-    return days * (_DAY * 1000) + F.time_to_micros(column.cast("time(6)"))
+    return days * (_DAY * 1000) + micros_of_time(time_of_local(column))
 
 
 def millis_of_local(column: Column) -> Column:
     """Return the milliseconds since 1970 of a ``TIMESTAMP_NTZ``."""
     days = F.date_diff(column.cast("date"), _epoch()).cast("bigint")
-    return days * _DAY + _divided(F.time_to_micros(column.cast("time(6)")), 1000)
+    return days * _DAY + _divided(micros_of_time(time_of_local(column)), 1000)
 
 
 def millis_of(column: Column, data_type: DataType) -> Column:
@@ -68,7 +69,7 @@ def millis_of(column: Column, data_type: DataType) -> Column:
     if isinstance(data_type, LocalZonedTimestampType):
         return F.unix_millis(column)
     if isinstance(data_type, TimeType):
-        return _divided(F.time_to_micros(column), 1000)
+        return _divided(micros_of_time(column), 1000)
     return F.date_diff(column, _epoch()).cast("bigint") * _DAY
 
 
@@ -83,7 +84,7 @@ def of_precision(column: Column, data_type: DataType) -> Column:
     if precision >= _SPARK_DIGITS:
         return column
     if isinstance(data_type, TimestampType):
-        time = column.cast(f"time({precision})")
+        time = time_of_local(column, precision)
         return F.make_timestamp_ntz(date=column.cast("date"), time=time)
     if isinstance(data_type, LocalZonedTimestampType):
         return F.timestamp_micros(
@@ -172,7 +173,7 @@ def date_of(column: Column, data_type: DataType) -> Column:
         column = column.cast("timestamp_ntz")
     elif not isinstance(data_type, TimestampType):
         return column
-    after_midnight = F.time_to_micros(column.cast("time(6)")) >= 1000
+    after_midnight = micros_of_time(time_of_local(column)) >= 1000
     is_earlier = column < _epoch().cast("timestamp_ntz")
     later = F.when(is_earlier & after_midnight, 1).otherwise(0)
     return F.date_add(column.cast("date"), later)
@@ -184,7 +185,7 @@ def clock_part(column: Column, data_type: DataType, unit: str) -> Column:
     Before 1970 it is not above 0, as in Flink.
     """
     if isinstance(data_type, TimeType):
-        millis = _divided(F.time_to_micros(column), 1000)
+        millis = _divided(micros_of_time(column), 1000)
     else:
         millis = millis_of_local(column.cast("timestamp_ntz"))
     return _divided(millis % _MILLIS[_ABOVE[unit]], _MILLIS[unit])
@@ -265,6 +266,6 @@ def _first_day(day: Column, years: int, up: bool) -> Column:
 def _rounded_time_of_day(column: Column, data_type: TimeType, unit: str, up: bool) -> Column:
     if unit not in _MILLIS or unit == "DAY":
         raise TableException(f"times of day are not rounded to {unit}")
-    micros, size = F.time_to_micros(column), _MILLIS[unit] * 1000
+    micros, size = micros_of_time(column), _MILLIS[unit] * 1000
     rounded = -_floored(-micros, size) if up else _floored(micros, size)
-    return F.time_from_micros(rounded % (_DAY * 1000)).cast(to_spark(data_type))
+    return time_of_micros(rounded % (_DAY * 1000)).cast(to_spark(data_type))

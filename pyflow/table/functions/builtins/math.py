@@ -13,6 +13,7 @@ from pyflow.table.columns.arithmetic import absolute, is_floating, negated, wrap
 from pyflow.table.columns.conversion import micros_of_interval
 from pyflow.table.columns.python_builtins import in_python
 from pyflow.table.columns.time_values import in_utc, micros_of_local
+from pyflow.table.columns.times_of_day import micros_of_time, time_of_micros
 from pyflow.table.columns.type_rules import INTERVALS, STRINGS
 from pyflow.table.columns.type_rules import arithmetic as arithmetic_type
 from pyflow.table.functions.builtins.definition import (
@@ -89,10 +90,8 @@ def moved(time: Column, time_type: DataType, interval: Column, interval_type: Da
     if isinstance(time_type, TimeType):
         if not isinstance(interval_type, DayTimeIntervalType):
             return time
-        micros = F.pmod(
-            F.time_to_micros(time) + micros_of_interval(interval), F.lit(86_400_000_000)
-        )
-        return F.time_from_micros(micros).cast(to_spark(time_type))
+        micros = F.pmod(micros_of_time(time) + micros_of_interval(interval), F.lit(86_400_000_000))
+        return time_of_micros(micros).cast(to_spark(time_type))
     if isinstance(time_type, LocalZonedTimestampType):
         # In UTC: a day has 24 hours, and months are those that clocks there show.
         if isinstance(interval_type, DayTimeIntervalType):
