@@ -237,6 +237,7 @@ def test_results_tell_their_schema_and_kind(batch):
         next(found)
 
 
+@pytest.mark.since_spark("4.2")
 def test_the_driver_drops_plans_whose_rows_were_taken(batch, spark):
     """Spark keeps them with what was broadcast: a program that takes rows often would fill it."""
     kept = spark.sparkContext._jsc.sc().dagScheduler().activeQueryToJobs()

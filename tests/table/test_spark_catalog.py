@@ -279,6 +279,8 @@ def test_methods_of_the_catalog(shop, spark):
         lake.list_tables("nowhere")
 
 
+# Spark 4.1 itself does not find a table of Derby again that it has renamed.
+@pytest.mark.since_spark("4.2")
 def test_another_catalog_of_spark(batch, spark, tmp_path):
     """Spark's catalog of a relational database, here Derby in memory, by its name in Spark."""
     with pytest.raises(CatalogException, match=r"Set spark.sql.catalog.derby to the class of one"):
