@@ -19,8 +19,9 @@ _CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enab
 def keep_state_in_rocksdb(session: SparkSession) -> None:
     """Have queries of a session keep state in RocksDB, if they do not."""
     if SPARK < (4, 3):
-        # State stores of batches find no coordinator there before the session has this.
-        _ = session.streams
+        # State stores of batches find no coordinator there before the session, or the server's over
+        # Connect, has a manager of streams.
+        _ = session.streams.active
     if session.conf.get(_PROVIDER, None) != _ROCKSDB:
         for key, value in state_store_settings(session).items():
             session.conf.set(key, value)
