@@ -24,6 +24,7 @@ from pyflow.session.requirements import (
     installed,
     installed_below,
 )
+from pyflow.util.addresses import local_path
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def add_jars(session: SparkSession, key: str, paths: Sequence[str]) -> None:
         If there is no such file.
     """
     paths = without_flink(paths)
-    local = [path for path in paths if "://" not in path]
+    local = [path for path in paths if local_path(path) is not None]
     for path in local:
         if not Path(path).is_file():
             raise TableException(f"the setting {key!r}: there is no file {path!r}")

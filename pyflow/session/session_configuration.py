@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyflow.common.configuration import Configuration, text_of
 from pyflow.session.dependencies import add_archive, add_file, add_jars, add_requirements
 from pyflow.session.options import Effect, check, find, of_spark
+from pyflow.util.addresses import local_path
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -93,21 +94,25 @@ def add_files(session: SparkSession, key: str, files: list[str]) -> None:
         The setting's name.
     files : list of str
     """
-    paths = [path.removeprefix("file://") for path in files]
     if key == "python.requirements":
-        for path in paths:
-            file, _, packages = path.partition("#")
-            add_requirements(session, file, packages or None)
+        for each in files:
+            file, _, packages = each.partition("#")
+            add_requirements(session, _path(file), packages or None)
     elif key == "python.archives":
-        for path in paths:
-            archive, _, target = path.partition("#")
-            add_archive(session, archive, target or None)
+        for each in files:
+            archive, _, target = each.partition("#")
+            add_archive(session, _path(archive), target or None)
     elif key == "python.files":
         # The first of several has precedence, the last added as well.
-        for path in reversed(paths):
-            add_file(session, path)
+        for each in reversed(files):
+            add_file(session, _path(each))
     else:
-        add_jars(session, key, paths)
+        add_jars(session, key, [_path(each) for each in files])
+
+
+def _path(given: str) -> str:
+    """Return the path of a file of this machine, or the address of another."""
+    return str(local_path(given) or given)
 
 
 def _was_started_with(session: SparkSession, key: str, value: str) -> bool:

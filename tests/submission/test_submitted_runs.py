@@ -204,7 +204,8 @@ def test_the_program_s_executable_comes_before_that_of_the_flag(user):
 def test_jars_that_the_program_names(user):
     """The driver's JVM has been started without them."""
     flink = Path("/none/flink-sql-connector-kafka-4.0.1-2.0.jar")
-    jars = ";".join(Path(jar).as_uri() for jar in (flink, *kafka_jars()))
+    # With three slashes, and with one, as Java writes addresses.
+    jars = ";".join([flink.as_uri(), *(f"file:{jar}" for jar in kafka_jars())])
 
     done = user.ran("local[2]", "-py", str(PROGRAMS / "late_jars.py"), jars)
 

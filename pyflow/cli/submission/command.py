@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pyflow.cli.submission import module_program
 from pyflow.cli.submission.errors import SubmissionError
-from pyflow.cli.submission.files import existing, interpreter, local_path, module_files
+from pyflow.cli.submission.files import existing, interpreter, module_files
 from pyflow.cli.submission.requirements import installed
 from pyflow.cli.submission.spark_options import SparkOptions, as_options
 from pyflow.cli.submission.targets import Target
@@ -26,6 +26,7 @@ from pyflow.session.flink_jars import without_flink
 from pyflow.session.given import PREFIX
 from pyflow.session.options import Effect, check, find, of_spark, value_of_text
 from pyflow.session.requirements import archive_of
+from pyflow.util.addresses import local_path
 from pyflow.util.exceptions import TableException
 
 _CLIENT = "python.client.executable"
@@ -250,13 +251,13 @@ def _files(
     found = {}
     folders = []
     for each in _listed(settings, "pipeline.classpaths"):
-        if "://" not in each and not each.startswith("file:"):
-            raise SubmissionError(f"-C: {each!r} is no address, such as file:///path/of.jar")
         path = local_path(each)
         if path is None:
             jars.append(each)
-        else:
+        elif each.startswith("file:/"):
             folders.append(str(path))
+        else:
+            raise SubmissionError(f"-C: {each!r} is no address, such as file:///path/of.jar")
     if folders:
         for key in ("spark.driver.extraClassPath", "spark.executor.extraClassPath"):
             found[key] = ":".join(filter(None, [present.get(key), *folders]))

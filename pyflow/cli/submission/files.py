@@ -7,19 +7,11 @@ import shutil
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
-from urllib.parse import urlparse
 
 from pyflow.cli.submission.errors import SubmissionError
+from pyflow.util.addresses import local_path
 
 _MODULES = (".py", ".zip", ".egg")
-
-
-def local_path(address: str) -> Path | None:
-    """Return the file that an address or a path names on this machine; None for one elsewhere."""
-    parsed = urlparse(address)
-    if parsed.scheme == "file":
-        return Path(parsed.path)
-    return None if parsed.scheme else Path(address)
 
 
 def existing(address: str, option: str) -> str:
