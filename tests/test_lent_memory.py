@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from comparison import MODE, operator, settings
 from deployments import PROGRAMS, run
-from sessions import wait_until
+from sessions import SPARK, wait_until
 
 
 def kept(where, *arguments):
@@ -46,6 +46,9 @@ def test_more_than_there_is_fails_the_task(tmp_path):
     lines = run([sys.executable, PROGRAMS / "lent_memory_limit.py"], tmp_path).splitlines()
     group = "keep_column (up to row N of the group k = 7, day = 2024-02-29, number 1 of"
     cases = {"stream": "keep (up to row N of", "group": group, "batch": group}
+    if SPARK < (4, 3):
+        # PySpark makes pandas data of each batch when it comes, for which memory ends earlier.
+        del cases["group"]
     for case, what in cases.items():
         (refused,) = [line for line in lines if line.startswith(f"{case}: ")]
         told = re.sub(r"up to row \d+", "up to row N", refused)

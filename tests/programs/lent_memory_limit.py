@@ -66,6 +66,7 @@ for case, (frame, conf) in CASES.items():
     try:
         frame.select("*").collect()
     except (PySparkException, Py4JJavaError) as error:
-        print(f"{case}:", re.search(r"LentMemoryException: (.*)", str(error)).group(1))
+        told = re.search(r"LentMemoryException: (.*)", str(error))
+        print(f"{case}:", told[1] if told else type(error).__name__)
     after = spark.range(1000).mapInArrow(count, "n long").collect()
     print(f"after {case}:", sum(row.n for row in after))
