@@ -150,6 +150,10 @@ def unpack_rabbitmq(target):
     """Unpack a server of RabbitMQ into a directory that is not there, or end with the reason."""
     if os.path.exists(target):
         return
+    if shutil.which("apt-get") is None:
+        sys.exit(
+            "PyFlow: the tests need a RabbitMQ server of Debian's, and there is no apt-get here"
+        )
     parent = os.path.dirname(target)
     os.makedirs(parent, exist_ok=True)
     print("PyFlow: fetching a RabbitMQ server with apt-get", flush=True)

@@ -24,8 +24,8 @@ _PERSISTENT = 2
 _KEEP_ALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
 
-class QueueWriter(DataSourceWriter):
-    """Publishes bounded rows.
+class _Writer:
+    """Publishes the rows of tasks.
 
     Parameters
     ----------
@@ -43,23 +43,12 @@ class QueueWriter(DataSourceWriter):
         return WriterCommitMessage()
 
 
-class QueueStreamWriter(DataSourceStreamWriter):
-    """Publishes the rows of micro-batches.
+class QueueWriter(_Writer, DataSourceWriter):
+    """Publishes bounded rows."""
 
-    Parameters
-    ----------
-    address : Address
-    queue : str
-    """
 
-    def __init__(self, address: Address, queue: str) -> None:
-        self._address = address
-        self._queue = queue
-
-    def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
-        """Publish the rows of a task."""
-        publish(self._address, self._queue, (row[0] for row in iterator))
-        return WriterCommitMessage()
+class QueueStreamWriter(_Writer, DataSourceStreamWriter):
+    """Publishes the rows of micro-batches."""
 
 
 def publish(address: Address, queue: str, bodies: Iterable[bytes]) -> None:
