@@ -172,7 +172,7 @@ class Jobs:
         # PyFlow reads a bounded source at once; a job of Flink does not end at an unbounded one.
         end = source.set_unbounded if self._package == "pyflow" else source.set_bounded
         source = end(kafka.KafkaOffsetsInitializer.latest())
-        source = source.set_property("spark.maxOffsetsPerTrigger", str(rows // BATCHES))
+        source = source.set_property("spark.maxOffsetsPerTrigger", str(rows // BATCHES + 1))
         source = source.set_value_only_deserializer(self._strings).build()
         records = kafka.KafkaRecordSerializationSchema.builder().set_topic("counts")
         records = records.set_value_serialization_schema(self._strings).build()

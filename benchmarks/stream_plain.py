@@ -101,7 +101,7 @@ class Jobs:
                 "kafka.bootstrap.servers": request["broker"],
                 "subscribe": f"topics-{request['rows']}",
                 "startingOffsets": "earliest",
-                "maxOffsetsPerTrigger": str(request["rows"] // BATCHES),
+                "maxOffsetsPerTrigger": str(request["rows"] // BATCHES + 1),
             }
         )
         key = F.udf(lambda value: int(value) % KEYS, "bigint")

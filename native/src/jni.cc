@@ -358,17 +358,21 @@ JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_endApplication(JNIEnv*
   pyflow::end_application(from_bytes(env, identifier));
 }
 
-JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_acquireSlot(JNIEnv* env, jclass,
-                                                                       jboolean isolated,
-                                                                       jbyteArray modules_of) {
+JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_acquireSlot(
+    JNIEnv* env, jclass, jboolean isolated, jbyteArray modules_of, jbyteArray owner, jint kept) {
   std::string error;
-  std::unique_ptr<Slot> slot =
-      Slot::acquire(isolated == JNI_TRUE, from_bytes(env, modules_of), error);
+  std::unique_ptr<Slot> slot = Slot::acquire(isolated == JNI_TRUE, from_bytes(env, modules_of),
+                                             {from_bytes(env, owner), kept}, error);
   if (slot == nullptr) {
     throw_with_text(env, kUnavailable, error);
     return 0;
   }
   return reinterpret_cast<jlong>(slot.release());
+}
+
+JNIEXPORT jlong JNICALL
+Java_io_pyflow_bridge_NativeBridge_acquireSlotForLastTime(JNIEnv* env, jclass, jbyteArray owners) {
+  return reinterpret_cast<jlong>(Slot::acquire_for_last_time(from_bytes(env, owners)).release());
 }
 
 JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_releaseSlot(JNIEnv*, jclass, jlong slot) {

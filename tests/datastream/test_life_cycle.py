@@ -28,6 +28,7 @@ from pyflow.datastream import (
     ReduceFunction,
 )
 from pyflow.datastream.connectors.datagen import DataGeneratorSource
+from pyflow.datastream.graph.temporary_settings import temporary_settings
 from pyflow.datastream.runtime import life_cycle
 from pyflow.datastream.state import ValueStateDescriptor
 from pyflow.datastream.testing import TestStream
@@ -401,21 +402,67 @@ def test_an_unbounded_job_says_at_its_end_what_failed_in_close(make_env, mode, f
 
 
 def open_operators(spark):
-    """Of which jobs operators wait for a batch, in the interpreter that tasks share."""
+    """Of which jobs operators wait for a batch, in the interpreters of the executor."""
 
     def jobs(_):
+        time.sleep(0.2)
         return sorted({slot[0] for slot in life_cycle._waiting})
 
-    settings = {"spark.pyflow.execution-mode": "thread", "spark.pyflow.interpreter": "shared"}
-    before = {key: spark.conf.get(key, None) for key in settings}
-    for key, value in settings.items():
-        spark.conf.set(key, value)
-    try:
-        function = F.udf(jobs, "array<string>", useArrow=False)
-        return spark.range(1).select(function("id").alias("jobs")).head().jobs
-    finally:
-        for key, value in before.items():
-            spark.conf.unset(key) if value is None else spark.conf.set(key, value)
+    found = []
+    for interpreter in ("shared", "auto"):
+        settings = {
+            "spark.pyflow.execution-mode": "thread",
+            "spark.pyflow.interpreter": interpreter,
+        }
+        with temporary_settings(spark, settings):
+            function = F.udf(jobs, "array<string>", useArrow=False).asNondeterministic()
+            rows = spark.range(0, 2, 1, 2).select(function("id").alias("jobs")).collect()
+            found += [job for row in rows for job in row.jobs]
+    return found
+
+
+def placed(file):
+    """A function that tells its subtask and interpreter.
+
+    It is not of this module, which imports what isolated interpreters refuse.
+    """
+
+    class Placed(KeyedProcessFunction):
+        def open(self, runtime_context):
+            self.subtask = runtime_context.get_index_of_this_subtask()
+            self.say("open")
+
+        def process_element(self, value, ctx):
+            self.say("element")
+            yield value
+
+        def close(self):
+            self.say("close")
+
+        def say(self, what):
+            with open(file, "a") as lines:
+                lines.write(f"{what} {self.subtask} {id(sys.modules)}\n")
+
+    return Placed()
+
+
+@pytest.mark.parametrize("parallelism", [2, 5])
+def test_subtasks_stay_in_their_interpreters(make_env, file, parallelism):
+    """Of two slots, also where the first batch has an element of one subtask alone."""
+    env = make_env(parallelism=parallelism)
+    source = TestStream().add_elements([0])
+    for _ in range(5):
+        source.add_elements(range(8))
+    ds = env.from_source(source, NOTHING, "test").key_by(lambda value: value, Types.INT())
+    assert len(run(ds.process(placed(file), Types.INT()))) == 41
+    told = [line.split() for line in calls(file)]
+    found = Counter((what, subtask) for what, subtask, _ in told)
+    subtasks = list(map(str, range(parallelism)))
+    assert all(found["open", each] == found["close", each] == 1 for each in subtasks)
+    places = {each: {place for _, other, place in told if other == each} for each in subtasks}
+    assert all(len(each) == 1 for each in places.values()), places
+    has_isolated = sys.version_info >= (3, 13) and sys._is_gil_enabled()
+    assert len(set.union(*places.values())) == (2 if has_isolated else 1)
 
 
 def test_a_job_leaves_nothing_open_that_fails_in_a_later_batch(make_env, mode, file, spark):

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "runtime/gil_state.h"
 #include "runtime/large_stack.h"
@@ -25,9 +26,16 @@ struct Pool {
     int slots;
   };
 
+  // An interpreter stays with an owner, and is leased for nobody else.
+  struct Kept {
+    std::string owner;
+    Interpreter* interpreter;
+  };
+
   std::mutex mutex;
   std::vector<Interpreter*> idle;
   std::vector<Leased> leased;
+  std::vector<Kept> kept;
   int made = 0;
   uint64_t last_lease = 0;
 };
@@ -88,6 +96,57 @@ Interpreter* make_isolated_with_large_stack(std::string& error) {
   return interpreter;
 }
 
+bool is_leased(const Interpreter* interpreter) {
+  const auto& leased = pool().leased;
+  return std::any_of(leased.begin(), leased.end(),
+                     [&](const Pool::Leased& each) { return each.interpreter == interpreter; });
+}
+
+long owners_of(const Interpreter* interpreter) {
+  const auto& kept = pool().kept;
+  return std::count_if(kept.begin(), kept.end(),
+                       [&](const Pool::Kept& each) { return each.interpreter == interpreter; });
+}
+
+// The lease that the current thread has, with one slot more; empty if it has none.
+Lease lease_again() {
+  for (Pool::Leased& each : pool().leased) {
+    if (pthread_equal(each.thread, pthread_self())) {
+      ++each.slots;
+      return {each.interpreter, each.id};
+    }
+  }
+  return {};
+}
+
+Lease lease_of(Interpreter* interpreter) {
+  const uint64_t id = ++pool().last_lease;
+  pool().leased.push_back({id, pthread_self(), interpreter, 1});
+  return {interpreter, id};
+}
+
+// The interpreter that is kept for an owner. Where none is, and there are enough, the owner shares
+// one with the fewest owners, rather one that no task runs in now; null if another may be kept.
+Interpreter* take_kept(const Owner& owner, const std::string& modules_of) {
+  std::vector<Interpreter*> found;
+  for (const Pool::Kept& each : pool().kept) {
+    if (each.owner == owner.name) return each.interpreter;
+    if (each.interpreter->modules_of == modules_of &&
+        std::find(found.begin(), found.end(), each.interpreter) == found.end()) {
+      found.push_back(each.interpreter);
+    }
+  }
+  if (static_cast<int>(found.size()) < owner.interpreters) return nullptr;
+  const auto cost = [](const Interpreter* each) {
+    return std::make_pair(owners_of(each), is_leased(each));
+  };
+  Interpreter* const taken = *std::min_element(
+      found.begin(), found.end(),
+      [&](const Interpreter* one, const Interpreter* other) { return cost(one) < cost(other); });
+  pool().kept.push_back({owner.name, taken});
+  return taken;
+}
+
 // Takes an idle interpreter from the pool; null if there is none, or one should rather be made.
 Interpreter* take_idle(const std::string& modules_of) {
   auto& idle = pool().idle;
@@ -130,16 +189,14 @@ std::string prewarm_isolated(int count) {
   }
 }
 
-Lease lease_isolated(const std::string& modules_of, std::string& error) {
+Lease lease_isolated(const std::string& modules_of, const Owner& owner, std::string& error) {
   Interpreter* interpreter = nullptr;
   {
     std::lock_guard<std::mutex> lock(pool().mutex);
-    for (Pool::Leased& each : pool().leased) {
-      if (pthread_equal(each.thread, pthread_self())) {
-        ++each.slots;
-        return {each.interpreter, each.id};
-      }
-    }
+    const Lease again = lease_again();
+    if (again.interpreter != nullptr) return again;
+    if (!owner.name.empty()) interpreter = take_kept(owner, modules_of);
+    if (interpreter != nullptr) return lease_of(interpreter);
     interpreter = take_idle(modules_of);
     if (interpreter == nullptr) ++pool().made;
   }
@@ -150,9 +207,25 @@ Lease lease_isolated(const std::string& modules_of, std::string& error) {
     return {};
   }
   interpreter->modules_of = modules_of;
-  const uint64_t id = ++pool().last_lease;
-  pool().leased.push_back({id, pthread_self(), interpreter, 1});
-  return {interpreter, id};
+  if (!owner.name.empty()) pool().kept.push_back({owner.name, interpreter});
+  return lease_of(interpreter);
+}
+
+Lease lease_for_last_time(const std::string& owners) {
+  std::lock_guard<std::mutex> lock(pool().mutex);
+  auto& kept = pool().kept;
+  const auto is_one = [&](const Pool::Kept& each) {
+    return each.owner.compare(0, owners.size(), owners) == 0;
+  };
+  const auto found = std::find_if(kept.begin(), kept.end(), is_one);
+  if (found == kept.end()) return {};
+  Interpreter* const interpreter = found->interpreter;
+  kept.erase(std::remove_if(kept.begin(), kept.end(),
+                            [&](const Pool::Kept& each) {
+                              return each.interpreter == interpreter && is_one(each);
+                            }),
+             kept.end());
+  return lease_of(interpreter);
 }
 
 void end_lease(uint64_t id) {
@@ -160,16 +233,20 @@ void end_lease(uint64_t id) {
   auto& leased = pool().leased;
   const auto lease = std::find_if(leased.begin(), leased.end(),
                                   [&](const Pool::Leased& each) { return each.id == id; });
-  if (--lease->slots == 0) {
-    pool().idle.push_back(lease->interpreter);
-    leased.erase(lease);
-  }
+  if (--lease->slots > 0) return;
+  Interpreter* const interpreter = lease->interpreter;
+  leased.erase(lease);
+  if (owners_of(interpreter) == 0 && !is_leased(interpreter)) pool().idle.push_back(interpreter);
 }
 
 std::vector<const Interpreter*> isolated_interpreters() {
   std::lock_guard<std::mutex> lock(pool().mutex);
   std::vector<const Interpreter*> all(pool().idle.begin(), pool().idle.end());
-  for (const Pool::Leased& each : pool().leased) all.push_back(each.interpreter);
+  const auto add = [&](const Interpreter* interpreter) {
+    if (std::find(all.begin(), all.end(), interpreter) == all.end()) all.push_back(interpreter);
+  };
+  for (const Pool::Leased& each : pool().leased) add(each.interpreter);
+  for (const Pool::Kept& each : pool().kept) add(each.interpreter);
   return all;
 }
 

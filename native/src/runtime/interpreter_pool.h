@@ -19,14 +19,26 @@ struct Lease {
   uint64_t id = 0;  // never 0 of an interpreter that was leased
 };
 
+// Whom interpreters are kept for.
+struct Owner {
+  std::string name;      // empty for nobody
+  int interpreters = 0;  // owners have one in common where so many are kept, at least 1
+};
+
 // The interpreter that the current thread has leased, or another, which is made if none is idle.
 // One that has imported the modules of the same session is preferred, then one without any, then,
 // up to some number, a new one: to change from one session to another costs the imports. `error`
 // says why there is none. To be ended once for each time it was given.
-Lease lease_isolated(const std::string& modules_of, std::string& error);
+//
+// With an owner, it is the one that was kept for the owner, and it stays so, whether it is leased
+// or not. Owners may have it in common, and then several threads at once.
+Lease lease_isolated(const std::string& modules_of, const Owner& owner, std::string& error);
+// One that is kept for an owner whose name begins so; it is kept for none of them any more. Empty
+// if there is none.
+Lease lease_for_last_time(const std::string& owners);
 void end_lease(uint64_t id);
 
-// All that are leased or idle.
+// All that there are.
 std::vector<const Interpreter*> isolated_interpreters();
 
 }  // namespace pyflow

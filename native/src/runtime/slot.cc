@@ -4,7 +4,6 @@
 
 #include "runtime/attached.h"
 #include "runtime/clock.h"
-#include "runtime/interpreter_pool.h"
 #include "runtime/interruption.h"
 #include "runtime/start.h"
 
@@ -23,9 +22,16 @@ constexpr useconds_t kBetweenAttemptsMicros = 1000;
 }  // namespace
 
 std::unique_ptr<Slot> Slot::acquire(bool isolated, const std::string& modules_of,
-                                    std::string& error) {
+                                    const Owner& owner, std::string& error) {
   if (!isolated) return std::unique_ptr<Slot>(new Slot(shared_interpreter(), 0));
-  const Lease lease = lease_isolated(modules_of, error);
+  return of(lease_isolated(modules_of, owner, error));
+}
+
+std::unique_ptr<Slot> Slot::acquire_for_last_time(const std::string& owners) {
+  return of(lease_for_last_time(owners));
+}
+
+std::unique_ptr<Slot> Slot::of(const Lease& lease) {
   if (lease.interpreter == nullptr) return nullptr;
   return std::unique_ptr<Slot>(new Slot(*lease.interpreter, lease.id));
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "runtime/interpreter.h"
+#include "runtime/interpreter_pool.h"
 #include "runtime/large_stack.h"
 
 namespace pyflow {
@@ -19,9 +20,12 @@ namespace pyflow {
 class Slot {
  public:
   // Null when no interpreter could be made; `error` then says why. `modules_of` is the session that
-  // has modules of its own, or empty.
+  // has modules of its own, or empty. `owner` is whom an isolated interpreter is kept for, or
+  // empty.
   static std::unique_ptr<Slot> acquire(bool isolated, const std::string& modules_of,
-                                       std::string& error);
+                                       const Owner& owner, std::string& error);
+  // The last one of an interpreter that was kept for owners whose names begin so; null if none is.
+  static std::unique_ptr<Slot> acquire_for_last_time(const std::string& owners);
   ~Slot();
 
   Interpreter& interpreter() const { return interpreter_; }
@@ -51,6 +55,8 @@ class Slot {
   bool interrupted() const { return interrupted_.load(std::memory_order_relaxed); }
 
  private:
+  static std::unique_ptr<Slot> of(const Lease& lease);
+
   Slot(Interpreter& interpreter, uint64_t lease) : interpreter_(interpreter), lease_(lease) {}
 
   std::string run_on_large_stack(const std::function<void()>& work);

@@ -1,9 +1,10 @@
 """The end of a query: its functions are closed in each Python where they are open.
 
 Tasks come to where there is room; a Python cannot be addressed. So tasks are run, as many at once
-as there are slots, until all executors have had one. In process mode they are run until no worker
-comes that has had none: an executor gives its idle workers tasks in turn. It has some of them for
-plain functions, and others for processors, which differ in a setting of tracebacks.
+as there are slots, until all executors have had one. An executor gives them the isolated
+interpreters first that it has kept for the query, each once. In process mode they are run until no
+worker comes that has had none: an executor gives its idle workers tasks in turn. It has some of
+them for plain functions, and others for processors, which differ in a setting of tracebacks.
 """
 
 from __future__ import annotations
@@ -20,17 +21,19 @@ from pyspark.sql import functions as F
 from pyflow.datastream.graph.temporary_settings import temporary_settings
 from pyflow.datastream.runtime.errors import OperatorError
 from pyflow.datastream.runtime.life_cycle import close_query
-from pyflow.streaming.runtime.life_cycle import in_thread_mode
+from pyflow.streaming.runtime.life_cycle import in_isolated_interpreter, in_thread_mode
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from pyflow.session.context import Context
 
-__all__ = ["close_functions"]
+__all__ = ["KEPT_INTERPRETERS", "close_functions"]
 
 _EXECUTION_MODE = "spark.pyflow.execution-mode"
-_INTERPRETER = "spark.pyflow.interpreter"
+_KEPT = "spark.pyflow.interpreter.kept"
+#: Settings of Spark for queries whose functions stay open.
+KEPT_INTERPRETERS = {_KEPT: "subtasks"}
 _SIMPLIFIED = "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled"
 _MODES = {"auto": ("thread", "process")}
 _ROUNDS = 10
@@ -55,13 +58,13 @@ def close_functions(context: Context, queries: Sequence[str], mode: str) -> None
         If a function fails in ``close()``; the others are closed.
     """
     session = context.session
-    # So many run at once.
-    tasks = max(context.parallelism(), session.sparkContext.defaultParallelism)
+    # So many run at once, and as many again where each has an interpreter of its own.
+    tasks = 2 * max(context.parallelism(), session.sparkContext.defaultParallelism)
     rows = _closing(session, queries, tasks)
     errors: list[str] = []
     for each in _MODES.get(mode, (mode,)):
         for simplified in ("true", "false"):
-            settings = {_EXECUTION_MODE: each, _INTERPRETER: "shared", _SIMPLIFIED: simplified}
+            settings = {_EXECUTION_MODE: each, _KEPT: ",".join(queries), _SIMPLIFIED: simplified}
             with temporary_settings(session, settings):
                 in_thread, found = _closed(session, rows)
             errors += found
@@ -74,7 +77,7 @@ def close_functions(context: Context, queries: Sequence[str], mode: str) -> None
 def _closing(session: SparkSession, queries: Sequence[str], tasks: int) -> DataFrame:
     """Return a row of each of some tasks, which close what is open where they run."""
 
-    def closed(_: int) -> tuple[str, bool, str | None]:
+    def closed(_: int) -> tuple[str, bool, bool, str | None]:
         error = None
         for query in queries:
             try:
@@ -82,9 +85,10 @@ def _closing(session: SparkSession, queries: Sequence[str], tasks: int) -> DataF
             except Exception:
                 error = traceback.format_exc()
         time.sleep(_TASK_SECONDS)
-        return f"{socket.gethostname()} {os.getpid()}", in_thread_mode(), error
+        python = f"{socket.gethostname()} {os.getpid()}"
+        return python, in_thread_mode(), in_isolated_interpreter(), error
 
-    returned = "python STRING, in_thread BOOLEAN, error STRING"
+    returned = "python STRING, in_thread BOOLEAN, is_isolated BOOLEAN, error STRING"
     function = F.udf(closed, returned, useArrow=False).asNondeterministic()
     return session.range(0, tasks, 1, tasks).select(function("id").alias("closed"))
 
@@ -99,7 +103,7 @@ def _closed(session: SparkSession, rows: DataFrame) -> tuple[bool, list[str]]:
         errors += [each.error for each in found if each.error is not None]
         in_thread = in_thread and all(each.in_thread for each in found)
         before = len(met)
-        met.update(each.python for each in found)
+        met.update(each.python for each in found if not each.is_isolated)
         if len(met) >= _executors(session) and (in_thread or len(met) == before):
             break
     return in_thread, errors

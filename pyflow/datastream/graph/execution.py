@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyflow.datastream.connectors.base import Boundedness, SourceRows
 from pyflow.datastream.execution_mode import RuntimeExecutionMode
 from pyflow.datastream.graph.checkpoints import Checkpoint, Manifest
-from pyflow.datastream.graph.closing import close_functions
+from pyflow.datastream.graph.closing import KEPT_INTERPRETERS, close_functions
 from pyflow.datastream.graph.driver_sinks import DriverSink, ValuesSink
 from pyflow.datastream.graph.hints import log_hints
 from pyflow.datastream.graph.lowering import (
@@ -322,8 +322,9 @@ class _Running:
             **self._of_functions(),
             _PARTITIONS: str(manifest.parallelism),
             **state_store_settings(session),
-            # Functions that are open stay in the interpreter of their subtask.
-            _INTERPRETER: "shared",
+            # Functions that are open stay in the interpreter of their subtask. All tasks of a
+            # subtask run at once in real-time mode.
+            **(KEPT_INTERPRETERS if real_time is None else {_INTERPRETER: "shared"}),
             # Timers are read until the first that is not due.
             _CHUNK: str(_TIMERS_AT_ONCE),
             # Real-time mode goes on from no other.

@@ -294,10 +294,7 @@ class _Lowering:
         """Return what functions or elements of a program need the shared interpreter for.
 
         Elements go from stage to stage pickled, so that any stage may import what another one does.
-        Those of unbounded programs run in it anyway.
         """
-        if not self._settings.is_bounded:
-            return None
         roots: list[Any] = [each.decoder for each in rows.values()]
         for each in self._component.transformations:
             roots.append(self._operator(each))
@@ -508,7 +505,9 @@ class _Lowering:
         param: Any = TimerReports()
         reports = self._session.sparkContext.accumulator([], param)
         stage = RealTimeStage if self._settings.is_real_time else Stage
-        processor: Any = KeyedStage(spec, self._settings.job, -level, schema.names, reports, stage)
+        processor: Any = KeyedStage(
+            spec, self._settings.job, -level, schema.names, reports, stage, self._needed
+        )
         grouped: Any = frame.groupBy(_column(_TARGET), _column(_KEY))
         made: DataFrame = grouped.transformWithState(processor, schema, "Append", "EventTime")
         return made

@@ -60,6 +60,8 @@ class KeyedStage:
         Takes the first timer of the processing time of a task to the driver.
     stage : type
         Of what runs: `Stage`, or one that processes rows as they come.
+    needs_shared_interpreter : str or None
+        What its functions and elements need the shared interpreter for.
     """
 
     def __init__(
@@ -70,7 +72,9 @@ class KeyedStage:
         names: list[str],
         reports: Accumulator[Any],
         stage: type[Stage],
+        needs_shared_interpreter: str | None,
     ) -> None:
+        self.needs_shared_interpreter = needs_shared_interpreter
         self._make_stage = stage
         self._reports = reports
         self._spec = spec

@@ -33,6 +33,7 @@ __all__ = [
     "at_end_of_task",
     "before_failed_worker_ends",
     "fail_task",
+    "in_isolated_interpreter",
     "in_thread_mode",
     "subtasks",
 ]
@@ -235,6 +236,12 @@ def _task_in_thread_mode() -> Any:
 def in_thread_mode() -> bool:
     """Whether thread mode runs the task on this thread."""
     return _task_in_thread_mode() is not None
+
+
+def in_isolated_interpreter() -> bool:
+    """Whether this is an interpreter with a GIL of its own."""
+    bootstrap = sys.modules.get("pyflow.thread_mode.bootstrap")
+    return bootstrap is not None and bootstrap.is_isolated()
 
 
 def _context(

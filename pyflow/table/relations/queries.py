@@ -25,7 +25,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 
 from pyflow.connectors.connector import Connector
-from pyflow.datastream.graph.closing import close_functions
+from pyflow.datastream.graph.closing import KEPT_INTERPRETERS, close_functions
 from pyflow.datastream.graph.temporary_settings import temporary_settings
 from pyflow.session.builder import PLUGIN
 from pyflow.session.options import value_of
@@ -55,7 +55,6 @@ _POLL_SECONDS = 0.2
 _EMPTY_BATCHES = "spark.sql.streaming.noDataMicroBatches.enabled"
 
 _EXECUTION_MODE = "spark.pyflow.execution-mode"
-_INTERPRETER = "spark.pyflow.interpreter"
 
 # A source of the plugin's jar that has no rows.
 _TICKS = "io.pyflow.connectors.TickSource"
@@ -275,7 +274,7 @@ def _started(
     if interval is not None:
         writer = writer.trigger(processingTime=f"{interval} milliseconds")
     # Functions that are open stay in the interpreter of their subtask.
-    settings = {_INTERPRETER: "shared"} if context.has_open_functions else {}
+    settings = KEPT_INTERPRETERS if context.has_open_functions else {}
     try:
         with _empty_batches(context, empty_batches), temporary_settings(context.session, settings):
             query = writer.start()

@@ -29,7 +29,10 @@ final class NativeBridge {
 
   static native void takeGil();
 
-  static native long acquireSlot(boolean isolated, byte[] modulesOf);
+  static native long acquireSlot(boolean isolated, byte[] modulesOf, byte[] owner, int kept);
+
+  /** 0 if no interpreter is kept for such an owner. */
+  static native long acquireSlotForLastTime(byte[] owners);
 
   static native void releaseSlot(long slot);
 

@@ -3,12 +3,14 @@ package io.pyflow.bridge;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /** The lease of an interpreter by one operator of one task. */
 public final class PythonSlot implements AutoCloseable {
   private final long handle;
+  private final InterpreterKind interpreter;
   private final List<LoadedFunctions> loaded = new ArrayList<>();
 
   /** Whoever uses the handle reads {@code closed}, and has it stay so meanwhile. */
@@ -16,8 +18,9 @@ public final class PythonSlot implements AutoCloseable {
 
   private boolean closed;
 
-  private PythonSlot(long handle) {
+  private PythonSlot(long handle, InterpreterKind interpreter) {
     this.handle = handle;
+    this.interpreter = interpreter;
   }
 
   /**
@@ -27,9 +30,46 @@ public final class PythonSlot implements AutoCloseable {
    * @throws PythonUnavailableException if none can be made
    */
   public static PythonSlot acquire(InterpreterKind interpreter, String modulesOf) {
-    return new PythonSlot(
+    return acquire(interpreter, modulesOf, "", 0);
+  }
+
+  /**
+   * Leases the isolated interpreter that is kept for an owner, from its first lease on.
+   *
+   * @param modulesOf the session that has modules of its own, empty if none has
+   * @param owner any text, not empty
+   * @param kept owners have an interpreter in common where so many are kept, at least 1
+   * @throws PythonUnavailableException if none can be made
+   */
+  public static PythonSlot acquireKept(String modulesOf, String owner, int kept) {
+    return acquire(InterpreterKind.ISOLATED, modulesOf, owner, kept);
+  }
+
+  /**
+   * Leases an interpreter that is kept for owners whose texts begin so, and is not any more; empty
+   * if there is none.
+   */
+  public static Optional<PythonSlot> acquireForLastTime(String owners) {
+    long handle = NativeBridge.acquireSlotForLastTime(owners.getBytes(StandardCharsets.UTF_8));
+    return handle == 0
+        ? Optional.empty()
+        : Optional.of(new PythonSlot(handle, InterpreterKind.ISOLATED));
+  }
+
+  private static PythonSlot acquire(
+      InterpreterKind interpreter, String modulesOf, String owner, int kept) {
+    long handle =
         NativeBridge.acquireSlot(
-            interpreter == InterpreterKind.ISOLATED, modulesOf.getBytes(StandardCharsets.UTF_8)));
+            interpreter == InterpreterKind.ISOLATED,
+            modulesOf.getBytes(StandardCharsets.UTF_8),
+            owner.getBytes(StandardCharsets.UTF_8),
+            kept);
+    return new PythonSlot(handle, interpreter);
+  }
+
+  /** Which interpreter it is. */
+  public InterpreterKind interpreter() {
+    return interpreter;
   }
 
   /**

@@ -41,6 +41,19 @@ object PyFlowConf {
       .checkValues(Set("auto", "shared", "isolated"))
       .createWithDefault("auto"))
 
+  val INTERPRETER_KEPT: Setting[Option[String]] = Setting.perSession(
+    key = "spark.pyflow.interpreter.kept",
+    doc = "Which isolated interpreters tasks use. With `subtasks`, the tasks of a partition of a " +
+      "streaming query use the same one in every batch, which finds what the batches before have " +
+      "left in modules; other queries do not use it. With the ids of queries that have ended, a " +
+      "task uses one that was kept for them, which is free then. Data streams set it, whose " +
+      "functions stay open.",
+    values = "`subtasks`, or ids of queries separated by commas",
+    version = "0.1.0")(
+    _.stringConf
+      .checkValue(_.trim.nonEmpty, "it must be subtasks, or ids of queries")
+      .createOptional)
+
   val BUNDLE_SIZE: Setting[Int] = Setting.perSession(
     key = "spark.pyflow.bundle.size",
     doc = "Upper bound, in rows, of the bundle that is passed to Python in one call. Bundles " +
@@ -128,6 +141,7 @@ object PyFlowConf {
     Seq(
       EXECUTION_MODE,
       INTERPRETER,
+      INTERPRETER_KEPT,
       BUNDLE_SIZE,
       BUNDLE_TIME,
       PYTHON_TIMEOUT,

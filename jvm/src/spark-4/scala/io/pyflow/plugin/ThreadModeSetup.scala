@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory
 
 import io.pyflow.admission.{ContentionMeter, DriverConnection, PythonStart, SharedOnlyFunctions}
 import io.pyflow.bridge.{LentMemory, PythonRuntime}
-import io.pyflow.config.{EmbeddedPython, PyFlowConf}
+import io.pyflow.config.{EmbeddedPython, PyFlowConf, TaskSlots}
 
 /** Sets up a driver and its executors when they start, on the Spark that the jar was built for. */
 object ThreadModeSetup {
@@ -89,7 +89,7 @@ object ThreadModeSetup {
         fromDriver.get(PythonKey),
         Map(HashSeedKey -> fromDriver.get(HashSeedKey)),
         PyFlowConf.INTERPRETER.in(conf),
-        taskSlots(conf))
+        TaskSlots.in(conf))
     }
   }
 
@@ -127,21 +127,5 @@ object ThreadModeSetup {
       log.info("{}={}: room for Python in the executors", OverheadFactor: Any, PythonsShare: Any)
       conf.set(OverheadFactor, PythonsShare)
     }
-  }
-
-  private val LocalThreads = """local\[(\d+)(?:,.*)?\]""".r
-  private val LocalCluster = """local-cluster\[\s*\d+\s*,\s*(\d+)\s*,.*\]""".r
-
-  private def taskSlots(conf: SparkConf): Int = {
-    val processors = Runtime.getRuntime.availableProcessors
-    val cores = conf.get("spark.master", "") match {
-      case "local" => 1
-      case LocalThreads(threads) => threads.toInt
-      case LocalCluster(perWorker) => perWorker.toInt
-      case _ => conf.getInt("spark.executor.cores", processors)
-    }
-    val slots = (cores / conf.getDouble("spark.task.cpus", 1.0)).toInt
-    log.debug("{} task slots in this executor", slots)
-    slots.max(1)
   }
 }

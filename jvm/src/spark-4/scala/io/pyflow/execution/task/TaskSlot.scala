@@ -9,7 +9,7 @@ import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.sql.pyflow.{PythonErrors, RunningTask}
 import org.slf4j.LoggerFactory
 
-import io.pyflow.bridge.{BatchSource, InterpreterKind, JvmFunction, LoadedFunctions, PythonBatches, PythonFunctionException, PythonProgram, PythonRuntime, PythonSlot}
+import io.pyflow.bridge.{BatchSource, InterpreterKind, JvmFunction, LoadedFunctions, PythonBatches, PythonFunctionException, PythonProgram, PythonRuntime}
 import io.pyflow.config.{IdleTimeout, PyFlowConf, ThreadModeSettings}
 
 /**
@@ -19,11 +19,14 @@ import io.pyflow.config.{IdleTimeout, PyFlowConf, ThreadModeSettings}
  */
 private[execution] class TaskSlot(
     context: TaskContext,
-    val interpreter: InterpreterKind,
+    asked: InterpreterKind,
     settings: ThreadModeSettings) {
   import TaskSlot._
 
-  private val slot = PythonSlot.acquire(interpreter, settings.worker.modulesOfSession.getOrElse(""))
+  private val slot = InterpreterLease.of(context, asked, settings)
+
+  val interpreter: InterpreterKind = slot.interpreter
+
   private var sessionLog = Option.empty[SessionLog]
 
   @volatile private var running = Option.empty[Call]
