@@ -34,7 +34,7 @@ from benchmarks.beside_pyflink import (
 from benchmarks.latency import quantiles
 from benchmarks.page import REPOSITORY, Page
 from benchmarks.report import table
-from benchmarks.stream_cases import BATCHES, CASES
+from benchmarks.stream_cases import BATCHES, CASES, FROM_KAFKA
 from benchmarks.topics import Topic
 from scripts.connector_jars import kafka_jars
 from scripts.kafka_broker import Broker
@@ -93,7 +93,7 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
 
 def _prepare(broker: str, case: Any, rows: int) -> None:
     """Write the numbers that a case reads."""
-    if case.name == "topics":
+    if case.name in FROM_KAFKA:
         topic = Topic(broker, f"topics-{rows}", partitions=2)
         topic.send(map(str, range(1, rows + 1)))
         topic.flush()
@@ -253,8 +253,8 @@ def _body(raw: dict[str, Any]) -> Iterator[str]:
         "Seconds from `execute()` to its end, the median of rounds by turns "
         f"({raw['rounds']}), or of one where a system takes longer than "
         f"{beside_pyflink.SLOW_SECONDS} s; each job has run before over a twentieth of the "
-        "elements. In PyFlow these jobs are batches of Spark, but for that from Kafka to Kafka, "
-        f"which is {BATCHES} micro-batches."
+        "elements. In PyFlow these jobs are batches of Spark, but for those from Kafka to Kafka, "
+        f"which are {BATCHES} micro-batches."
     )
     yield ""
     yield from beside_pyflink.body(raw, CASES, "data-streams")
