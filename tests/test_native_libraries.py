@@ -19,7 +19,7 @@ LIBRARIES = {
     "pybind11": "it is no requirement of the tests of 3.13t",
     "Cython": "it is no requirement of the tests of 3.13t",
     "numba": "it is too large to be a requirement",
-    "torch": "it is too large to be a requirement, and wants CUDA's libraries",
+    "torch": "it is too large to be a requirement; see scripts/stand_in_for_cuda.py",
     "jax": "it is too large to be a requirement",
 }
 
