@@ -3,8 +3,8 @@
     python sessions_in_turn.py
 
 Broadcast ids begin anew, a large function travels as a broadcast, modules and files change under
-their names, accumulators are counted from 0, and the jobs of some sessions are cancelled when they
-stop. Prints what was wrong, and ALL RIGHT if nothing was.
+their names, accumulators are counted from 0, and the jobs and queries of some sessions are
+cancelled when they stop. Prints what was wrong, and ALL RIGHT if nothing was.
 """
 
 from __future__ import annotations
@@ -164,14 +164,39 @@ def leave_running(spark: SparkSession) -> None:
             pass
 
 
+def leave_query(spark: SparkSession) -> None:
+    """Begin a query that has interpreters of its own when the session is stopped."""
+    settings = {sessions.MODE: "thread", "spark.pyflow.interpreter.kept": "subtasks"}
+    with comparison.settings(spark, settings):
+        rows = spark.readStream.format("rate").options(numPartitions=2, rowsPerSecond=20).load()
+        made = rows.select(udf(lambda value: value, "long")("value"))
+        query = made.writeStream.format("noop").start()
+
+    def has_run():
+        return any(progress["numInputRows"] > 0 for progress in query.recentProgress)
+
+    sessions.wait_until(has_run, "a batch with rows has ended", 60)
+
+
+def interpreters(spark: SparkSession) -> int:
+    return spark._jvm.io.pyflow.bridge.PythonRuntime.isolatedInterpreters()
+
+
 def main() -> None:
     wrong = []
+    spark = sessions.start()
+    spark.sparkContext.setLogLevel("OFF")
+    leave_query(spark)
+    of_query = interpreters(spark)
+    spark.stop()
     with tempfile.TemporaryDirectory() as where:
         for number in range(SESSIONS):
             spark = sessions.start()
             spark.sparkContext.setLogLevel("OFF")
             add_files(spark, number, Path(where) / str(number))
             wrong += check(spark, number)
+            if number == 0 and interpreters(spark) > of_query:
+                wrong.append(f"{interpreters(spark)} interpreters, a query had {of_query} before")
             if number % 2:
                 leave_running(spark)
             wrong += check_memory(spark)

@@ -8,6 +8,7 @@
 namespace pyflow {
 
 void end_application(const std::string& identifier) {
+  forget_owners();
   std::vector<const Interpreter*> interpreters = isolated_interpreters();
   interpreters.push_back(&shared_interpreter());
   for (const Interpreter* interpreter : interpreters) {

@@ -228,6 +228,16 @@ Lease lease_for_last_time(const std::string& owners) {
   return lease_of(interpreter);
 }
 
+void forget_owners() {
+  std::lock_guard<std::mutex> lock(pool().mutex);
+  auto& idle = pool().idle;
+  for (const Pool::Kept& each : pool().kept) {
+    const bool is_idle = std::find(idle.begin(), idle.end(), each.interpreter) != idle.end();
+    if (!is_idle && !is_leased(each.interpreter)) idle.push_back(each.interpreter);
+  }
+  pool().kept.clear();
+}
+
 void end_lease(uint64_t id) {
   std::lock_guard<std::mutex> lock(pool().mutex);
   auto& leased = pool().leased;

@@ -36,6 +36,8 @@ Lease lease_isolated(const std::string& modules_of, const Owner& owner, std::str
 // One that is kept for an owner whose name begins so; it is kept for none of them any more. Empty
 // if there is none.
 Lease lease_for_last_time(const std::string& owners);
+// Keeps none for any owner any more.
+void forget_owners();
 void end_lease(uint64_t id);
 
 // All that there are.
