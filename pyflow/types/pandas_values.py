@@ -291,6 +291,9 @@ def with_times(value: Any, shape: Shape, subject: str) -> Any:
     if value is None or value is pd.NaT or not _has_times(shape):
         return None if value is pd.NaT else value
     if _is_of_time(shape):
+        if type(value) is int and kind != "TIME":
+            # Arrow makes such numbers of nanoseconds that are in rows or maps.
+            value = pd.Timestamp(value, tz="UTC" if kind == "LTZ" else None)
         is_stamp = type(value).__name__ == "datetime64"
         encoded = encoder(shape, subject)(pd.Timestamp(value) if is_stamp else value)
         return encoded.replace(microsecond=0) if shape == ("TIME", 0) else encoded
