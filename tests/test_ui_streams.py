@@ -79,6 +79,15 @@ def test_records_of_a_data_stream_s_operator(running):
     assert totals()["stateRows"] >= 3
 
 
+def test_late_records_of_a_data_stream_s_window(running):
+    def are_counted():
+        functions = {each["key"]: each["totals"] for each in running.answer("functions")}
+        totals = functions.get("windows", {"lateRows": 0})
+        return 0 < totals["lateRows"] < totals["inputRows"]
+
+    wait_until(are_counted, "late records", every=0.5)
+
+
 def test_the_page_has_both(running):
     page = running.page()
 

@@ -69,6 +69,7 @@ class Request:
     EARLIEST_TIMER = 32
     GET_OF_KEYS = 33
     UPDATE_OF_KEYS = 34
+    LATE_ROWS = 35
     # and KeyedState.scala these.
     SET_STATE = 26
     CONVERT_GROUPING_KEY = 27

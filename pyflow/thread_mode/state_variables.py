@@ -338,6 +338,10 @@ class Handle(_PySparkHandle):  # type: ignore[misc]
         found = self._state.request(Request.EARLIEST_TIMER, b"", "Error looking for timers")
         return LONG.unpack(found)[0] if found else None
 
+    def addLateRows(self, number: int) -> None:  # noqa: N802
+        """Count rows that the processor has left out, as they were late."""
+        self._state.request(Request.LATE_ROWS, LONG.pack(number), "Error counting late rows")
+
     def _timer(self, operation: int, expiry: int, failure: str) -> None:
         self._state.request(operation, LONG.pack(expiry), failure)
 

@@ -1,6 +1,6 @@
-"""A table's job and a data stream's that Spark's UI tells of, until the program's input ends.
+"""Jobs of a table and of data streams that Spark's UI tells of, until the program's input ends.
 
-Prints the address of the UI when both have been started.
+Prints the address of the UI when all have been started.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import sessions
-from pyflow.common import Types, WatermarkStrategy
+from pyflow.common import Time, Types, WatermarkStrategy
+from pyflow.common.watermark_strategy import TimestampAssigner
 from pyflow.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 from pyflow.datastream.connectors.datagen import DataGeneratorSource
 from pyflow.datastream.state import ValueStateDescriptor
+from pyflow.datastream.window import TumblingEventTimeWindows
 from pyflow.table import EnvironmentSettings, TableEnvironment
 
 
@@ -25,6 +27,11 @@ class Count(KeyedProcessFunction):
     def process_element(self, value, ctx):
         self.count.update((self.count.value() or 0) + 1)
         yield f"{ctx.get_current_key()} has {self.count.value()}"
+
+
+class Falling(TimestampAssigner):
+    def extract_timestamp(self, value, record_timestamp):
+        return 1_000_000_000 - value * 3_600_000
 
 
 def main() -> None:
@@ -42,6 +49,12 @@ def main() -> None:
     numbers = environment.from_source(source, WatermarkStrategy.no_watermarks(), "numbers")
     numbers.key_by(lambda number: number % 3).process(Count()).name("count thirds").print()
     environment.execute_async("thirds")
+    # After the first batch of a partition all others are an hour late.
+    late = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(Falling())
+    falling = environment.from_source(source, late, "falling").key_by(lambda number: number % 3)
+    window = TumblingEventTimeWindows.of(Time.seconds(1))
+    falling.window(window).reduce(max).name("windows").print()
+    environment.execute_async("late")
     print(spark.sparkContext.applicationId, spark.sparkContext.uiWebUrl, flush=True)
     sys.stdin.read()
     for query in spark.streams.active:

@@ -188,11 +188,6 @@ class IntervalJoin(Operator):
     left_late_data_tag, right_late_data_tag : OutputTag, optional
         The side outputs of late elements.
 
-    Attributes
-    ----------
-    late_records_dropped : int
-        How many elements have been dropped, as they were late.
-
     Raises
     ------
     ValueError
@@ -220,7 +215,6 @@ class IntervalJoin(Operator):
         # Of each stream: from its timestamps to those of the other one.
         self._intervals = ((lower, upper), (-upper, -lower))
         self._late_data_tags = (left_late_data_tag, right_late_data_tag)
-        self.late_records_dropped = 0
 
     def open(self, context: KeyedContext) -> None:
         """Open the function, and prepare the state."""

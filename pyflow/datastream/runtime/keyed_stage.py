@@ -153,6 +153,10 @@ class KeyedStage:
 
     def _ended(self, stage: Stage) -> list[tuple[Any, ...]]:
         made = stage.end()
+        late = stage.late_records()
+        # Nothing shows it in process mode.
+        if late > 0 and hasattr(self._handle, "addLateRows"):
+            self._handle.addLateRows(late)
         first = self._index.first(PROCESSING_TIME)
         report_timer(self._reports, NO_TIMER if first is None else first)
         return made

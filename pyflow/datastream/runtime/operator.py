@@ -102,7 +102,15 @@ class KeyedContext(OperatorContext):
 
 
 class Operator(ABC):
-    """An operator. An object of it is used by one task at a time."""
+    """An operator. An object of it is used by one task at a time.
+
+    Attributes
+    ----------
+    late_records_dropped : int
+        How many elements have been dropped, as they were late.
+    """
+
+    late_records_dropped = 0
 
     def open(self, context: Any) -> None:  # noqa: B027
         """Prepare, before the first element.

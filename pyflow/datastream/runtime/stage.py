@@ -140,6 +140,7 @@ class Stage:
         self.declared = DeclaredStates(names)
         self._contexts: dict[int, _Context] = {}
         self._operators: dict[int, Operator] = {}
+        self._late_records_counted = 0
         self._selectors: dict[int, list[Callable[[Any], Any] | None]] = {}
         try:
             for target, described in spec.targets.items():
@@ -236,6 +237,12 @@ class Stage:
         self.storage.flush()
         self._index.flush()
         return self.chain.take()
+
+    def late_records(self) -> int:
+        """Return how many elements have been dropped since the last call, as they were late."""
+        dropped = sum(each.late_records_dropped for each in self._operators.values())
+        before, self._late_records_counted = self._late_records_counted, dropped
+        return dropped - before
 
     def go_to_index(self) -> None:
         """Make the key current that the index of timers belongs to."""

@@ -57,13 +57,7 @@ KEPT_WINDOWS = 4096
 
 
 class WindowOperator(Operator):
-    """The operator of any windows and triggers, see windows.py for its parameters.
-
-    Attributes
-    ----------
-    late_records_dropped : int
-        How many elements have been dropped, as they were late.
-    """
+    """The operator of any windows and triggers, see windows.py for its parameters."""
 
     def __init__(
         self,
@@ -94,7 +88,6 @@ class WindowOperator(Operator):
         self._lateness = allowed_lateness
         self._late_data_tag = late_data_tag
         self._type_info = type_info
-        self.late_records_dropped = 0
 
     def open(self, context: KeyedContext) -> None:
         """Open the functions, and prepare the state."""

@@ -15,6 +15,9 @@ case class ProcessorMetrics(byName: Map[String, SQLMetric]) {
   val inputRows: SQLMetric = byName("numInputRows")
   val outputRows: SQLMetric = byName("numOutputRows")
 
+  /** Those that the processor itself has left out. */
+  val lateRows: SQLMetric = byName("numLateRows")
+
   def add(program: PythonProgram, interpreter: InterpreterKind): Unit = {
     bundles.add(1)
     calls.add(program.times, interpreter, None)
@@ -28,6 +31,7 @@ object ProcessorMetrics {
       CallMetrics.create(sparkContext) ++ Map(
         "bundles" -> counter(OperatorMetrics.Bundles),
         "numInputRows" -> counter(OperatorMetrics.InputRows),
-        "numOutputRows" -> counter(OperatorMetrics.OutputRows)))
+        "numOutputRows" -> counter(OperatorMetrics.OutputRows),
+        "numLateRows" -> counter(OperatorMetrics.LateRows)))
   }
 }

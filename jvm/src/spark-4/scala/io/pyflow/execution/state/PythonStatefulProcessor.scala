@@ -205,6 +205,9 @@ class PythonStatefulProcessor(
         nextRows()
       } else if (code == KeyedState.SetKey) {
         setKey(argument)
+      } else if (code == StateAccess.LateRows) {
+        measured.lateRows.add(StateAccess.number(argument))
+        None.orNull
       } else if (Thread.currentThread eq thread) {
         access.answer(code, argument)
       } else {

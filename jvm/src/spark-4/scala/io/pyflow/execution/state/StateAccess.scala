@@ -206,6 +206,7 @@ private[state] class StateAccess(
 private[state] object StateAccess {
   // Numbers of pyflow/thread_mode/state_access.py.
   val NextRows = 0
+  val LateRows = 35
   private val ParseSchema = 1
   private val OpenValue = 2
   private val OpenList = 3
@@ -258,7 +259,8 @@ private[state] object StateAccess {
 
   private def text(argument: Array[Byte]): String = new String(argument, UTF_8)
 
-  private def number(argument: Array[Byte]): Long = RowBytes.littleEndian(argument).getLong
+  /** The number that an argument is. */
+  def number(argument: Array[Byte]): Long = RowBytes.littleEndian(argument).getLong
 
   private def longs(values: Seq[Long]): Array[Byte] = {
     val buffer: ByteBuffer =
