@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -372,7 +373,10 @@ JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_acquireSlot(
 
 JNIEXPORT jlong JNICALL
 Java_io_pyflow_bridge_NativeBridge_acquireSlotForLastTime(JNIEnv* env, jclass, jbyteArray owners) {
-  return reinterpret_cast<jlong>(Slot::acquire_for_last_time(from_bytes(env, owners)).release());
+  std::vector<std::string> begins;
+  std::istringstream lines(from_bytes(env, owners));
+  for (std::string line; std::getline(lines, line);) begins.push_back(line);
+  return reinterpret_cast<jlong>(Slot::acquire_for_last_time(begins).release());
 }
 
 JNIEXPORT void JNICALL Java_io_pyflow_bridge_NativeBridge_releaseSlot(JNIEnv*, jclass, jlong slot) {

@@ -11,12 +11,7 @@ from typing import Any
 import pyflow
 from pyflow.thread_mode import containment, module_imports, slices, waiting
 
-__all__ = ["CALLBACKS", "is_isolated", "is_refused", "prepare", "refused_imports"]
-
-#: The reasons why functions need the shared interpreter, mostly names of extension modules that
-#: refused this one, in the order of the attempts. The native bridge compares its length before and
-#: after it loads or runs a function.
-refused_imports: list[str] = []
+__all__ = ["CALLBACKS", "is_isolated", "is_refused", "note_refused", "prepare"]
 
 CALLBACKS = "callbacks of ctypes"
 
@@ -113,6 +108,23 @@ def is_refused(extension: importlib.machinery.ModuleSpec) -> bool:
     )
 
 
+def note_refused(what: str) -> None:
+    """Say what the current task needs the shared interpreter for.
+
+    The native bridge then refuses what its functions have done here.
+
+    Parameters
+    ----------
+    what : str
+        Mostly the name of an extension module that has refused this interpreter.
+    """
+    from pyflow.thread_mode import current_task
+
+    task = current_task.current()
+    if task is not None:
+        task.refused_imports.append(what)
+
+
 def _refuse_callbacks(ctypes: Any) -> None:
     """Keep C code from calling functions of this interpreter, and note what tries to let it.
 
@@ -125,7 +137,7 @@ def _refuse_callbacks(ctypes: Any) -> None:
 
         def __new__(cls, *arguments: Any) -> Any:
             if arguments and callable(arguments[0]):
-                refused_imports.append(CALLBACKS)
+                note_refused(CALLBACKS)
                 raise ImportError(f"{CALLBACKS} are not supported in subinterpreters")
             return super().__new__(cls, *arguments)
 
@@ -138,7 +150,7 @@ def _refuse_unsafe_extensions() -> None:
     CPython finds out that a module does not support interpreters with their own GIL after the
     module's init has run, and by then some have corrupted the heap (numpy 2.2 on 3.13.0). So only
     the standard library's are let through. A function may catch the ImportError and go on with
-    less; the note in `refused_imports` makes the bridge refuse its results all the same. It runs in
+    less; the note of it makes the bridge refuse its results all the same. It runs in
     the shared interpreter from then on, where the import works as in a worker process.
     """
     loader: Any = importlib.machinery.ExtensionFileLoader
@@ -146,7 +158,7 @@ def _refuse_unsafe_extensions() -> None:
 
     def create_safe_module(self: Any, spec: importlib.machinery.ModuleSpec) -> Any:
         if is_refused(spec):
-            refused_imports.append(spec.name)
+            note_refused(spec.name)
             module_imports.note_refusal()
             raise ImportError(
                 f"module {spec.name} does not support loading in subinterpreters",
@@ -164,7 +176,7 @@ def _refuse_unsafe_extensions() -> None:
         try:
             return create_builtin(spec)
         except ImportError:
-            refused_imports.append(spec.name)
+            note_refused(spec.name)
             module_imports.note_refusal()
             raise
 

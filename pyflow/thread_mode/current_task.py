@@ -100,6 +100,9 @@ class CurrentTask:
         As :func:`~pyflow.thread_mode.program.load` has it.
     tracing : tuple
         The functions of ``sys.settrace`` and ``sys.setprofile`` while another task is the thread's.
+    refused_imports : list of str
+        What it needs the shared interpreter for, in the order of the attempts, where it runs in an
+        isolated one. The native bridge looks into it.
     ended : bool
     """
 
@@ -124,6 +127,7 @@ class CurrentTask:
         self.accumulators: dict[int, Accumulator[Any]] = {}
         self.classes: MutableMapping[str, Any] = weakref.WeakValueDictionary()
         self.class_ids: MutableMapping[Any, str] = weakref.WeakKeyDictionary()
+        self.refused_imports: list[str] = []
         self.ended = False
 
     def start(self) -> None:

@@ -108,12 +108,12 @@ def refuse_early(key: str, roots: Iterable[Any], *, may_fail_late: bool) -> None
     Raises
     ------
     ImportError
-        What is needed is then in `bootstrap.refused_imports`, too.
+        What is needed has been noted then, too.
     """
     needed, possible = _Answers.of(key, roots)
     refused = needed or (None if may_fail_late else possible)
     if refused is not None:
-        bootstrap.refused_imports.append(refused)
+        bootstrap.note_refused(refused)
         raise ImportError(refused)
 
 

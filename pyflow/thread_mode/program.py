@@ -125,7 +125,9 @@ class Program:
         return self._task.succeed()
 
 
-def load(specification: bytes, call_jvm: CallJvm | None, row_codec: Any) -> tuple[Any, ...]:
+def load(
+    specification: bytes, call_jvm: CallJvm | None, row_codec: Any, refused_imports: list[str]
+) -> tuple[Any, ...]:
     """Load the functions that the JVM describes.
 
     Parameters
@@ -147,6 +149,8 @@ def load(specification: bytes, call_jvm: CallJvm | None, row_codec: Any) -> tupl
         an exception.
     row_codec : callable
         As native/src/evaluation/row_codec.h has it.
+    refused_imports : list of str
+        Takes what refuses this interpreter, while the functions are loaded and whenever they run.
 
     Returns
     -------
@@ -159,6 +163,7 @@ def load(specification: bytes, call_jvm: CallJvm | None, row_codec: Any) -> tupl
     spec = json.loads(specification)
     with begin_task(spec) as task:
         task.call_jvm = call_jvm
+        task.refused_imports = refused_imports
         return task.context_variables.run(_load_for, task, spec, call_jvm, row_codec)
 
 

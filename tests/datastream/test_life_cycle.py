@@ -465,6 +465,28 @@ def test_subtasks_stay_in_their_interpreters(make_env, file, parallelism):
     assert len(set.union(*places.values())) == (2 if has_isolated else 1)
 
 
+def test_functions_are_closed_where_they_are_whatever_the_session_asks_for_meanwhile(
+    make_env, file, spark
+):
+    env = make_env(parallelism=2)
+    source = TestStream().add_elements(range(8))
+    source.ends = False
+    ds = env.from_source(source, NOTHING, "test").key_by(lambda value: value, Types.INT())
+    ds.process(placed(file), Types.INT()).print()
+    client = env.execute_async(str(uuid.uuid4()))
+
+    def number(what):
+        return Counter(line.split()[0] for line in calls(file))[what]
+
+    wait_until(lambda: Path(file).exists() and number("element") == 8, "elements came", 60)
+    spark.conf.set("spark.pyflow.interpreter", "shared")
+    try:
+        client.cancel().result()
+        wait_until(lambda: number("close") == 2, "both functions are closed", 20)
+    finally:
+        spark.conf.unset("spark.pyflow.interpreter")
+
+
 def test_a_job_leaves_nothing_open_that_fails_in_a_later_batch(make_env, mode, file, spark):
     env = make_env(parallelism=2, mode=mode)
     source = TestStream().add_elements(range(8)).add_elements(range(8)).add_elements([-1])

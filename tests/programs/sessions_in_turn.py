@@ -166,7 +166,7 @@ def leave_running(spark: SparkSession) -> None:
 
 def leave_query(spark: SparkSession) -> None:
     """Begin a query that has interpreters of its own when the session is stopped."""
-    settings = {sessions.MODE: "thread", "spark.pyflow.interpreter.kept": "subtasks"}
+    settings = {sessions.MODE: "thread", "spark.pyflow.interpreter.kept": "true"}
     with comparison.settings(spark, settings):
         rows = spark.readStream.format("rate").options(numPartitions=2, rowsPerSecond=20).load()
         made = rows.select(udf(lambda value: value, "long")("value"))

@@ -36,30 +36,28 @@ int64_t clock_cost() {
   return cost;
 }
 
-// What refused the interpreter after the first `known` that did. The list ends empty: it would grow
-// for as long as functions are tried here.
-std::string take_refused_imports(const InterpreterState& state, Py_ssize_t known) {
-  PyObject* const list = state.refused_imports.get();
+// What refused the interpreter, by the list that a program's task has.
+std::string refused_names(PyObject* list) {
   std::string names;
-  for (Py_ssize_t i = known; i < PyList_GET_SIZE(list); ++i) {
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
     const char* name = PyUnicode_AsUTF8(PyList_GET_ITEM(list, i));
     if (name == nullptr) PyErr_Clear();
     if (!names.empty()) names += ", ";
     names += name != nullptr ? name : "?";
   }
-  if (PyList_SetSlice(list, 0, PyList_GET_SIZE(list), nullptr) != 0) PyErr_Clear();
   return names;
 }
 
 // What program.py makes of the specification; it gets what it calls the JVM with, or None.
 PyRef call_loader(const InterpreterState& state, const std::string& specification,
-                  std::shared_ptr<const Upcall> upcall) {
+                  std::shared_ptr<const Upcall> upcall, const PyRef& refused_imports) {
   PyRef call_jvm = upcall ? upcall_function(std::move(upcall)) : PyRef::borrow(Py_None);
-  PyRef row_codec = call_jvm ? row_codec_factory(state) : PyRef();
+  PyRef row_codec = call_jvm && refused_imports ? row_codec_factory(state) : PyRef();
   if (!row_codec) return PyRef();
-  return PyRef::steal(PyObject_CallFunction(state.load_program.get(), "y#OO", specification.data(),
+  return PyRef::steal(PyObject_CallFunction(state.load_program.get(), "y#OOO", specification.data(),
                                             static_cast<Py_ssize_t>(specification.size()),
-                                            call_jvm.get(), row_codec.get()));
+                                            call_jvm.get(), row_codec.get(),
+                                            refused_imports.get()));
 }
 
 }  // namespace
@@ -72,14 +70,15 @@ std::unique_ptr<Program> Program::load(Slot& slot, const std::string& specificat
   const std::string refused = slot.run([&] {
     Attached attached(slot.interpreter());
     const InterpreterState& state = *slot.interpreter().state;
-    const Py_ssize_t refused_before = PyList_GET_SIZE(state.refused_imports.get());
+    PyRef refused_imports = PyRef::steal(PyList_New(0));
     slot.begin_python();
-    PyRef loaded = call_loader(state, specification, std::move(upcall));
+    PyRef loaded = call_loader(state, specification, std::move(upcall), refused_imports);
     slot.end_python();
-    if (PyList_GET_SIZE(state.refused_imports.get()) != refused_before) {
+    if (refused_imports && PyList_GET_SIZE(refused_imports.get()) != 0) {
       PyErr_Clear();
-      error = take_refused_imports(state, refused_before);
+      error = refused_names(refused_imports.get());
       needs_shared = true;
+      slot.forget_owner();
       return;
     }
     if (loaded) {
@@ -87,6 +86,7 @@ std::unique_ptr<Program> Program::load(Slot& slot, const std::string& specificat
       const auto exchange = static_cast<Exchange>(PyLong_AsLong(PyTuple_GET_ITEM(tuple, 0)));
       const bool binary_as_bytes = PyTuple_GET_ITEM(tuple, 1) == Py_True;
       program.reset(new Program(slot, exchange, binary_as_bytes));
+      program->refused_imports_ = std::move(refused_imports);
       if (program->build(tuple)) return;
       program.reset();
     }
@@ -217,8 +217,6 @@ Outcome Program::evaluate_attached(const uint8_t* input, int row_count, bool end
   inexact_.truncate(0);
   evaluation.conversion_nanos = 0;
   Outcome outcome = Outcome::kDone;
-  const InterpreterState& state = *slot_.interpreter().state;
-  const Py_ssize_t refused_before = PyList_GET_SIZE(state.refused_imports.get());
   const uint8_t* cursor = input;
   int row = 0;
   if (!enter()) outcome = Outcome::kFailed;
@@ -232,7 +230,7 @@ Outcome Program::evaluate_attached(const uint8_t* input, int row_count, bool end
     const RowOutcome row_outcome = evaluate_row(input_row, evaluation.conversion_nanos);
     if (row_outcome == RowOutcome::kRefusedImport) {
       PyErr_Clear();
-      error_ = take_refused_imports(state, refused_before);
+      error_ = refused_names(refused_imports_.get());
       outcome = Outcome::kMoveToShared;
       break;
     }
@@ -257,8 +255,7 @@ Outcome Program::evaluate_attached(const uint8_t* input, int row_count, bool end
 inline Program::RowOutcome Program::evaluate_row(const Region& row, int64_t& conversion_nanos) {
   const bool sampled = rows_until_sample_ == 0;
   rows_until_sample_ = sampled ? kSampleEvery - 1 : rows_until_sample_ - 1;
-  PyObject* const refused_imports = slot_.interpreter().state->refused_imports.get();
-  const Py_ssize_t refused_before = PyList_GET_SIZE(refused_imports);
+  PyObject* const refused_imports = refused_imports_.get();
   const size_t output_before = output_.size();
   const size_t inexact_before = inexact_.count();
   const size_t output_row = output_before + kFrameBytes;
@@ -270,7 +267,7 @@ inline Program::RowOutcome Program::evaluate_row(const Region& row, int64_t& con
   bool done = decoded == arguments_.size() && begin_row() &&
               call_functions(output_row, called, sampled ? &encoding_nanos : nullptr);
   const int64_t called_at = sampled ? monotonic_nanos() : 0;
-  done = done && PyList_GET_SIZE(refused_imports) == refused_before;
+  done = done && PyList_GET_SIZE(refused_imports) == 0;
   done = done && encode_rest(row, output_row);
   release_arguments(decoded);
   for (size_t i = 0; i < called; ++i) Py_DECREF(results_[i]);
@@ -282,8 +279,7 @@ inline Program::RowOutcome Program::evaluate_row(const Region& row, int64_t& con
   if (done) return RowOutcome::kDone;
   output_.truncate(output_before);
   inexact_.truncate(inexact_before);
-  return PyList_GET_SIZE(refused_imports) != refused_before ? RowOutcome::kRefusedImport
-                                                            : RowOutcome::kRaised;
+  return PyList_GET_SIZE(refused_imports) != 0 ? RowOutcome::kRefusedImport : RowOutcome::kRaised;
 }
 
 // How many arguments could be decoded: owned references in values_.

@@ -92,6 +92,7 @@ class Program : public Functions {
   std::vector<PyObject*> call_;     // the vector of one call, borrowed, one spare place in front
   std::vector<int32_t> deferred_;   // columns of the current row that the JVM converts
   InexactResults inexact_;          // of the current bundle, waiting for its end
+  PyRef refused_imports_;           // list of what has refused its task the interpreter
   size_t row_number_ = 0;
   unsigned rows_until_sample_ = 16;  // the first rows are slower than the rest
 };

@@ -113,7 +113,7 @@ Lease lease_again() {
   for (Pool::Leased& each : pool().leased) {
     if (pthread_equal(each.thread, pthread_self())) {
       ++each.slots;
-      return {each.interpreter, each.id};
+      return {each.interpreter, each.id, ""};
     }
   }
   return {};
@@ -122,7 +122,7 @@ Lease lease_again() {
 Lease lease_of(Interpreter* interpreter) {
   const uint64_t id = ++pool().last_lease;
   pool().leased.push_back({id, pthread_self(), interpreter, 1});
-  return {interpreter, id};
+  return {interpreter, id, ""};
 }
 
 // The interpreter that is kept for an owner. Where none is, and there are enough, the owner shares
@@ -143,8 +143,20 @@ Interpreter* take_kept(const Owner& owner, const std::string& modules_of) {
   Interpreter* const taken = *std::min_element(
       found.begin(), found.end(),
       [&](const Interpreter* one, const Interpreter* other) { return cost(one) < cost(other); });
-  pool().kept.push_back({owner.name, taken});
   return taken;
+}
+
+// A lease whose interpreter is kept for the owner, if there is one.
+Lease kept_for(const Owner& owner, Lease lease) {
+  auto& kept = pool().kept;
+  const bool is_known =
+      owner.name.empty() || std::any_of(kept.begin(), kept.end(), [&](const Pool::Kept& each) {
+        return each.owner == owner.name;
+      });
+  if (is_known) return lease;
+  kept.push_back({owner.name, lease.interpreter});
+  lease.new_owner = owner.name;
+  return lease;
 }
 
 // Takes an idle interpreter from the pool; null if there is none, or one should rather be made.
@@ -194,28 +206,39 @@ Lease lease_isolated(const std::string& modules_of, const Owner& owner, std::str
   {
     std::lock_guard<std::mutex> lock(pool().mutex);
     const Lease again = lease_again();
-    if (again.interpreter != nullptr) return again;
-    if (!owner.name.empty()) interpreter = take_kept(owner, modules_of);
-    if (interpreter != nullptr) return lease_of(interpreter);
+    if (again.interpreter != nullptr) return kept_for(owner, again);
+    interpreter = owner.name.empty() ? nullptr : take_kept(owner, modules_of);
+    if (interpreter != nullptr) return kept_for(owner, lease_of(interpreter));
     interpreter = take_idle(modules_of);
-    if (interpreter == nullptr) ++pool().made;
+    if (interpreter != nullptr) {
+      interpreter->modules_of = modules_of;
+      return kept_for(owner, lease_of(interpreter));
+    }
+    ++pool().made;
   }
-  if (interpreter == nullptr) interpreter = make_isolated_with_large_stack(error);
+  interpreter = make_isolated_with_large_stack(error);
   std::lock_guard<std::mutex> lock(pool().mutex);
   if (interpreter == nullptr) {
     --pool().made;
     return {};
   }
+  // Another task of the owner may have been here meanwhile.
+  Interpreter* const kept = owner.name.empty() ? nullptr : take_kept(owner, modules_of);
+  if (kept != nullptr) {
+    pool().idle.push_back(interpreter);
+    return kept_for(owner, lease_of(kept));
+  }
   interpreter->modules_of = modules_of;
-  if (!owner.name.empty()) pool().kept.push_back({owner.name, interpreter});
-  return lease_of(interpreter);
+  return kept_for(owner, lease_of(interpreter));
 }
 
-Lease lease_for_last_time(const std::string& owners) {
+Lease lease_for_last_time(const std::vector<std::string>& owners) {
   std::lock_guard<std::mutex> lock(pool().mutex);
   auto& kept = pool().kept;
   const auto is_one = [&](const Pool::Kept& each) {
-    return each.owner.compare(0, owners.size(), owners) == 0;
+    return std::any_of(owners.begin(), owners.end(), [&](const std::string& begin) {
+      return each.owner.compare(0, begin.size(), begin) == 0;
+    });
   };
   const auto found = std::find_if(kept.begin(), kept.end(), is_one);
   if (found == kept.end()) return {};
@@ -226,6 +249,17 @@ Lease lease_for_last_time(const std::string& owners) {
                             }),
              kept.end());
   return lease_of(interpreter);
+}
+
+void forget_owner(const Lease& lease) {
+  std::lock_guard<std::mutex> lock(pool().mutex);
+  auto& kept = pool().kept;
+  kept.erase(std::remove_if(kept.begin(), kept.end(),
+                            [&](const Pool::Kept& each) {
+                              return each.interpreter == lease.interpreter &&
+                                     each.owner == lease.new_owner;
+                            }),
+             kept.end());
 }
 
 void forget_owners() {

@@ -16,7 +16,8 @@ std::string prewarm_isolated(int count);
 // The lease of an isolated interpreter; null when none could be made.
 struct Lease {
   Interpreter* interpreter = nullptr;
-  uint64_t id = 0;  // never 0 of an interpreter that was leased
+  uint64_t id = 0;        // never 0 of an interpreter that was leased
+  std::string new_owner;  // whom it is kept for since then
 };
 
 // Whom interpreters are kept for.
@@ -33,9 +34,11 @@ struct Owner {
 // With an owner, it is the one that was kept for the owner, and it stays so, whether it is leased
 // or not. Owners may have it in common, and then several threads at once.
 Lease lease_isolated(const std::string& modules_of, const Owner& owner, std::string& error);
-// One that is kept for an owner whose name begins so; it is kept for none of them any more. Empty
-// if there is none.
-Lease lease_for_last_time(const std::string& owners);
+// One that is kept for an owner whose name begins with one of these; it is kept for none of them
+// any more. Empty if there is none.
+Lease lease_for_last_time(const std::vector<std::string>& owners);
+// Keeps the interpreter of a lease no longer for the owner whose first lease it was.
+void forget_owner(const Lease& lease);
 // Keeps none for any owner any more.
 void forget_owners();
 void end_lease(uint64_t id);

@@ -33,9 +33,7 @@ std::unique_ptr<InterpreterState> InterpreterState::create() {
       (state->date_beyond_python =
            import_attribute("pyflow.thread_mode.types", "date_beyond_python")) &&
       (state->timestamp_beyond_python =
-           import_attribute("pyflow.thread_mode.types", "timestamp_beyond_python")) &&
-      (state->refused_imports =
-           import_attribute("pyflow.thread_mode.bootstrap", "refused_imports"));
+           import_attribute("pyflow.thread_mode.types", "timestamp_beyond_python"));
   if (!complete) return nullptr;
   return state;
 }

@@ -27,7 +27,6 @@ struct InterpreterState {
   PyRef interruption;        // the exception type of interruption.h
   PyRef date_beyond_python;  // pyflow.thread_mode.types.date_beyond_python
   PyRef timestamp_beyond_python;
-  PyRef refused_imports;  // list of module names that refused this interpreter, an isolated one
 
   // Imports what the state refers to; null with a Python error set on failure.
   static std::unique_ptr<InterpreterState> create();

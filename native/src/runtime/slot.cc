@@ -23,22 +23,22 @@ constexpr useconds_t kBetweenAttemptsMicros = 1000;
 
 std::unique_ptr<Slot> Slot::acquire(bool isolated, const std::string& modules_of,
                                     const Owner& owner, std::string& error) {
-  if (!isolated) return std::unique_ptr<Slot>(new Slot(shared_interpreter(), 0));
+  if (!isolated) return std::unique_ptr<Slot>(new Slot(shared_interpreter(), {}));
   return of(lease_isolated(modules_of, owner, error));
 }
 
-std::unique_ptr<Slot> Slot::acquire_for_last_time(const std::string& owners) {
+std::unique_ptr<Slot> Slot::acquire_for_last_time(const std::vector<std::string>& owners) {
   return of(lease_for_last_time(owners));
 }
 
 std::unique_ptr<Slot> Slot::of(const Lease& lease) {
   if (lease.interpreter == nullptr) return nullptr;
-  return std::unique_ptr<Slot>(new Slot(*lease.interpreter, lease.id));
+  return std::unique_ptr<Slot>(new Slot(*lease.interpreter, lease));
 }
 
 Slot::~Slot() {
   if (stack_thread_ != nullptr) StackThread::give_back(stack_thread_);
-  if (lease_ != 0) end_lease(lease_);
+  if (lease_.id != 0) end_lease(lease_.id);
 }
 
 std::string Slot::run_on_large_stack(const std::function<void()>& work) {

@@ -6,6 +6,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "runtime/interpreter.h"
 #include "runtime/interpreter_pool.h"
@@ -25,10 +27,15 @@ class Slot {
   static std::unique_ptr<Slot> acquire(bool isolated, const std::string& modules_of,
                                        const Owner& owner, std::string& error);
   // The last one of an interpreter that was kept for owners whose names begin so; null if none is.
-  static std::unique_ptr<Slot> acquire_for_last_time(const std::string& owners);
+  static std::unique_ptr<Slot> acquire_for_last_time(const std::vector<std::string>& owners);
   ~Slot();
 
   Interpreter& interpreter() const { return interpreter_; }
+
+  // The interpreter is not kept for an owner whose functions it turns out not to take.
+  void forget_owner() const {
+    if (!lease_.new_owner.empty()) pyflow::forget_owner(lease_);
+  }
 
   // Runs `work` on this thread if its stack is large enough for CPython's recursion limits to hold,
   // otherwise on a thread with a large stack that the slot keeps for it. The GIL must not be held.
@@ -57,12 +64,13 @@ class Slot {
  private:
   static std::unique_ptr<Slot> of(const Lease& lease);
 
-  Slot(Interpreter& interpreter, uint64_t lease) : interpreter_(interpreter), lease_(lease) {}
+  Slot(Interpreter& interpreter, Lease lease)
+      : interpreter_(interpreter), lease_(std::move(lease)) {}
 
   std::string run_on_large_stack(const std::function<void()>& work);
 
   Interpreter& interpreter_;
-  const uint64_t lease_;  // 0 for the shared interpreter
+  const Lease lease_;  // empty for the shared interpreter
   std::atomic<bool> interrupted_{false};
   std::atomic<bool> insisting_{false};
   int64_t interrupted_since_ = 0;

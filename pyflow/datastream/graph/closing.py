@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 __all__ = ["KEPT_INTERPRETERS", "close_functions"]
 
 _EXECUTION_MODE = "spark.pyflow.execution-mode"
-_KEPT = "spark.pyflow.interpreter.kept"
+_INTERPRETER = "spark.pyflow.interpreter"
 #: Settings of Spark for queries whose functions stay open.
-KEPT_INTERPRETERS = {_KEPT: "subtasks"}
+KEPT_INTERPRETERS = {"spark.pyflow.interpreter.kept": "true"}
+#: Local property that has an executor give its tasks what it has kept for queries.
+_ENDED = "pyflow.ended.queries"
 _SIMPLIFIED = "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled"
 _MODES = {"auto": ("thread", "process")}
 _ROUNDS = 10
@@ -64,9 +66,9 @@ def close_functions(context: Context, queries: Sequence[str], mode: str) -> None
     errors: list[str] = []
     for each in _MODES.get(mode, (mode,)):
         for simplified in ("true", "false"):
-            settings = {_EXECUTION_MODE: each, _KEPT: ",".join(queries), _SIMPLIFIED: simplified}
+            settings = {_EXECUTION_MODE: each, _INTERPRETER: "auto", _SIMPLIFIED: simplified}
             with temporary_settings(session, settings):
-                in_thread, found = _closed(session, rows)
+                in_thread, found = _closed(session, rows, queries)
             errors += found
             if in_thread:
                 break
@@ -93,19 +95,26 @@ def _closing(session: SparkSession, queries: Sequence[str], tasks: int) -> DataF
     return session.range(0, tasks, 1, tasks).select(function("id").alias("closed"))
 
 
-def _closed(session: SparkSession, rows: DataFrame) -> tuple[bool, list[str]]:
+def _closed(
+    session: SparkSession, rows: DataFrame, queries: Sequence[str]
+) -> tuple[bool, list[str]]:
     """Close what is open; return whether all was in thread mode, and the errors."""
     met: set[str] = set()
     errors: list[str] = []
     in_thread = True
-    for _ in range(_ROUNDS):
-        found = [row.closed for row in rows.collect()]
-        errors += [each.error for each in found if each.error is not None]
-        in_thread = in_thread and all(each.in_thread for each in found)
-        before = len(met)
-        met.update(each.python for each in found if not each.is_isolated)
-        if len(met) >= _executors(session) and (in_thread or len(met) == before):
-            break
+    context = session.sparkContext
+    context.setLocalProperty(_ENDED, ",".join(queries))
+    try:
+        for _ in range(_ROUNDS):
+            found = [row.closed for row in rows.collect()]
+            errors += [each.error for each in found if each.error is not None]
+            in_thread = in_thread and all(each.in_thread for each in found)
+            before = len(met)
+            met.update(each.python for each in found if not each.is_isolated)
+            if len(met) >= _executors(session) and (in_thread or len(met) == before):
+                break
+    finally:
+        context.setLocalProperty(_ENDED, None)  # type: ignore[arg-type]  # removes it
     return in_thread, errors
 
 

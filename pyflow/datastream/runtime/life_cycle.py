@@ -21,6 +21,7 @@ from pyflow.streaming.runtime.life_cycle import (
     at_end_of_task,
     before_failed_worker_ends,
     fail_task,
+    in_thread_mode,
 )
 
 __all__ = ["Opened", "close_all", "close_at_last", "close_query", "fail", "taken"]
@@ -78,6 +79,11 @@ def taken(job: str, stage: int, opened: Callable[[], _O]) -> _O:
         close_at_last(known)
         known = None
     operators: _O = _opened(opened) if known is None else known  # type: ignore[assignment]
+    if in_thread_mode() and task.attemptNumber() > 0:
+        # The next batch's task begins in the subtask's own interpreter, another attempt in the
+        # shared one.
+        at_end_of_task(operators.close)
+        return operators
 
     def give_back() -> None:
         outdated: Opened | None = operators

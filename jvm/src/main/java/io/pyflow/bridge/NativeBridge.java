@@ -31,7 +31,9 @@ final class NativeBridge {
 
   static native long acquireSlot(boolean isolated, byte[] modulesOf, byte[] owner, int kept);
 
-  /** 0 if no interpreter is kept for such an owner. */
+  /**
+   * What the texts of owners begin with, in lines; 0 if no interpreter is kept for such an owner.
+   */
   static native long acquireSlotForLastTime(byte[] owners);
 
   static native void releaseSlot(long slot);

@@ -46,11 +46,12 @@ public final class PythonSlot implements AutoCloseable {
   }
 
   /**
-   * Leases an interpreter that is kept for owners whose texts begin so, and is not any more; empty
-   * if there is none.
+   * Leases an interpreter that is kept for owners whose texts begin with one of these, and is kept
+   * for none of them any more; empty if there is none.
    */
-  public static Optional<PythonSlot> acquireForLastTime(String owners) {
-    long handle = NativeBridge.acquireSlotForLastTime(owners.getBytes(StandardCharsets.UTF_8));
+  public static Optional<PythonSlot> acquireForLastTime(List<String> owners) {
+    byte[] lines = String.join("\n", owners).getBytes(StandardCharsets.UTF_8);
+    long handle = NativeBridge.acquireSlotForLastTime(lines);
     return handle == 0
         ? Optional.empty()
         : Optional.of(new PythonSlot(handle, InterpreterKind.ISOLATED));

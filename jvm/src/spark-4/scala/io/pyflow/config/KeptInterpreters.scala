@@ -3,20 +3,11 @@ package io.pyflow.config
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.execution.streaming.runtime.{MicroBatchExecution, StreamExecution}
 
-/** Isolated interpreters that stay with subtasks of streaming queries, from batch to batch. */
-sealed trait KeptInterpreters
-
+/** Isolated interpreters that stay with the subtasks of streaming queries, from batch to batch. */
 object KeptInterpreters {
 
-  /** Of its own subtask, for a task of a streaming query. */
-  case object OfSubtasks extends KeptInterpreters
-
-  /** One of those that queries had which have ended, as long as there are any. */
-  case class OfEnded(queries: Seq[String]) extends KeptInterpreters
-
-  /** What a value of the setting says. */
-  def of(value: String): KeptInterpreters =
-    if (value == "subtasks") OfSubtasks else OfEnded(value.split(',').map(_.trim).toSeq)
+  /** Local property of a job that ends what queries have: their ids, separated by commas. */
+  private val EndedQueries = "pyflow.ended.queries"
 
   /** What the interpreter of a task is kept for; None for one that is not of a streaming query. */
   def owner(task: TaskContext): Option[String] =
@@ -24,6 +15,9 @@ object KeptInterpreters {
       .filter(_ => Option(task.getLocalProperty(MicroBatchExecution.BATCH_ID_KEY)).isDefined)
       .map(query => s"${owners(query)}${task.partitionId()}")
 
-  /** What the owners of a query begin with. */
-  def owners(query: String): String = s"$query/"
+  /** What the names of the owners begin with whose interpreters a task ends. */
+  def ended(task: TaskContext): Seq[String] =
+    Option(task.getLocalProperty(EndedQueries)).toSeq.flatMap(_.split(',')).map(owners)
+
+  private def owners(query: String): String = s"$query/"
 }

@@ -41,18 +41,13 @@ object PyFlowConf {
       .checkValues(Set("auto", "shared", "isolated"))
       .createWithDefault("auto"))
 
-  val INTERPRETER_KEPT: Setting[Option[String]] = Setting.perSession(
+  val INTERPRETER_KEPT: Setting[Boolean] = Setting.perSession(
     key = "spark.pyflow.interpreter.kept",
-    doc = "Which isolated interpreters tasks use. With `subtasks`, the tasks of a partition of a " +
-      "streaming query use the same one in every batch, which finds what the batches before have " +
-      "left in modules; other queries do not use it. With the ids of queries that have ended, a " +
-      "task uses one that was kept for them, which is free then. Data streams set it, whose " +
-      "functions stay open.",
-    values = "`subtasks`, or ids of queries separated by commas",
-    version = "0.1.0")(
-    _.stringConf
-      .checkValue(_.trim.nonEmpty, "it must be subtasks, or ids of queries")
-      .createOptional)
+    doc = "Whether isolated interpreters stay with the subtasks of a streaming query: the tasks of " +
+      "a partition use the same one in every batch, and find what the batches before have left in " +
+      "modules; other queries do not use it. Data streams set it, whose functions stay open.",
+    values = "`true`, `false`",
+    version = "0.1.0")(_.booleanConf.createWithDefault(false))
 
   val BUNDLE_SIZE: Setting[Int] = Setting.perSession(
     key = "spark.pyflow.bundle.size",

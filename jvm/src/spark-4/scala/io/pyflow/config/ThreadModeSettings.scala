@@ -9,7 +9,7 @@ import io.pyflow.bridge.InterpreterKind
  *
  * @param interpreter where functions over rows run, by their Python version
  * @param isolatedRequired whether the session asks for isolated interpreters by name
- * @param kept which isolated interpreters its tasks use, if not any
+ * @param keepsInterpreters whether isolated interpreters stay with subtasks of streaming queries
  * @param auto whether functions may leave for process mode where that is faster
  * @param fallback whether functions may leave for process mode where they must
  * @param advice what can be done for functions that must and may not, for errors
@@ -18,7 +18,7 @@ case class ThreadModeSettings(
     python: String,
     interpreter: InterpreterKind,
     isolatedRequired: Boolean,
-    kept: Option[KeptInterpreters],
+    keepsInterpreters: Boolean,
     bundleRows: Int,
     bundleMillis: Long,
     pythonTimeoutMillis: Option[Long],

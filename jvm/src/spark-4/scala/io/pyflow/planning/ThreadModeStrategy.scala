@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.python.WindowedInput
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.pyflow.{PythonFunctions, Setting}
 
-import io.pyflow.config.{EmbeddedPython, IdleTimeout, InterpreterChoice, KeptInterpreters, LogLevels, PyFlowConf, ThreadModeSettings, WorkerSettings}
+import io.pyflow.config.{EmbeddedPython, IdleTimeout, InterpreterChoice, LogLevels, PyFlowConf, ThreadModeSettings, WorkerSettings}
 import io.pyflow.execution.batches.{ThreadArrowAggregatePythonExec, ThreadArrowEvalPythonExec, ThreadArrowEvalPythonUDTFExec, ThreadArrowWindowPythonExec, ThreadFlatMapCoGroupsInBatchExec, ThreadFlatMapGroupsInBatchExec, ThreadMapInBatchExec}
 import io.pyflow.execution.rows.{ThreadEvalPythonExec, ThreadEvalPythonUDTFExec}
 
@@ -222,7 +222,7 @@ object ThreadModeStrategy extends SparkStrategy with SQLConfHelper {
       // Known here if the driver runs Python itself; executors decide it for themselves.
       InterpreterChoice.inRunningPython(interpreter, isolatedRequired).getOrElse(interpreter),
       isolatedRequired,
-      PyFlowConf.INTERPRETER_KEPT.in(conf).map(KeptInterpreters.of),
+      PyFlowConf.INTERPRETER_KEPT.in(conf),
       PyFlowConf.BUNDLE_SIZE.in(conf),
       PyFlowConf.BUNDLE_TIME.in(conf),
       PyFlowConf.PYTHON_TIMEOUT.in(conf),

@@ -1,5 +1,6 @@
 package io.pyflow.execution.task
 
+import scala.jdk.CollectionConverters._
 import scala.jdk.OptionConverters._
 
 import org.apache.spark.{SparkEnv, TaskContext}
@@ -18,25 +19,20 @@ private[task] object InterpreterLease {
    */
   def of(context: TaskContext, asked: InterpreterKind, settings: ThreadModeSettings): PythonSlot = {
     val modulesOf = settings.worker.modulesOfSession.getOrElse("")
-    settings.kept match {
-      case Some(kept) if asked == InterpreterKind.ISOLATED => ofKept(kept, context, modulesOf)
-      case _ => PythonSlot.acquire(asked, modulesOf)
+    val ended = KeptInterpreters.ended(context)
+    if (asked == InterpreterKind.SHARED) {
+      PythonSlot.acquire(asked, modulesOf)
+    } else if (ended.nonEmpty) {
+      PythonSlot
+        .acquireForLastTime(ended.asJava)
+        .toScala
+        .getOrElse(PythonSlot.acquire(InterpreterKind.SHARED, modulesOf))
+    } else {
+      KeptInterpreters.owner(context).filter(_ => settings.keepsInterpreters) match {
+        case Some(owner) =>
+          PythonSlot.acquireKept(modulesOf, owner, TaskSlots.in(SparkEnv.get.conf))
+        case None => PythonSlot.acquire(asked, modulesOf)
+      }
     }
   }
-
-  private def ofKept(kept: KeptInterpreters, context: TaskContext, modulesOf: String): PythonSlot =
-    kept match {
-      case KeptInterpreters.OfSubtasks =>
-        KeptInterpreters.owner(context) match {
-          case Some(owner) =>
-            PythonSlot.acquireKept(modulesOf, owner, TaskSlots.in(SparkEnv.get.conf))
-          case None => PythonSlot.acquire(InterpreterKind.ISOLATED, modulesOf)
-        }
-      case KeptInterpreters.OfEnded(queries) =>
-        queries.iterator
-          .map(KeptInterpreters.owners)
-          .flatMap(PythonSlot.acquireForLastTime(_).toScala)
-          .nextOption()
-          .getOrElse(PythonSlot.acquire(InterpreterKind.SHARED, modulesOf))
-    }
 }
