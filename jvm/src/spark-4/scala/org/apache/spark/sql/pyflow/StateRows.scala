@@ -2,8 +2,7 @@ package org.apache.spark.sql.pyflow
 
 import org.apache.spark.sql.api.python.PythonSQLUtils
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.analysis.Analyzer
-import org.apache.spark.sql.catalyst.encoders.{AgnosticEncoder, ExpressionEncoder, RowEncoder}
+import org.apache.spark.sql.catalyst.encoders.{ExpressionEncoder, RowEncoder}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
@@ -17,31 +16,13 @@ object StateRows {
    * Has Spark keep such rows as they are. They lie in the store as those do that Spark's encoder for
    * `Row` makes.
    */
-  def encoder(schema: StructType): ExpressionEncoder[UnsafeRow] = new RowsAsTheyAre(schema)
-
-  /** Reads rows by a copy: Spark uses one row for all that it decodes. There is nothing to resolve. */
-  private class RowsAsTheyAre(schema: StructType)
-    extends ExpressionEncoder[UnsafeRow](
-      RowEncoder.encoderFor(schema).asInstanceOf[AgnosticEncoder[UnsafeRow]],
-      fieldsOf(schema),
-      RowItself) {
-
-    override def resolveAndBind(
-        attrs: Seq[Attribute],
-        analyzer: Analyzer): ExpressionEncoder[UnsafeRow] = this
-
-    override def createDeserializer(): ExpressionEncoder.Deserializer[UnsafeRow] =
-      new ExpressionEncoder.Deserializer[UnsafeRow](Seq(objDeserializer)) {
-        override def apply(row: InternalRow): UnsafeRow = row.asInstanceOf[UnsafeRow].copy()
-      }
-  }
-
-  private def fieldsOf(schema: StructType): Expression = {
+  def encoder(schema: StructType): ExpressionEncoder[UnsafeRow] = {
     val row = BoundReference(0, schema, nullable = false)
     val fields = schema.fields.toSeq.zipWithIndex.flatMap { case (field, i) =>
       Seq(Literal(field.name), GetStructField(row, i, Some(field.name)))
     }
-    CreateNamedStruct(fields)
+    ExpressionEncoder(RowEncoder.encoderFor(schema), CreateNamedStruct(fields), RowItself)
+      .asInstanceOf[ExpressionEncoder[UnsafeRow]]
   }
 
   /** Makes rows of what Python pickled, as Spark's state server does. */
