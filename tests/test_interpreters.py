@@ -76,6 +76,29 @@ def test_interpreters_are_pooled(spark):
     assert len(found) <= 4
 
 
+@pytest.mark.skipif(not OWN_GIL, reason="this Python has no isolated interpreters")
+def test_refusals_are_not_kept(spark):
+    """An interpreter refuses any number of functions in its life, and only them."""
+
+    def imports_numpy(n):
+        import numpy as np
+
+        return int(np.abs(n))
+
+    def refusals(n):
+        from pyflow.thread_mode import bootstrap, current_task
+
+        return len(current_task.current().refused_imports) if bootstrap.is_isolated() else -1
+
+    with settings(spark, {MODE: "thread", INTERPRETER: "auto"}):
+        for i in range(4):
+            made = udf(lambda n, i=i: imports_numpy(n) + i, "int")
+            rows = spark.range(4, numPartitions=2).select(made("id")).collect()
+            assert [row[0] for row in rows] == [n + i for n in range(4)]
+        found = spark.range(4, numPartitions=2).select(udf(refusals, "int")("id")).collect()
+        assert {row[0] for row in found} == {0}
+
+
 def test_modules_stay_loaded_between_tasks(spark):
     def counts(n):
         import sys
