@@ -140,10 +140,9 @@ Interpreter* take_kept(const Owner& owner, const std::string& modules_of) {
   const auto cost = [](const Interpreter* each) {
     return std::make_pair(owners_of(each), is_leased(each));
   };
-  Interpreter* const taken = *std::min_element(
+  return *std::min_element(
       found.begin(), found.end(),
       [&](const Interpreter* one, const Interpreter* other) { return cost(one) < cost(other); });
-  return taken;
 }
 
 // A lease whose interpreter is kept for the owner, if there is one.

@@ -26,7 +26,8 @@ class Slot {
   // empty.
   static std::unique_ptr<Slot> acquire(bool isolated, const std::string& modules_of,
                                        const Owner& owner, std::string& error);
-  // The last one of an interpreter that was kept for owners whose names begin so; null if none is.
+  // The last one of an interpreter that is kept for an owner whose name begins with one of these;
+  // null if none is.
   static std::unique_ptr<Slot> acquire_for_last_time(const std::vector<std::string>& owners);
   ~Slot();
 
