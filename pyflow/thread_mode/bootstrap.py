@@ -6,10 +6,13 @@ import importlib.machinery
 import os
 import pkgutil
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyflow
 from pyflow.thread_mode import containment, module_imports, slices, waiting
+
+if TYPE_CHECKING:
+    from pyflow.thread_mode.current_task import CurrentTask
 
 __all__ = ["CALLBACKS", "is_isolated", "is_refused", "note_refused", "prepare"]
 
@@ -21,6 +24,9 @@ _SINGLE_PHASE = {"_curses", "_curses_panel", "_tkinter", "readline"}
 _STANDARD_EXTENSIONS = os.path.join(os.path.dirname(os.__file__), "lib-dynload") + os.sep
 
 _isolated = False
+
+#: Finds the current thread's task, once the interpreter is ready for one.
+_current_task: Callable[[], CurrentTask | None] | None = None
 
 
 def prepare(
@@ -45,7 +51,7 @@ def prepare(
     set_by_functions : list of bytes
         The names that it has been called with.
     """
-    global _isolated
+    global _current_task, _isolated
     _isolated = isolated
     # The jar has only what runs here; modules of functions may import what is installed, too.
     pyflow.__path__ = pkgutil.extend_path(pyflow.__path__, pyflow.__name__)
@@ -78,6 +84,7 @@ def prepare(
         warning_filters,
     )
 
+    _current_task = current_task.current
     current_task.install()
     thread_pools.install()
     module_imports.install()
@@ -118,9 +125,8 @@ def note_refused(what: str) -> None:
     what : str
         Mostly the name of an extension module that has refused this interpreter.
     """
-    from pyflow.thread_mode import current_task
-
-    task = current_task.current()
+    # What the modules of PyFlow itself are refused, as optional modules of PySpark, is no task's.
+    task = _current_task() if _current_task is not None else None
     if task is not None:
         task.refused_imports.append(what)
 
