@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 import pytest
@@ -138,7 +139,9 @@ def check_stream(spark, tmp_path, make, sequences=MODES, **options):
 
 
 def last_lines(error):
-    return [line for line in error.detail.splitlines() if "Error" in line or "Exception" in line]
+    detail = re.sub(r"\[id = \S+, runId = \S+\]", "", error.detail)
+    lines = [line for line in detail.splitlines() if not line.startswith("\tat ")]
+    return [line for line in lines if "Error" in line or "Exception" in line]
 
 
 class Failing(StatefulProcessor):

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from comparison import executed_plan, settings
-from sessions import FALLBACK, INTERPRETER, MODE, OWN_GIL
+from sessions import FALLBACK, INTERPRETER, MODE, OWN_GIL, SPARK
 
 REASON = "of their time for the GIL that they share"
 
@@ -173,7 +173,9 @@ def test_tasks_that_leave_see_the_same_batches(auto, tmp_path):
         for argument in (F.col("id"), F.col("id") + 1):
             frame = table.select(batch(argument).alias("b")).select("b.*").distinct()
             seen |= {(row.where == this_process(auto), row.rows) for row in frame.collect()}
-    assert seen == {(where, rows) for where in (True, False) for rows in (4096, 904)}
+    # Spark 4.1 gives functions the rows of several batches of the reader.
+    sizes = (4096, 904) if SPARK >= (4, 2) else (5000,)
+    assert seen == {(where, rows) for where in (True, False) for rows in sizes}
 
 
 def test_functions_that_wait_for_something_else_stay(auto):

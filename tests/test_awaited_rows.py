@@ -30,6 +30,8 @@ from benchmarks.awaited_stream import AwaitedStream
 from comparison import settings
 from sessions import MODE, logged
 
+REAL_TIME = pytest.mark.since_spark("4.2")
+
 
 @udtf(returnType=StructType().add("value", "string").add("n", "integer"))
 class Twice:
@@ -71,6 +73,7 @@ FUNCTIONS = {
 }
 
 
+@REAL_TIME
 @pytest.mark.core
 @pytest.mark.parametrize("kind", FUNCTIONS)
 def test_rows_do_not_wait_for_others(spark, tmp_path, kind):
@@ -90,6 +93,7 @@ def test_rows_do_not_wait_for_others(spark, tmp_path, kind):
             query.stop()
 
 
+@REAL_TIME
 @pytest.mark.parametrize(
     "kind",
     [
@@ -122,6 +126,7 @@ def test_rows_are_those_of_process_mode(spark, tmp_path, kind):
     assert seen[0] == seen[1]
 
 
+@REAL_TIME
 @pytest.mark.core
 def test_error_ends_the_query(spark, tmp_path):
     def fail(value):
@@ -135,6 +140,7 @@ def test_error_ends_the_query(spark, tmp_path):
             assert "ValueError: not this" in failure_of(frame, tmp_path, trigger)
 
 
+@REAL_TIME
 def test_in_process_mode_the_log_names_the_cure(spark, tmp_path):
     """Spark's own error stays."""
     frame = AwaitedStream(spark).frame.select(udf(str.upper)("value"))

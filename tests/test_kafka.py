@@ -125,6 +125,8 @@ def test_micro_batches(spark, kafka, topics, tmp_path, mode):
     account(source, sink)
 
 
+# Spark 4.1's source fails in its metrics where such a query goes on from an uncommitted batch.
+@pytest.mark.since_spark("4.2")
 @pytest.mark.parametrize("mode", MODES)
 def test_a_poison_record(spark, kafka, topics, tmp_path, mode):
     """It ends the query with its error. After a change of the function nothing is missing."""
@@ -236,6 +238,7 @@ def test_records_in_real_time_do_not_wait_for_others(spark, kafka, topics, tmp_p
     account(source, sink, duplicates=5)
 
 
+@pytest.mark.since_spark("4.2")
 def test_from_micro_batches_in_process_mode_to_real_time(spark, kafka, topics, tmp_path):
     """With the same checkpoint: what is committed is not written again."""
     source, sink = topics

@@ -104,6 +104,10 @@ class Initial(StatefulProcessor):
         return pd.DataFrame({"k": [key[0]], "told": [told]})
 
 
+# The workers of Spark 4.1 mix initial states with rows, as missing values.
+INITIAL_STATES = pytest.mark.since_spark("4.2")
+
+
 def summed(source, spark, time_mode="eventTime"):
     initial = spark.sql("SELECT * FROM VALUES ('k1', 100L), ('k9', 7L), ('k1', 1L) AS t(k, start)")
     return source.groupBy("k").transformWithStateInPandas(
@@ -111,6 +115,7 @@ def summed(source, spark, time_mode="eventTime"):
     )
 
 
+@INITIAL_STATES
 @in_sequences(SEQUENCES)
 def test_initial_state_and_timers_of_event_time(spark, tmp_path, sequences):
     def make(source):
@@ -157,6 +162,7 @@ def test_expiry_and_timers_of_processing_time(spark, tmp_path):
     assert seen[0] == seen[1]
 
 
+@INITIAL_STATES
 def test_batches(spark):
     seen = {}
     conf = {"spark.sql.execution.arrow.maxRecordsPerBatch": "4"}

@@ -101,7 +101,8 @@ def query(spark, time_mode, frames, with_initial, watermark):
     ("time_mode", "frames"),
     [
         ("eventTime", False),
-        ("eventTime", True),
+        # The workers of Spark 4.1 mix initial states with rows, as missing values.
+        pytest.param("eventTime", True, marks=pytest.mark.since_spark("4.2")),
         ("processingTime", False),
         *(
             pytest.param(*case, marks=pytest.mark.complete)

@@ -148,6 +148,8 @@ class _Worker:
 
     def __init__(self) -> None:
         self.context: Any = None
+        self.barrier_connection: str | int | None = None
+        self.barrier_secret: str | None = None
         self.files_root: str | None = None
         self.broadcasts: dict[int, Any] = {}
         self.accumulators: dict[int, Any] = {}
@@ -221,6 +223,22 @@ def _set_context(context: Any) -> None:
         worker.context = context
 
 
+def _context_of(cls: Any) -> Any:
+    """As ``_getOrCreate()``, by which workers make contexts before Spark 4.2."""
+    worker = _current()
+    if worker is None or not isinstance(worker.context, cls):
+        context = object.__new__(cls)
+        _set_context(context)
+        return context
+    return worker.context
+
+
+def _initialize_barrier(_: Any, connection: str | int | None, secret: str | None) -> None:
+    worker = _current()
+    assert worker is not None
+    worker.barrier_connection, worker.barrier_secret = connection, secret
+
+
 _making = threading.Lock()
 
 
@@ -232,7 +250,7 @@ def _worker_code() -> Any:
 @functools.cache
 def _made_worker_code() -> Any:
     """Return PySpark's worker code, made to find in its thread what it keeps once per process."""
-    from pyspark import SparkFiles, accumulators
+    from pyspark import BarrierTaskContext, SparkFiles, TaskContext, accumulators
 
     from pyflow.thread_mode import pyspark_worker
 
@@ -240,6 +258,13 @@ def _made_worker_code() -> Any:
     on_driver = vars(files)["_is_running_on_worker"], vars(files)["_root_directory"]
     pyspark_worker.keep_by_task(_AttributeOfWorker, _MappingOfWorker, _new_context, _set_context)
     files._is_running_on_worker, files._root_directory = on_driver
+    contexts: list[Any] = [TaskContext, BarrierTaskContext]
+    for each in contexts:
+        each._getOrCreate = classmethod(_context_of)
+    barrier: Any = BarrierTaskContext
+    barrier._initialize = classmethod(_initialize_barrier)
+    barrier._conn_info = _AttributeOfWorker("barrier_connection")
+    barrier._secret = _AttributeOfWorker("barrier_secret")
     _pass_on_to_threads()
 
     from pyspark import worker, worker_util

@@ -38,6 +38,9 @@ _WITH_NAMES = (
     PythonEvalType.SQL_SCALAR_ARROW_ITER_UDF,
 )
 
+#: The setting that Spark 4.1 writes beside the others.
+_PROFILER = "spark.sql.pyspark.udf.profiler"
+
 
 def batch_function(
     serializer: Any,
@@ -52,7 +55,8 @@ def batch_function(
     if functions[0]["table_function"]:
         read, sent = worker.read_udtf, _table_function(functions[0])
     else:
-        read, sent = worker.read_udfs, _functions(functions, eval_type)
+        profiler = runner_conf.get(_PROFILER)
+        read, sent = worker.read_udfs, _functions(functions, eval_type, profiler)
     confs: tuple[Any, ...] = ()
     if _has_confs():
         confs = _confs(runner_conf, eval_conf)
@@ -275,19 +279,19 @@ def _arguments(function: dict[str, Any]) -> bytes:
     )
 
 
-def _functions(functions: list[dict[str, Any]], eval_type: int) -> bytes:
+def _functions(functions: list[dict[str, Any]], eval_type: int, profiler: str | None) -> bytes:
     head = _int(len(functions))
-    if _has_confs():
-        return head + b"".join(
-            _arguments(each) + _chain(each) + struct.pack("!q", each["result_id"])
-            for each in functions
-        )
-    named = eval_type in _WITH_NAMES
-    no_profiler = b"\0"
-    return (
-        no_profiler
-        + head
-        + b"".join((_arguments if named else _columns)(each) + _chain(each) for each in functions)
+    arguments, has_result_ids = _arguments, True
+    if not _has_confs():
+        head = (b"\1" + _text(profiler) if profiler else b"\0") + head
+        has_result_ids = profiler is not None
+        if eval_type not in _WITH_NAMES:
+            arguments = _columns
+    return head + b"".join(
+        arguments(each)
+        + _chain(each)
+        + (struct.pack("!q", each["result_id"]) if has_result_ids else b"")
+        for each in functions
     )
 
 

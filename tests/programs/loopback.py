@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 
-from pyspark import TaskContext
+from pyspark import BarrierTaskContext, TaskContext
 from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -66,6 +66,16 @@ answers["grouped"] = collected(
     )
 )
 answers["rdd"] = sorted(spark.sparkContext.range(6).map(lambda n: n * 2).collect())
+
+
+def gathered(_):
+    context = BarrierTaskContext.get()
+    context.barrier()
+    yield context.allGather(str(context.partitionId()))
+
+
+barrier = spark.sparkContext.range(2, numSlices=2).barrier()
+answers["barrier"] = barrier.mapPartitions(gathered).collect()
 broadcast = spark.sparkContext.broadcast([10, 20])
 total = spark.sparkContext.accumulator(0)
 
