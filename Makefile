@@ -13,7 +13,8 @@
 #   make check    set everything up, check style and types, run the unit tests and a slice of the rest
 #   make test     set everything up, check style and types and run the tests
 #   make test-all the same in full and on every Python (two hours on two idle cores)
-#   make bench    measure; results go to docs/benchmarks
+#   make bench    measure; results go to docs/benchmarks; SPARK=4.2: on that Spark, to
+#                 docs/benchmarks/spark-4.2
 #   make bench-latency
 #                 measure from Kafka through functions to Kafka: 25 minutes;
 #                 OPTIONS="--seconds 4 --warm-up 4" for trying
@@ -167,7 +168,8 @@ sanitize fuzz: build
 	  $(python) $(pytest) --capture=sys --hypothesis-profile=$@ $(if $(filter fuzz,$@),$(generated)) tests/codec
 
 bench: build
-	$(python) -m benchmarks
+	$(if $(SPARK),.venvs/spark-$(SPARK)/bin/python,$(python)) -m benchmarks \
+	  $(if $(SPARK),--out docs/benchmarks/spark-$(SPARK)) $(OPTIONS)
 
 bench-latency: build build/kafka.stamp
 	$(python) -m benchmarks.latency $(OPTIONS)
