@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import pyflow
 from pyflow.session import loopback
 from pyflow.session.operation import serve
+from pyflow.session.plugin import PLUGIN, driver_has_plugin
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PLUGIN = "io.pyflow.PyFlowPlugin"
 INSTALL_TABLE = "pip install 'pyflow[table]'"
 ALLOWED = "spark.pyflow.thread-mode.allowed"
 
@@ -227,14 +227,6 @@ def import_state_messages() -> None:
         raise
     except Exception as error:  # protobuf's, about versions
         raise ImportError(str(error)) from error
-
-
-def driver_has_plugin() -> bool:
-    """Whether the driver's JVM, which runs, has the plugin's class."""
-    from py4j.java_gateway import JavaClass  # type: ignore[import-untyped]
-    from pyspark import SparkContext
-
-    return isinstance(getattr(SparkContext._jvm, PLUGIN), JavaClass)
 
 
 def _jar_for_executors(present: Mapping[str, str]) -> str | None:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflow.session.builder import driver_has_plugin
+from pyflow.session.plugin import driver_has_plugin
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

@@ -17,20 +17,20 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+
+from pyflow.session.queries import checkpoint_of, end_after_batches
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["DIRECTORY", "ask", "checkpoint_of", "register", "serve"]
+__all__ = ["DIRECTORY", "ask", "register", "serve"]
 
 #: The variable that names the program's directory.
 DIRECTORY = "PYFLOW_JOB_DIRECTORY"
 _SOCKET = "control"
-# Directories of checkpoints that go with their query, of Spark and of tables.
-_TEMPORARY = ("temporary-", "pyflow-checkpoint-")
 _CANCEL_SECONDS = 60
 # How many jobs that have ended are told of.
 _ENDED = 100
@@ -251,26 +251,8 @@ class _Query:
         if directory is not None:
             raise ValueError("a query of Spark goes on from its checkpoint: stop it without -p")
         path = checkpoint_of(self.queries[0])
-        self.cancel()
+        end_after_batches(self.queries)
         return [path]
-
-
-def checkpoint_of(query: StreamingQuery) -> str:
-    """Return where a query keeps what it goes on from.
-
-    Raises
-    ------
-    ValueError
-        If that goes with the query.
-    """
-    wrapped: Any = query
-    path = str(wrapped._jsq.streamingQuery().resolvedCheckpointRoot())
-    if PurePath(path).name.startswith(_TEMPORARY):
-        raise ValueError(
-            "it has no checkpoint to go on from: set execution.checkpointing.dir, or the query's "
-            "checkpointLocation"
-        )
-    return path
 
 
 def _progress(query: StreamingQuery) -> dict[str, Any]:

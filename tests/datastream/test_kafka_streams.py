@@ -147,6 +147,35 @@ def test_an_unbounded_program_runs_until_it_is_cancelled(env, topics):
     assert status == JobStatus.CANCELED
 
 
+def slowly(value):
+    time.sleep(0.02)
+    return value
+
+
+def test_a_program_that_was_stopped_writes_no_result_again(make_env, topics, tmp_path):
+    """It is stopped while a batch writes, which ends before."""
+    source, target = topics
+    numbers = [f"{number:03}" for number in range(200)]
+    sent(source, *numbers)
+    settings = {"execution_checkpointing_dir": (tmp_path / "first").as_uri()}
+    for count in (10, 200):
+        env = make_env(**settings)
+        builder = source_of(source).set_starting_offsets(EARLIEST)
+        stream = env.from_source(builder.build(), NOTHING, "topic").map(slowly, Types.STRING())
+        stream.sink_to(sink_of(target))
+        job = env.execute_async("slow")
+        try:
+            at_least(target, count)
+        finally:
+            path = job.stop_with_savepoint(False, (tmp_path / "savepoints").as_uri()).result()
+        settings = {
+            "execution_checkpointing_dir": (tmp_path / "second").as_uri(),
+            "execution_savepoint_path": path,
+        }
+
+    assert values_in(target) == numbers
+
+
 def test_a_program_goes_on_from_its_checkpoint_without_loss(make_env, topics, tmp_path):
     source, target = topics
     settings = {"execution_checkpointing_dir": (tmp_path / "checkpoints").as_uri()}

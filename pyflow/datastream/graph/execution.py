@@ -33,6 +33,7 @@ from pyflow.session.context import Context
 from pyflow.session.local_rows import local_rows
 from pyflow.session.options import session_settings, value_of
 from pyflow.session.package import provide
+from pyflow.session.queries import has_ended
 from pyflow.streaming.jobs.job import Job, end_after_error
 from pyflow.streaming.plan.state_store import keep_state_in_rocksdb, state_store_settings
 from pyflow.streaming.runtime.log_levels import LogLevels
@@ -62,7 +63,6 @@ _UNCLAIMED = (
     "execution.savepoint.ignore-unclaimed-state",
 )
 # How long a query is waited for that may end after others.
-_POLL_SECONDS = 1
 # How many milliseconds timers of the processing time wait for a batch of sources looked at rarely.
 _LONGEST_WAIT = 1000
 
@@ -500,4 +500,4 @@ def _await(queries: Sequence[StreamingQuery]) -> None:
         return
     running = list(queries)
     while running:
-        running = [each for each in running if not each.awaitTermination(_POLL_SECONDS)]
+        running = [each for each in running if not has_ended(each)]

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from pyflow.common.job_client import JobClient
 from pyflow.common.job_execution_result import JobExecutionResult
 from pyflow.common.job_id import JobID
-from pyflow.session.operation import checkpoint_of, register
+from pyflow.session.operation import register
+from pyflow.session.queries import checkpoint_of, end_after_batches
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
@@ -208,6 +209,7 @@ class Job:
     def _end(self) -> None:
         """End the work in order, and return when it has ended."""
         self._stopped.set()
+        end_after_batches(self.queries)
         if self._stop is not None:
             self._stop()
         wait([self._result])

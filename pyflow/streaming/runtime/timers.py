@@ -41,7 +41,7 @@ class TimerReports:
         elif value2:
             from pyspark import SparkContext
 
-            from pyflow.session.builder import driver_has_plugin
+            from pyflow.session.plugin import driver_has_plugin
             from pyflow.streaming.runtime.ticks import report
 
             jvm: Any = SparkContext._jvm

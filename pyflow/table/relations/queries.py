@@ -27,8 +27,9 @@ from pyspark.sql import functions as F
 from pyflow.connectors.connector import Connector
 from pyflow.datastream.graph.closing import KEPT_INTERPRETERS, close_functions
 from pyflow.datastream.graph.temporary_settings import temporary_settings
-from pyflow.session.builder import PLUGIN
 from pyflow.session.options import value_of
+from pyflow.session.plugin import PLUGIN
+from pyflow.session.queries import end_after_batches, has_ended
 from pyflow.streaming.jobs.job import Job, end_after_error
 from pyflow.streaming.plan.clocks import Clocks, clocks_of
 from pyflow.streaming.runtime.ticks import attach, with_ticks
@@ -441,7 +442,8 @@ def job_of(
         except BaseException:
             end_after_error(end)
             raise
-        end()
+        end_after_batches(queries)
+        close_functions_of(queries, context)
 
     name = ", ".join(query.name or "" for query in queries)
     return Job(context.session, work, stop=stop, daemon=daemon, name=name, queries=queries)
@@ -456,9 +458,10 @@ def close_functions_of(queries: Sequence[StreamingQuery], context: TableContext)
 
 def _await_first(queries: Sequence[StreamingQuery]) -> None:
     """Return when one of the queries has ended, and raise its error, if it ended by one."""
-    seconds = None if len(queries) == 1 else 1
-    # Without a time, waiting returns None at the end.
-    while all(query.awaitTermination(seconds) is False for query in queries):
+    if len(queries) == 1:
+        queries[0].awaitTermination()
+        return
+    while not any(has_ended(query) for query in queries):
         pass
 
 

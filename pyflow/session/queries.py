@@ -1,0 +1,67 @@
+"""Streaming queries of Spark: what they go on from, and how they end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from pyflow.session.plugin import driver_has_plugin
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+__all__ = ["checkpoint_of", "end_after_batches", "has_ended"]
+
+# Directories of checkpoints that go with their query, of Spark and of tables.
+_TEMPORARY = ("temporary-", "pyflow-checkpoint-")
+_SECONDS = 1
+
+
+def checkpoint_of(query: StreamingQuery) -> str:
+    """Return where a query keeps what it goes on from.
+
+    Raises
+    ------
+    ValueError
+        If that goes with the query.
+    """
+    wrapped: Any = query
+    path = str(wrapped._jsq.streamingQuery().resolvedCheckpointRoot())
+    if PurePath(path).name.startswith(_TEMPORARY):
+        raise ValueError(
+            "it has no checkpoint to go on from: set execution.checkpointing.dir, or the query's "
+            "checkpointLocation"
+        )
+    return path
+
+
+def end_after_batches(queries: Sequence[StreamingQuery]) -> None:
+    """End queries when the batches that run are committed.
+
+    When the queries go on from their checkpoints, they do not write again what those batches wrote.
+    Over Spark Connect, and in a driver without the plugin, batches are interrupted.
+    """
+    from pyspark import SparkContext
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    # Those of Spark Connect are of another class.
+    classic: list[Any] = [query for query in queries if isinstance(query, StreamingQuery)]
+    if classic and driver_has_plugin():
+        jvm: Any = SparkContext._jvm
+        ends = jvm.org.apache.spark.sql.pyflow.QueryEnds
+        for query in classic:
+            ends.beginNoBatch(query._jsq)
+        for query in classic:
+            ends.awaitBatch(query._jsq)
+    for query in queries:
+        query.stop()
+
+
+def has_ended(query: StreamingQuery) -> bool:
+    """Whether a query has ended, within a second, or raise the error that ended it."""
+    if not query.awaitTermination(_SECONDS):
+        return False
+    # A query that begins no batch any more may still run one.
+    query.awaitTermination()
+    return True
