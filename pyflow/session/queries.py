@@ -16,6 +16,7 @@ __all__ = ["checkpoint_of", "end_after_batches", "has_ended"]
 # Directories of checkpoints that go with their query, of Spark and of tables.
 _TEMPORARY = ("temporary-", "pyflow-checkpoint-")
 _SECONDS = 1
+_STEP_MILLIS = 200
 
 
 def checkpoint_of(query: StreamingQuery) -> str:
@@ -41,6 +42,11 @@ def end_after_batches(queries: Sequence[StreamingQuery]) -> None:
 
     When the queries go on from their checkpoints, they do not write again what those batches wrote.
     Over Spark Connect, and in a driver without the plugin, batches are interrupted.
+
+    Raises
+    ------
+    StreamingQueryException
+        If such a batch fails; the other queries end all the same.
     """
     from pyspark import SparkContext
     from pyspark.sql.streaming.query import StreamingQuery
@@ -51,11 +57,17 @@ def end_after_batches(queries: Sequence[StreamingQuery]) -> None:
         jvm: Any = SparkContext._jvm
         ends = jvm.org.apache.spark.sql.pyflow.QueryEnds
         for query in classic:
-            ends.beginNoBatch(query._jsq)
+            ends.afterBatch(query._jsq)
         for query in classic:
-            ends.awaitBatch(query._jsq)
+            # In steps: the program may be interrupted.
+            while not ends.awaitBatch(query._jsq, _STEP_MILLIS):
+                pass
     for query in queries:
         query.stop()
+    for query in classic:
+        error = query.exception()
+        if error is not None:
+            raise error
 
 
 def has_ended(query: StreamingQuery) -> bool:

@@ -152,28 +152,57 @@ def slowly(value):
     return value
 
 
-def test_a_program_that_was_stopped_writes_no_result_again(make_env, topics, tmp_path):
-    """It is stopped while a batch writes, which ends before."""
+def started_from(env, source, target, function):
+    builder = source_of(source).set_starting_offsets(EARLIEST)
+    stream = env.from_source(builder.build(), NOTHING, "topic").map(function, Types.STRING())
+    stream.sink_to(sink_of(target))
+    return env.execute_async("copied")
+
+
+@pytest.mark.parametrize("function", [slowly, str], ids=["in a batch", "in a short batch"])
+def test_a_program_that_was_stopped_writes_no_result_again(make_env, topics, tmp_path, function):
+    """The batch that runs when it is stopped ends before."""
     source, target = topics
-    numbers = [f"{number:03}" for number in range(200)]
-    sent(source, *numbers)
-    settings = {"execution_checkpointing_dir": (tmp_path / "first").as_uri()}
-    for count in (10, 200):
-        env = make_env(**settings)
-        builder = source_of(source).set_starting_offsets(EARLIEST)
-        stream = env.from_source(builder.build(), NOTHING, "topic").map(slowly, Types.STRING())
-        stream.sink_to(sink_of(target))
-        job = env.execute_async("slow")
+    numbers = [f"{number:04}" for number in range(401)]
+    settings = {"execution_checkpointing_dir": (tmp_path / "0").as_uri()}
+    sent(source, *numbers[:100])
+    for place in range(1, 5):
+        job = started_from(make_env(**settings), source, target, function)
         try:
-            at_least(target, count)
+            at_least(target, 100 * (place - 1) + 10)
+            for number in numbers[100 * place : 100 * (place + 1)]:
+                source.send([number])
+            source.flush()
+            if place == 4:
+                at_least(target, len(numbers))
         finally:
             path = job.stop_with_savepoint(False, (tmp_path / "savepoints").as_uri()).result()
         settings = {
-            "execution_checkpointing_dir": (tmp_path / "second").as_uri(),
+            "execution_checkpointing_dir": (tmp_path / f"{place}").as_uri(),
             "execution_savepoint_path": path,
         }
 
     assert values_in(target) == numbers
+
+
+def test_a_program_that_fails_as_it_is_stopped_says_so(make_env, topics, tmp_path):
+    source, target = topics
+    settings = {"execution_checkpointing_dir": (tmp_path / "checkpoint").as_uri()}
+
+    def fails_late(value):
+        if value == "99":
+            raise ValueError(f"no {value}")
+        return slowly(value)
+
+    sent(source, *map(str, range(100)))
+    job = started_from(make_env(**settings), source, target, fails_late)
+    at_least(target, 10)
+
+    with pytest.raises(Exception, match="ValueError: no 99"):
+        job.stop_with_savepoint(False, (tmp_path / "savepoints").as_uri()).result()
+
+    assert job.get_job_status().result() == JobStatus.FAILED
+    assert not (tmp_path / "savepoints").exists()
 
 
 def test_a_program_goes_on_from_its_checkpoint_without_loss(make_env, topics, tmp_path):

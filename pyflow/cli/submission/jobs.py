@@ -16,7 +16,8 @@ _ASKED_SECONDS = 60
 _SIGNALLED_SECONDS = 15
 # How long a job may take to end, and its state to be copied.
 _ANSWER_SECONDS = 90
-_STOP_SECONDS = 600
+# A batch may last for long.
+_STOP_SECONDS = 3600
 
 
 @dataclass(frozen=True)

@@ -91,25 +91,29 @@ class Job:
 
     def _run(self) -> None:
         begun = time.monotonic()
+        failure: BaseException | None = None
         try:
             self._mark()
             self._work()
         except BaseException as error:
-            if self._cancelled.is_set():
-                self._set_cancelled()
-                return
-            if not self._stopped.is_set():
-                self._result.set_exception(error)
-                return
-        if self._copy is not None and self._stopped.is_set():
+            failure = error
+        is_cancelled, is_stopped = self._cancelled.is_set(), self._stopped.is_set()
+        # A function may also have failed in close(), when its last batch was committed.
+        if self._copy is not None and is_stopped and not is_cancelled and not self._has_failed():
             self._save(self._copy)
-        has_end = self._stop is None or self._ends or self._stopped.is_set()
-        if self._cancelled.is_set() or not has_end:
+        has_end = self._stop is None or self._ends or is_stopped
+        if is_cancelled or (failure is None and not has_end):
             # It ended because it was stopped, here or through Spark.
             self._set_cancelled()
             return
+        if failure is not None:
+            self._result.set_exception(failure)
+            return
         milliseconds = int((time.monotonic() - begun) * 1000)
         self._result.set_result(JobExecutionResult(JobID(self._id), milliseconds))
+
+    def _has_failed(self) -> bool:
+        return any(query.exception() is not None for query in self.queries)
 
     def _save(self, copy: Callable[[], str]) -> None:
         try:
@@ -182,6 +186,8 @@ class Job:
         ------
         TableException
             If it cannot go on. The work goes on then.
+        StreamingQueryException
+            If its last batch fails, and the work with it.
         """
         if self.savepoint is not None:
             return [self._stopped_with_savepoint(directory)]
@@ -203,16 +209,20 @@ class Job:
         copy = self.savepoint(directory)
         self._copy = copy
         self._end()
+        if self._cancelled.is_set():
+            raise TableException(f"Job {self._id} was cancelled.")
         # Work that had ended before copies nothing.
         return self._path.result() if self._path.done() else copy()
 
     def _end(self) -> None:
         """End the work in order, and return when it has ended."""
         self._stopped.set()
-        end_after_batches(self.queries)
-        if self._stop is not None:
-            self._stop()
-        wait([self._result])
+        try:
+            end_after_batches(self.queries)
+        finally:
+            if self._stop is not None:
+                self._stop()
+            wait([self._result])
 
     def interrupted(self) -> None:
         """Cancel the work where Ctrl-C ends the program that waits for it; return when it ended."""

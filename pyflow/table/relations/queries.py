@@ -439,10 +439,10 @@ def job_of(
         try:
             before()
             _await_first(queries)
+            end_after_batches(queries)
         except BaseException:
             end_after_error(end)
             raise
-        end_after_batches(queries)
         close_functions_of(queries, context)
 
     name = ", ".join(query.name or "" for query in queries)
