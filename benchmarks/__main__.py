@@ -242,7 +242,7 @@ def keep_unmeasured(options: argparse.Namespace, last: dict[str, Any], raw: dict
         )
     if "sessions" not in options.parts:
         raw["sessions"] = last["sessions"]
-    if "bridges" not in options.parts:
+    if "bridges" not in options.parts and "bridges" in last:
         raw["bridges"] = last["bridges"]
     raw["seconds"] += last["seconds"]
 
