@@ -59,7 +59,7 @@ def shared_server(request, tmp_path_factory):
 @pytest.mark.parametrize(
     ("shared_server", "user"),
     [
-        ("by default", getpass.getuser()),
+        pytest.param("by default", getpass.getuser(), marks=pytest.mark.complete),
         ("by default", "alice"),
         pytest.param("by default", "", marks=pytest.mark.complete),
         pytest.param("allowed", getpass.getuser(), marks=pytest.mark.complete),

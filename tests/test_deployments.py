@@ -155,6 +155,7 @@ def test_spark_submit_without_the_setting_stays_in_process_mode(tmp_path):
     assert "ThreadEvalPython" not in output
 
 
+@pytest.mark.complete
 def test_jars_that_spark_submit_found_reach_executors(tmp_path):
     """PySpark starts it for a program of its own, and keeps of its jars those of the program."""
     source = tmp_path / "Probe.java"
@@ -168,6 +169,7 @@ def test_jars_that_spark_submit_found_reach_executors(tmp_path):
     assert "called: yes" in run(command, tmp_path, PYSPARK_SUBMIT_ARGS=arguments)
 
 
+@pytest.mark.complete
 def test_spark_connect(tmp_path):
     assert "BOTH MODES AGREE" in run([sys.executable, PROGRAMS / "connect.py"], tmp_path)
 

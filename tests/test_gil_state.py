@@ -220,6 +220,7 @@ def test_threads_that_end_enter_the_main_interpreter(library, tmp_path):
     assert file.read_text() == "0\n"
 
 
+@pytest.mark.complete
 @pytest.mark.skipif(not OWN_GIL, reason="this Python has no isolated interpreters")
 def test_without_the_check_there_are_no_isolated_interpreters(tmp_path):
     """The reason is in the log, and in the error where they are asked for."""

@@ -294,6 +294,7 @@ def test_a_poison_record_in_real_time(spark, kafka, topics, tmp_path):
     account(source, sink, duplicates=BATCH)
 
 
+@pytest.mark.complete
 @pytest.mark.since_spark("4.2")
 def test_a_query_in_real_time_that_is_killed(kafka, topics, tmp_path):
     source, sink = topics

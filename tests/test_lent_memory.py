@@ -28,6 +28,7 @@ def numbers_of(rows):
     return [rows, rows * 22 * 8 + rows * 4, 100]
 
 
+@pytest.mark.complete
 def test_groups_larger_than_direct_memory(tmp_path):
     """Of small batches, and of large ones."""
     groups = {100_000: 4096, 500_000: 1 << 20}

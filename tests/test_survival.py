@@ -84,6 +84,7 @@ def test_survives(configured_stack, case):
     assert f"SURVIVED {case}\n" in configured_stack, configured_stack[-8000:]
 
 
+@pytest.mark.complete
 @pytest.mark.parametrize("case", DEEP)
 def test_survives_deep_recursion_on_a_small_stack(default_stack, case):
     assert f"SURVIVED {case}\n" in default_stack, default_stack[-8000:]

@@ -38,6 +38,7 @@ def test_every_executor_of_a_cluster_is_looked_into(probed):
     assert f"Python {PYTHON} ({sys.prefix}) in the JVM" in found["executor 1"]["found"]
 
 
+@pytest.mark.complete
 def test_functions_in_workers_are_a_fault_with_the_reason(probed):
     found = probed("local[2]", "-D", "spark.pyflow.thread-mode.allowed=false")
 
@@ -47,6 +48,7 @@ def test_functions_in_workers_are_a_fault_with_the_reason(probed):
     assert "spark.pyflow.thread-mode.allowed" in executor["advice"]
 
 
+@pytest.mark.complete
 def test_other_versions_of_packages_are_a_warning(probed, tmp_path):
     info = tmp_path / "site" / "numpy-0.1.dist-info"
     info.mkdir(parents=True)

@@ -94,6 +94,7 @@ def test_the_next_call_of_a_function_by_name_waits_for_a_debugger(user):
     debugged.let_go()
 
 
+@pytest.mark.complete
 def test_functions_in_workers_cannot_be_debugged(user):
     debugged = Debugged(user, "local[2]", "-D", "python.execution-mode=process")
 

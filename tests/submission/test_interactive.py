@@ -189,6 +189,7 @@ def test_script(tmp_path):
     assert rows == ["1,a;b", "2,c", "3,d"]
 
 
+@pytest.mark.complete
 def test_script_that_fails(tmp_path):
     result = run_sql(tmp_path, text="SELECT 1; SELECT nix FROM nowhere; SELECT 2;")
 

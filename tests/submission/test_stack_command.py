@@ -115,6 +115,7 @@ def test_a_task_that_waits_for_the_gil_is_shown(user):
     held.let_go()
 
 
+@pytest.mark.complete
 @pytest.mark.skipif(FREE_THREADED, reason="py-spy does not read them")
 def test_workers_are_shown(user):
     held = Held(user, "local[2]", "-D", "python.execution-mode=process", *UI)

@@ -201,6 +201,7 @@ def test_the_program_s_executable_comes_before_that_of_the_flag(user):
     assert "functions run in program\n" in own.stdout
 
 
+@pytest.mark.complete
 def test_jars_that_the_program_names(user):
     """The driver's JVM has been started without them."""
     flink = Path("/none/flink-sql-connector-kafka-4.0.1-2.0.jar")

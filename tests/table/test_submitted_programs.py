@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+import pytest
+
 import pyflow
 from deployments import PROGRAMS, SPARK, run, submit
 
@@ -40,6 +42,7 @@ def test_without_the_jar_functions_run_in_process_mode(tmp_path):
     assert "functions run in: python" in printed
 
 
+@pytest.mark.complete
 def test_executors_get_a_jar_that_the_driver_alone_was_given(tmp_path):
     command = [SPARK / "bin" / "spark-submit", "--master", "local-cluster[1,1,1024]"]
 
@@ -61,6 +64,7 @@ def test_settings_of_the_defaults_are_kept(tmp_path):
     assert f"jars: {PROGRAM},{pyflow.jar_path()}" in printed
 
 
+@pytest.mark.complete
 def test_settings_of_pyspark_submit_args_are_kept(tmp_path):
     other = tmp_path / "other.jar"
     other.write_bytes((SPARK / "jars" / "py4j-0.10.9.9.jar").read_bytes())
