@@ -30,6 +30,8 @@ from pyflow.datastream import (
     ProcessWindowFunction,
     StreamExecutionEnvironment,
 )
+from pyflow.datastream.evictors import CountEvictor
+from pyflow.datastream.join_functions import ProcessJoinFunction
 from pyflow.datastream.state import MapStateDescriptor, ValueStateDescriptor
 from pyflow.datastream.testing import TestStream
 from pyflow.datastream.window import TumblingEventTimeWindows
@@ -168,6 +170,57 @@ def broadcast_state(env, read):
     return collected(ds.connect(rules).process(_Ruled()))
 
 
+LEFT = [(1, "a", "l1"), (2, "b", "l2"), (5, "a", "l3"), (6, "a", "l4")]
+RIGHT = [(1, "a", "r1"), (3, "a", "r2"), (6, "b", "r3"), (7, "a", "r4")]
+
+
+def _key(value):
+    return value[1]
+
+
+@case()
+def joined_windows(env, read):
+    both = read(LEFT).join(read(RIGHT)).where(_key).equal_to(_key)
+    windowed = both.window(TumblingEventTimeWindows.of(Time.milliseconds(4)))
+    return collected(windowed.apply(lambda left, right: [left[2], right[2]]))
+
+
+@case()
+def grouped_windows(env, read):
+    both = read(LEFT).co_group(read(RIGHT)).where(_key).equal_to(_key)
+    windowed = both.window(TumblingEventTimeWindows.of(Time.milliseconds(4)))
+
+    def together(lefts, rights):
+        yield [sorted(left[2] for left in lefts), sorted(right[2] for right in rights)]
+
+    return collected(windowed.apply(together))
+
+
+class _Near(ProcessJoinFunction):
+    def process_element(self, left, right, ctx):
+        yield [left[2], right[2], ctx.get_right_timestamp() - ctx.get_left_timestamp()]
+        if ctx.get_timestamp() == 7:
+            yield OutputTag("last"), ["last", left[2]]
+
+
+@case()
+def joined_intervals(env, read):
+    joined = read(LEFT).key_by(_key).interval_join(read(RIGHT).key_by(_key))
+    pairs = joined.between(Time.milliseconds(-2), Time.milliseconds(2)).process(_Near())
+    return collected(pairs.union(pairs.get_side_output(OutputTag("last"))))
+
+
+class _Kept(ProcessWindowFunction):
+    def process(self, key, context, elements):
+        yield [key, *(each[2] for each in elements)]
+
+
+@case()
+def evicted_elements(env, read):
+    windowed = read(LEFT).key_by(_key).window(TumblingEventTimeWindows.of(Time.milliseconds(8)))
+    return collected(windowed.evictor(CountEvictor.of(2)).process(_Kept()))
+
+
 class _Later(AsyncFunction):
     async def async_invoke(self, value):
         await asyncio.sleep(0.01 * (6 - value[0]))
@@ -280,6 +333,18 @@ EXPECTED = {
     "timers_and_side_outputs": [*_SUMS, *(["side", *each] for each in ELEMENTS)],
     "windows": [["a", 0, 2], ["a", 4, 1], ["b", 0, 1], ["b", 4, 1], ["c", 4, 1]],
     "broadcast_state": [[key, 1000 + at, 20] for at, key in _RULED],
+    "joined_windows": [["l1", "r1"], ["l1", "r2"], ["l3", "r4"], ["l4", "r4"]],
+    "grouped_windows": [
+        [["l1"], ["r1", "r2"]],
+        [["l2"], []],
+        [["l3", "l4"], ["r4"]],
+        [[], ["r3"]],
+    ],
+    "joined_intervals": [
+        *(["l1", "r1", 0], ["l1", "r2", 2], ["l3", "r2", -2], ["l3", "r4", 2], ["l4", "r4", 1]),
+        *(["last", "l3"], ["last", "l4"]),
+    ],
+    "evicted_elements": [["a", "l3", "l4"], ["b", "l2"]],
     "asynchronous_calls": [1, 2, 3, 4, 5, 6],
     "printed": ["aa", "aa", "aa", "bb", "bb", "cc"],
     "an_error": "operator 'inverse' failed at (4, 'c', 4) of type tuple: ZeroDivisionError",
