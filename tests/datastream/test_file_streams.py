@@ -336,8 +336,8 @@ class _Copies:
         self.directory = directory
         (directory / "in").mkdir()
 
-    def start(self):
-        settings = {"execution_checkpointing_dir": self.directory / "checkpoint"}
+    def start(self, checkpoint="checkpoint", **settings):
+        settings["execution_checkpointing_dir"] = self.directory / checkpoint
         env = self.make_env(parallelism=1, **settings)
         source = FileSource.for_record_stream_format(
             StreamFormat.text_line_format(), f"{self.directory}/in"
@@ -393,6 +393,26 @@ def test_files_that_come_are_read_and_a_repeated_batch_is_written_once(make_env,
     after = program.written()
     assert sorted(after.values()) == sorted(before.values())
     assert not any(path.startswith("2020") for path in after)
+
+
+def test_results_of_an_older_state_are_not_written_beside_later_ones(make_env, tmp_path):
+    program = _Copies(make_env, tmp_path)
+    program.add("a", "one\n")
+    job = program.start()
+    program.wait({"one\n", "ONE\n"}, 1)
+    older = job.stop_with_savepoint(False, str(tmp_path / "savepoints")).result()
+    job = program.start()
+    for batches, text in enumerate(("two\n", "three\n"), 2):
+        program.add(text.strip(), text)
+        program.wait({text, text.upper()}, batches)
+    job.cancel().result()
+    before = program.written()
+
+    job = program.start("other", execution_savepoint_path=older)
+
+    with pytest.raises(Exception, match="started from an older state"):
+        job.get_job_execution_result().result()
+    assert program.written() == before
 
 
 @pytest.mark.parametrize(("is_keyed", "waited"), [(False, 5000), (True, 1000)])

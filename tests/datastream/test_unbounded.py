@@ -403,6 +403,23 @@ def test_a_job_is_stopped_with_a_savepoint(make_env, tmp_path):
     assert ("element", "a", 3, START) in collected(program(env, source))
 
 
+def test_settings_that_a_checkpoint_overrides_are_warned_of(make_env, tmp_path, caplog):
+    checkpoints = (tmp_path / "checkpoints").as_uri()
+    source = TestStream().add_elements([("a", 1)], [0])
+    collected(program(make_env(execution_checkpointing_dir=checkpoints), source))
+    source.add_elements([("a", 2)], [0])
+    settings = {
+        "execution_checkpointing_dir": checkpoints,
+        "execution_savepoint_path": "/savepoints/older",
+    }
+
+    found = collected(program(make_env(parallelism=3, **settings), source))
+
+    assert ("element", "a", 3, START) in found
+    assert "and not from the savepoint /savepoints/older" in caplog.text
+    assert "a parallelism of 2, which stays; 3 is without effect" in caplog.text
+
+
 class Punctuated(WatermarkGenerator):
     """A watermark where an element says so."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import shutil
 import tempfile
 import uuid
@@ -62,9 +63,10 @@ _UNCLAIMED = (
     "execution.state-recovery.ignore-unclaimed-state",
     "execution.savepoint.ignore-unclaimed-state",
 )
-# How long a query is waited for that may end after others.
 # How many milliseconds timers of the processing time wait for a batch of sources looked at rarely.
 _LONGEST_WAIT = 1000
+
+_logger = logging.getLogger(__name__)
 
 
 class Program:
@@ -408,11 +410,27 @@ class _Running:
         configuration = self._context.configuration
         before = checkpoint.manifest()
         savepoint = _first(self._context, _SAVEPOINT)
-        if before is None and savepoint is not None:
-            checkpoint.copy_from(f"{savepoint.rstrip('/')}/{self._place}")
-            before = checkpoint.manifest()
+        if savepoint is not None:
+            if before is None:
+                checkpoint.copy_from(f"{savepoint.rstrip('/')}/{self._place}")
+                before = checkpoint.manifest()
+            else:
+                _logger.warning(
+                    "The job goes on from its checkpoint in %s, and not from the savepoint %s: "
+                    "give it another execution.checkpointing.dir to begin with that.",
+                    checkpoint.directory,
+                    savepoint,
+                )
         if before is None:
             return program
+        if before.operators and before.parallelism != program.parallelism:
+            _logger.warning(
+                "The state in %s was written with a parallelism of %d, which stays; %d is without "
+                "effect.",
+                checkpoint.directory,
+                before.parallelism,
+                program.parallelism,
+            )
         ignores = any(configuration.get_boolean(key, False) for key in _UNCLAIMED)
         return before.followed_by(program, ignores)
 

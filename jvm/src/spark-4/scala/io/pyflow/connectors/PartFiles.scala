@@ -7,6 +7,8 @@ import java.time.format.DateTimeFormatter
 import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
 
+import scala.util.matching.Regex
+
 import org.apache.hadoop.fs.{ChecksumFileSystem, FileStatus, FileSystem, Path}
 import org.apache.spark.sql.{DataFrame, Encoders, Observation, Row, SaveMode, SparkSession}
 import org.apache.spark.sql.SQLContext
@@ -116,19 +118,33 @@ object PartFiles {
         case Some(_) => 0
         case None =>
           // Only the first batch of a run may be one that an earlier run has begun.
-          remove(s"$prefix-$id-")
+          remove(number)
           0
       }
 
-    private def remove(beginning: String): Unit =
+    /** Removes what an earlier run has written of a batch. */
+    private def remove(number: Long): Unit = {
+      val name = ("^" + Regex.quote(s"$prefix-${query.get}-") + "(\\d+)-").r
+      val numbered = files.flatMap { path =>
+        name.findFirstMatchIn(path.getName).map(found => (found.group(1).toLong, path))
+      }
+      numbered.find { case (other, _) => other > number }.foreach { case (other, path) =>
+        throw new IllegalStateException(
+          s"$path is of batch $other, and the query goes on with batch $number: it has been " +
+            "started from an older state, and would write results a second time. Give the sink " +
+            "another directory or prefix, or remove what it has written since then.")
+      }
+      numbered.foreach { case (other, path) =>
+        if (other == number) fileSystem.delete(path, false)
+      }
+    }
+
+    private def files: Seq[Path] =
       if (fileSystem.exists(directory)) {
-        val files = fileSystem.listFiles(directory, true)
-        while (files.hasNext) {
-          val path = files.next().getPath
-          if (path.getName.startsWith(beginning)) {
-            fileSystem.delete(path, false)
-          }
-        }
+        val found = fileSystem.listFiles(directory, true)
+        Iterator.continually(found).takeWhile(_.hasNext).map(_.next().getPath).toList
+      } else {
+        Seq.empty
       }
 
     private def parts(staging: Path): Seq[FileStatus] =
