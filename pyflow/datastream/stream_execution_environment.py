@@ -333,12 +333,25 @@ class StreamExecutionEnvironment:
             self._configuration.set_string(key, ";".join(kept))
 
     def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
-        """Give functions a file, which ``pyspark.SparkFiles.get`` finds by its own name."""
+        """Give functions a file or directory, which ``pyspark.SparkFiles.get`` finds by a name.
 
-        def add(context: Context) -> None:
-            context.session.sparkContext.addFile(file_path)
+        Parameters
+        ----------
+        file_path : str
+            A path, or an address of a file system that Spark knows.
+        name : str
+            What functions call it.
+        executable : bool
+            Spark makes every file executable.
 
-        self._with_session(add)
+        Raises
+        ------
+        TableException
+            If there is no such file, or it is of another file system and has another name there.
+        """
+        from pyflow.session.dependencies import add_cached_file
+
+        self._with_session(lambda context: add_cached_file(context.session, file_path, name))
 
     # Streams
 

@@ -83,6 +83,39 @@ def _folder() -> str:
     return directory
 
 
+def add_cached_file(session: SparkSession, path: str, name: str) -> None:
+    """Let functions find a file or directory by ``SparkFiles.get(name)``.
+
+    Spark makes files executable where it copies them to.
+
+    Raises
+    ------
+    TableException
+        If there is none, or its name cannot be chosen.
+    """
+    if PurePath(name).name != name:
+        raise TableException(f"register_cached_file(): {name!r} is no name of a file")
+    given = local_path(path)
+    if given is None:
+        if PurePath(path).name != name:
+            raise TableException(
+                f"register_cached_file(): a file of another file system keeps its name: register "
+                f"{path!r} as {PurePath(path).name!r}"
+            )
+        session.sparkContext.addFile(path)
+        return
+    if not given.exists():
+        raise TableException(f"register_cached_file(): there is no file {path!r}")
+    if given.name != name:
+        copied = Path(tempfile.mkdtemp(dir=_folder())) / name
+        if given.is_dir():
+            shutil.copytree(given, copied)
+        else:
+            shutil.copy(given, copied)
+        given = copied
+    session.sparkContext.addFile(str(given.absolute()), recursive=given.is_dir())
+
+
 def _add_others(archive: Path, before: Path) -> None:
     """Add to an archive what another has of modules and packages that it does not have."""
     with zipfile.ZipFile(archive, "a") as made, zipfile.ZipFile(before) as others:

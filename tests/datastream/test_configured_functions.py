@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
+from pyspark import SparkFiles
 
 from pyflow.common import Types
 from pyflow.util.exceptions import TableException
@@ -36,6 +39,40 @@ def test_python_archives_reach_functions(make_env, tmp_path, monkeypatch):
 
     with env.from_collection([2]).map(read, Types.STRING()).execute_and_collect() as found:
         assert list(found) == ["archived"]
+
+
+def test_functions_find_cached_files_by_the_names_that_they_were_given(make_env, tmp_path, mode):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "one.txt").write_text("one")
+    (tmp_path / "folder" / "two.txt").write_text("two")
+    names = [f"{tmp_path.name}-{name}" for name in ("file", "folder")]
+    env = make_env(mode=mode)
+    env.register_cached_file(str(tmp_path / "one.txt"), names[0])
+    env.register_cached_file((tmp_path / "folder").as_uri(), names[1])
+
+    def read(_):
+        file, folder = map(SparkFiles.get, names)
+        return [Path(file).read_text(), Path(folder, "two.txt").read_text()]
+
+    with env.from_collection([0]).map(read).execute_and_collect() as found:
+        assert list(found) == [["one", "two"]]
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "message"),
+    [
+        ("/nowhere/file", "file", "there is no file '/nowhere/file'"),
+        (__file__, "folder/file", "'folder/file' is no name of a file"),
+        ("hdfs://host/file", "other", "register 'hdfs://host/file' as 'file'"),
+    ],
+)
+def test_files_that_cannot_be_cached_are_refused(make_env, path, name, message):
+    env = make_env()
+    env.register_cached_file(path, name)
+    env.from_collection([0]).print()
+
+    with pytest.raises(TableException, match=re.escape(message)):
+        env.execute()
 
 
 class Session:
