@@ -7,6 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 
+class RefusedFlag(argparse.Action):
+    """A flag of Flink that is refused with what to use; its constant says that."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        """Say so."""
+        parser.error(f"{option} of Flink is not supported: {self.const}")
+
+
 class Parser(argparse.ArgumentParser):
     """A parser of a subcommand, which may be followed by a program's arguments.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING
 
 from pyflow.cli.flags import add_settings, program_of_flags
-from pyflow.cli.parsers import Parser
+from pyflow.cli.parsers import Parser, RefusedFlag
 from pyflow.cli.submission import command
 from pyflow.cli.submission.command import Program
 from pyflow.cli.submission.errors import SubmissionError
@@ -42,16 +42,6 @@ _ELSEWHERE = {
     ("-sae", "--shutdownOnAttachedExit"): "a program ends with Ctrl-C and SIGTERM of this command",
     ("-z", "--zookeeperNamespace"): "set spark.deploy.zookeeper.dir in the master's configuration",
 }
-
-
-class _Elsewhere(argparse.Action):
-    """A flag that is refused with what to use."""
-
-    def __call__(
-        self, parser: argparse.ArgumentParser, _space: Any, _values: Any, option: Any = None
-    ) -> NoReturn:
-        reason = next(reason for names, reason in _ELSEWHERE.items() if option in names)
-        parser.error(f"{option} of Flink is not supported: {reason}")
 
 
 def add_to(commands: _SubParsersAction[Parser]) -> None:
@@ -90,8 +80,8 @@ def add_to(commands: _SubParsersAction[Parser]) -> None:
         help="return when the program is started; `pyflow logs` has what it prints",
     )
     add("--dry-run", action="store_true", help="print the command of spark-submit, and end")
-    for names in _ELSEWHERE:
-        add(*names, action=_Elsewhere, help=argparse.SUPPRESS)
+    for names, reason in _ELSEWHERE.items():
+        add(*names, action=RefusedFlag, const=reason, help=argparse.SUPPRESS)
     parser.set_defaults(run=run, parser=parser)
 
 

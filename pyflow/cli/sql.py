@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyflow.cli.flags import add_settings
+from pyflow.cli.parsers import RefusedFlag
 from pyflow.cli.shell import start
 from pyflow.cli.submission.errors import SubmissionError
 
@@ -21,6 +22,12 @@ _DESCRIPTION = """\
 Runs statements of SQL: those that are typed, those of a file (-f), or those of standard input. A
 script ends at the first statement that fails, with exit code 1; its insertions are waited for.
 """
+
+_ELSEWHERE = {
+    ("-e", "--endpoint"): "there is no gateway: the client runs SQL itself, or a server of Spark "
+    "Connect does (`pyflow sql remote sc://HOST:PORT`)",
+    ("-s", "--session"): "there is no gateway that keeps sessions",
+}
 
 
 def add_to(commands: _SubParsersAction[Parser]) -> None:
@@ -51,6 +58,8 @@ def add_to(commands: _SubParsersAction[Parser]) -> None:
         metavar="DIR",
         help="a directory whose jars driver and executors get; repeatable",
     )
+    for names, reason in _ELSEWHERE.items():
+        add(*names, action=RefusedFlag, const=reason, help=argparse.SUPPRESS)
     add("-hist", "--history", metavar="FILE", help="where typed statements are kept")
     add_settings(parser, without=("-s",))
     parser.takes_spark_options = True

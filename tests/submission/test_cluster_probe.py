@@ -5,9 +5,16 @@ from __future__ import annotations
 import json
 import platform
 import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from submitted import User
+
+from pyflow.cli import probe
+from pyflow.cli.submission.command import Program
+from pyflow.cli.submission.targets import Target
 
 PYTHON = platform.python_version()
 
@@ -58,6 +65,19 @@ def test_other_versions_of_packages_are_a_warning(probed, tmp_path):
 
     assert found["executor 0"]["status"] == "WARNING"
     assert found["executor 0"]["advice"].startswith("numpy 0.1 there, ")
+
+
+@pytest.mark.complete
+def test_what_a_probe_has_started_that_takes_too_long_ends_with_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(probe, "_SECONDS", 6)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    (found,) = probe.examine(Program(target=Target("local[1]")))
+
+    assert "has not run it in 6 s" in found.found
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            assert str(tmp_path).encode() not in path.read_bytes()
 
 
 @pytest.mark.complete

@@ -209,6 +209,8 @@ def test_script_that_fails(tmp_path):
         (["sql", "-f", "missing.sql"], "there is no file 'missing.sql'"),
         (["sql", "-l", "missing"], "-l: 'missing' is no directory"),
         (["sql", "-D", "python.executable"], "-D takes KEY=VALUE"),
+        (["sql", "-e", "host:8083"], "-e of Flink is not supported: there is no gateway"),
+        (["sql", "--session", "ours"], "--session of Flink is not supported: there is no gateway"),
     ],
 )
 def test_what_cannot_be_started(tmp_path, words, said):

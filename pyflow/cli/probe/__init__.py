@@ -12,8 +12,9 @@ from typing import Any
 
 from pyflow.cli.findings import Finding
 from pyflow.cli.submission import command
-from pyflow.cli.submission.command import Program
+from pyflow.cli.submission.command import Command, Program
 from pyflow.cli.submission.errors import SubmissionError
+from pyflow.cli.submission.processes import kill_session
 from pyflow.cli.submission.registry import Registry
 
 __all__ = ["examine"]
@@ -55,25 +56,42 @@ def examine(program: Program) -> Iterator[Finding]:
             return
         print(f"PyFlow: running a function in every executor of {name}", file=sys.stderr)
         try:
-            ended = subprocess.run(
-                composed.words,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                timeout=_SECONDS,
-                env=composed.environment(),
-            )
+            exit_code, output = _ended(composed)
         except subprocess.TimeoutExpired:
             yield Finding("target", f"{name} has not run it in {_SECONDS} s", _NO_EXECUTOR)
             return
         if not file.exists():
-            lines = ended.stdout.strip().splitlines()[-_LAST_LINES:]
-            yield Finding("target", f"spark-submit ended with {ended.returncode}", "\n".join(lines))
+            lines = output.strip().splitlines()[-_LAST_LINES:]
+            yield Finding("target", f"spark-submit ended with {exit_code}", "\n".join(lines))
             return
         report = json.loads(file.read_text(encoding="utf-8"))
     yield from _findings(name, report)
+
+
+def _ended(composed: Command) -> tuple[int, str]:
+    """Run a command, and return its exit code and what it printed.
+
+    Raises
+    ------
+    subprocess.TimeoutExpired
+        If it takes too long. What it has started ends with it, as on Ctrl-C.
+    """
+    process = subprocess.Popen(
+        composed.words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env=composed.environment(),
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=_SECONDS)
+    finally:
+        kill_session(process.pid)
+        process.wait()
+    return process.returncode, output
 
 
 def _findings(name: str, report: dict[str, Any]) -> Iterator[Finding]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import subprocess
 import threading
 import uuid
@@ -18,7 +16,7 @@ from pyflow.cli.service import logs
 from pyflow.cli.service.errors import RefusedError
 from pyflow.cli.service.jobs import Jobs, Request
 from pyflow.cli.service.launch import Launch
-from pyflow.cli.submission.processes import Process
+from pyflow.cli.submission.processes import Process, kill_session
 
 # Programs at a time, and how long one may take to its first job.
 _AT_ONCE = 2
@@ -50,7 +48,7 @@ class Plans:
             with suppress(OSError, ValueError):
                 process = Process(**json.loads((folder / _PROCESS).read_text()))
                 if process.is_alive():
-                    _kill(process.pid)
+                    kill_session(process.pid)
         shutil.rmtree(self._work, ignore_errors=True)
 
     def end(self) -> None:
@@ -103,7 +101,7 @@ class Plans:
         except subprocess.TimeoutExpired:
             raise RefusedError(400, f"the program has no job after {_SECONDS} s") from None
         finally:
-            _kill(process.pid)
+            kill_session(process.pid)
             process.wait()
         if self._is_ended:
             raise RefusedError(503, "the service ends")
@@ -113,8 +111,3 @@ class Plans:
             raise RefusedError(400, "the program has no job that has a plan")
         (_, reason), *_ = logs.exceptions(log, has_failed=True)
         raise RefusedError(400, f"the program has ended before its first job: {reason.strip()}")
-
-
-def _kill(group: int) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(group, signal.SIGKILL)

@@ -58,6 +58,12 @@ class Process:
         return sorted(found, key=lambda each: each.started)
 
 
+def kill_session(leader: int) -> None:
+    """End what a process has started that leads a session of its own, and the process."""
+    with suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)
+
+
 def _of_session(leader: int) -> Iterator[Process]:
     for entry in _PROC.iterdir():
         if entry.name.isdigit():
