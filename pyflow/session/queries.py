@@ -15,8 +15,8 @@ __all__ = ["checkpoint_of", "end_after_batches", "has_ended"]
 
 # Directories of checkpoints that go with their query, of Spark and of tables.
 _TEMPORARY = ("temporary-", "pyflow-checkpoint-")
-_SECONDS = 1
-_STEP_MILLIS = 200
+_POLL_SECONDS = 1
+_POLL_MILLIS = 200
 
 
 def checkpoint_of(query: StreamingQuery) -> str:
@@ -60,7 +60,7 @@ def end_after_batches(queries: Sequence[StreamingQuery]) -> None:
             ends.afterBatch(query._jsq)
         for query in classic:
             # In steps: the program may be interrupted.
-            while not ends.awaitBatch(query._jsq, _STEP_MILLIS):
+            while not ends.awaitBatch(query._jsq, _POLL_MILLIS):
                 pass
     for query in queries:
         query.stop()
@@ -72,8 +72,8 @@ def end_after_batches(queries: Sequence[StreamingQuery]) -> None:
 
 def has_ended(query: StreamingQuery) -> bool:
     """Whether a query has ended, within a second, or raise the error that ended it."""
-    if not query.awaitTermination(_SECONDS):
+    if not query.awaitTermination(_POLL_SECONDS):
         return False
-    # A query that begins no batch any more may still run one.
+    # It is not active any more; its thread may not have ended yet.
     query.awaitTermination()
     return True

@@ -38,6 +38,7 @@ def _received(default: int, of_loggers: dict[str, int]) -> LogLevels:
     """Unpickle levels, and let them take effect where functions run."""
     if in_thread_mode():
         sys.modules["pyflow.thread_mode.task_start"].set_log_levels(default, of_loggers)
+    # By this Spark tells its worker processes where they find it.
     elif any(name.startswith("PYTHON_WORKER_FACTORY_") for name in os.environ):
         _set_in_worker(default, of_loggers)
     return LogLevels(default, of_loggers)

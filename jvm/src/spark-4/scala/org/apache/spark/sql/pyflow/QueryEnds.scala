@@ -23,7 +23,7 @@ object QueryEnds {
       def isIdle = !running.status.isTriggerActive
       var isDone = !thread.isAlive
       while (!isDone && System.nanoTime() < end) {
-        endAfterBatch(running) // that is lost which comes before the query is initialised
+        endAfterBatch(running) // Again: a query makes its executor when it is initialised.
         val wasIdle = isIdle
         thread.join(UntilLookedAgainMillis)
         if (wasIdle && isIdle) {
