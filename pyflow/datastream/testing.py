@@ -9,11 +9,12 @@ import shutil
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyflow.common.watermark_strategy import Watermark
 from pyflow.datastream.connectors.base import Boundedness, Source, SourceRows
 from pyflow.datastream.graph.pickling import dumps
+from pyflow.datastream.runtime.clock import ManualClock
 from pyflow.datastream.runtime.operator import MAX_WATERMARK
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ class TestStream(Source):
     Each call of a method that adds something makes a micro-batch. Its name and methods are those of
     Apache Beam's class. The job ends when everything has been processed; started again with the
     same checkpoint, it goes on with what has been added since.
+
+    The processing time is that of the machine, unless `advance_processing_time` has been called
+    before the job begins: then it begins at 0, and only such calls advance it, for timers, windows
+    and the time to live of state.
 
     Parameters
     ----------
@@ -55,6 +60,8 @@ class TestStream(Source):
         self._count = 0
         atexit.register(shutil.rmtree, self._directory, ignore_errors=True)
         self._added: list[list[tuple[Any, int | None]]] = []
+        self._clock = ManualClock(f"{self._directory}/clock")
+        self._time = 0
 
     def produced_type(self) -> TypeInformation | None:
         """Return the type of the elements."""
@@ -91,6 +98,18 @@ class TestStream(Source):
         """Add the end of time, and return the source."""
         return self.advance_watermark_to(MAX_WATERMARK)
 
+    def advance_processing_time(self, advance_by: int) -> TestStream:
+        """Advance the processing time by so many milliseconds, and return the source.
+
+        Timers that are due fire once what was added before has been processed.
+        """
+        if advance_by < 0:
+            raise ValueError(f"the processing time cannot go back, by {advance_by} milliseconds")
+        self.clock = self._clock
+        self._time += advance_by
+        self._added.append([(_ProcessingTime(self._clock, self._time), None)])
+        return self
+
     def read(self, context: Context, is_streaming: bool) -> SourceRows:
         """Return the rows of what was added, a file for each batch."""
         session = context.session
@@ -118,6 +137,14 @@ class TestStream(Source):
         self._count += 1
 
 
+class _ProcessingTime(NamedTuple):
+    clock: ManualClock
+    moment: int
+
+
 def _events(events: bytes) -> Iterable[tuple[Any, int | None]]:
-    found: list[tuple[Any, int | None]] = pickle.loads(events)
-    return found
+    for value, timestamp in pickle.loads(events):
+        if type(value) is _ProcessingTime:
+            value.clock.set(value.moment)
+        else:
+            yield value, timestamp

@@ -36,7 +36,7 @@ from pyflow.datastream.window import TumblingEventTimeWindows
 from sessions import wait_until
 
 BATCH = "streaming.sql.batchId"
-QUERY = "sql.streaming.queryId"
+RUN = "spark.jobGroup.id"
 
 
 class Operators:
@@ -51,11 +51,11 @@ class Operators:
 
 
 class Job:
-    """Runs tasks of a job's query, and has all operators that they have opened."""
+    """Runs tasks of a run of a query, and has all operators that they have opened."""
 
     def __init__(self):
         self.name = str(uuid.uuid4())
-        self.query = str(uuid.uuid4())
+        self.run_id = str(uuid.uuid4())
         self.opened = []
 
     def open(self):
@@ -76,7 +76,7 @@ class Job:
         context._partitionId = subtask
         context._localProperties = {}
         if batch is not None:
-            context._localProperties = {BATCH: str(batch), QUERY: self.query}
+            context._localProperties = {BATCH: str(batch), RUN: self.run_id}
         try:
             return context, life_cycle.taken(self.name, stage, self.open)
         finally:
@@ -88,7 +88,7 @@ def job():
     made = Job()
     yield made
     TaskContext._setTaskContext(None)
-    life_cycle.close_query(made.query)
+    life_cycle.close_run(made.run_id)
 
 
 def test_operators_are_kept_from_batch_to_batch(job):
@@ -109,15 +109,15 @@ def test_jobs_do_not_share_operators(job):
     first = job.task(0)
     assert other.task(1) is not first
     assert job.task(1) is first
-    life_cycle.close_query(other.query)
+    life_cycle.close_run(other.run_id)
 
 
 def test_two_queries_of_a_job_do_not_share_operators(job):
     first = job.task(0)
-    query, job.query = job.query, str(uuid.uuid4())
+    run, job.run_id = job.run_id, str(uuid.uuid4())
     second = job.task(1)
-    life_cycle.close_query(job.query)
-    job.query = query
+    life_cycle.close_run(job.run_id)
+    job.run_id = run
     assert job.task(1) is first is not second
     assert (first.closings, second.closings) == (0, 1)
 
@@ -162,8 +162,8 @@ def test_operators_of_bounded_input_are_closed_with_their_task(job):
 
 def test_the_end_of_a_query_closes_what_is_open_of_it_once(job):
     first, second = job.task(0, subtask=0), job.task(0, subtask=1)
-    life_cycle.close_query(job.query)
-    life_cycle.close_query(job.query)
+    life_cycle.close_run(job.run_id)
+    life_cycle.close_run(job.run_id)
     assert (first.closings, second.closings) == (1, 1)
     assert job.task(1) is not first
 
@@ -182,7 +182,7 @@ def test_operators_that_cannot_be_opened_are_not_kept(job):
 
 def test_a_task_that_outlives_its_query_closes_its_operators(job):
     context, taken = job.begin(0)
-    life_cycle.close_query(job.query)
+    life_cycle.close_run(job.run_id)
     assert taken.closings == 0
     del context
     assert taken.closings == 1
@@ -209,7 +209,7 @@ def test_the_end_of_a_query_closes_all_and_says_what_failed(job):
     for each in opened[:2]:
         each.cannot_close = True
     with pytest.raises(ValueError, match="wrong"):
-        life_cycle.close_query(job.query)
+        life_cycle.close_run(job.run_id)
     assert [each.closings for each in opened] == [1, 1, 1]
 
 

@@ -271,6 +271,19 @@ def test_functions_are_opened_once_and_keep_their_fields(make_env, tmp_path):
     assert len(found) == 64
 
 
+def test_functions_of_a_job_that_is_started_again_are_opened_once(make_env, tmp_path):
+    source, path = TestStream(), str(tmp_path / "calls")
+    for start in range(1, 3):
+        for _ in range(4):
+            source.add_elements(range(8))
+        env = make_env(execution_checkpointing_dir=(tmp_path / "checkpoints").as_uri())
+        ds = env.from_source(source, NOTHING, "test").key_by(lambda value: value)
+        found = collected(ds.map(Opened(path)))
+        calls = Path(path).read_text().split()
+        assert (calls.count("open"), calls.count("close")) == (2 * start, 2 * start)
+        assert max(seen for _, seen in found) >= 16
+
+
 class Again(KeyedProcessFunction):
     """A timer of ten seconds that sets itself again."""
 

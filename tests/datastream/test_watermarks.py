@@ -10,6 +10,7 @@ from pyflow.datastream import ProcessFunction
 from pyflow.datastream.functions import RuntimeContext
 from pyflow.datastream.runtime.chain import Chain, Link, Node, Route
 from pyflow.datastream.runtime.chained import AssignTimestamps, Process
+from pyflow.datastream.runtime.clock import system_clock
 from pyflow.datastream.runtime.errors import OperatorError
 from pyflow.datastream.runtime.keys import ByKey
 from pyflow.datastream.runtime.operator import MIN_WATERMARK
@@ -36,7 +37,7 @@ class Running:
         if function is not None:
             nodes[1].links = [Link(None, 2)]
             nodes[2] = Node("function", Process(function), links=[shuffle])
-        self.chain = Chain(nodes, 0, lambda name: RuntimeContext(None, {}), 0)
+        self.chain = Chain(nodes, 0, lambda name: RuntimeContext(None, {}), 0, system_clock)
         self.emit, _ = self.chain.outputs(0)
 
     def batch(self, *values, timestamp=None):

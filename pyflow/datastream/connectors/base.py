@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from pyflow.common.typeinfo import TypeInformation
+    from pyflow.datastream.runtime.clock import Clock
     from pyflow.session.context import Context
 
 __all__ = [
@@ -62,6 +63,8 @@ class Source(ABC):
 
     #: After how many milliseconds an unbounded source is looked at again; None for at once.
     discovery_interval: int | None = None
+    #: The processing time of a job that reads it; None for that of the machines.
+    clock: Clock | None = None
     #: The side outputs to which the decoder sends `SideElement`.
     side_outputs: tuple[str, ...] = ()
     #: Whether Spark's real-time mode can wait for its records.

@@ -20,11 +20,12 @@ from pyspark.sql import functions as F
 
 from pyflow.datastream.graph.temporary_settings import temporary_settings
 from pyflow.datastream.runtime.errors import OperatorError
-from pyflow.datastream.runtime.life_cycle import close_query
+from pyflow.datastream.runtime.life_cycle import close_run
 from pyflow.streaming.runtime.life_cycle import in_isolated_interpreter, in_thread_mode
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from pyflow.session.context import Context
 
@@ -43,14 +44,13 @@ _ROUNDS = 10
 _TASK_SECONDS = 0.02
 
 
-def close_functions(context: Context, queries: Sequence[str], mode: str) -> None:
+def close_functions(context: Context, queries: Sequence[StreamingQuery], mode: str) -> None:
     """Close what is open of queries on all executors.
 
     Parameters
     ----------
     context : Context
-    queries : sequence of str
-        Their identifiers.
+    queries : sequence of StreamingQuery
     mode : str
         The execution mode that they have run in.
 
@@ -62,13 +62,14 @@ def close_functions(context: Context, queries: Sequence[str], mode: str) -> None
     session = context.session
     # So many run at once, and as many again where each has an interpreter of its own.
     tasks = 2 * max(context.parallelism(), session.sparkContext.defaultParallelism)
-    rows = _closing(session, queries, tasks)
+    rows = _closing(session, [str(query.runId) for query in queries], tasks)
+    names = [str(query.id) for query in queries]
     errors: list[str] = []
     for each in _MODES.get(mode, (mode,)):
         for simplified in ("true", "false"):
             settings = {_EXECUTION_MODE: each, _INTERPRETER: "auto", _SIMPLIFIED: simplified}
             with temporary_settings(session, settings):
-                in_thread, found = _closed(session, rows, queries)
+                in_thread, found = _closed(session, rows, names)
             errors += found
             if in_thread:
                 break
@@ -76,14 +77,14 @@ def close_functions(context: Context, queries: Sequence[str], mode: str) -> None
         raise OperatorError(f"a function failed in close():\n{errors[0]}")
 
 
-def _closing(session: SparkSession, queries: Sequence[str], tasks: int) -> DataFrame:
+def _closing(session: SparkSession, runs: Sequence[str], tasks: int) -> DataFrame:
     """Return a row of each of some tasks, which close what is open where they run."""
 
     def closed(_: int) -> tuple[str, bool, bool, str | None]:
         error = None
-        for query in queries:
+        for run in runs:
             try:
-                close_query(query)
+                close_run(run)
             except Exception:
                 error = traceback.format_exc()
         time.sleep(_TASK_SECONDS)

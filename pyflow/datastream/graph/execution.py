@@ -28,6 +28,7 @@ from pyflow.datastream.graph.lowering import (
 from pyflow.datastream.graph.real_time import RealTime
 from pyflow.datastream.graph.temporary_settings import temporary_settings
 from pyflow.datastream.graph.transformations import Input, Output, SinkOf, SourceOf, Stateful
+from pyflow.datastream.runtime.clock import Clock, system_clock
 from pyflow.datastream.runtime.contexts import ContextFactory
 from pyflow.datastream.runtime.life_cycle import close_all
 from pyflow.session.context import Context
@@ -244,6 +245,7 @@ class _Running:
                 value_of(configuration, "python.logging.default.level"),
                 value_of(configuration, "python.logging.level.overrides") or {},
             ),
+            self._clock(),
         )
         settings = Settings(
             self._job,
@@ -380,6 +382,15 @@ class _Running:
         sources = [each.source for each in self._component.of(SourceOf)]
         return [each for each in sources if each.boundedness() == Boundedness.CONTINUOUS_UNBOUNDED]
 
+    def _clock(self) -> Clock:
+        """Return the processing time of the component."""
+        clocks = [each.clock for each in self._unbounded() if each.clock is not None]
+        if len(clocks) > 1:
+            raise TableException(
+                "more than one source of the job advances the processing time; have one do it"
+            )
+        return clocks[0] if clocks else system_clock
+
     def _interval(self) -> int | None:
         """Return after how many milliseconds sources are looked at again; None for at once.
 
@@ -396,7 +407,7 @@ class _Running:
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
         if self._query is not None:
-            close_functions(self._context, [str(self._query.id)], self._ran_in)
+            close_functions(self._context, [self._query], self._ran_in)
 
     def checkpoint(self) -> Checkpoint | None:
         """Return where the query keeps its state, if the program says so."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pyflow.datastream.runtime.clock import Clock
 from pyflow.datastream.runtime.errors import OperatorError, raise_for, reason
 from pyflow.datastream.runtime.fusion import converting
 from pyflow.datastream.runtime.life_cycle import close_all
@@ -173,10 +174,12 @@ class ChainContext:
         emit: Emit,
         sides: Mapping[str, Emit],
         watermark: Callable[[], int],
+        processing_time: Clock,
     ) -> None:
         self.runtime_context = runtime_context
         self.emit = emit
         self.watermark = watermark
+        self.processing_time = processing_time
         self._sides = sides
 
     def emit_side(self, tag: OutputTag, value: Any, timestamp: int | None) -> None:
@@ -198,6 +201,8 @@ class Chain:
         Makes the context of an operator of a name.
     subtask : int
         The number of the task.
+    processing_time : callable
+        Returns the processing time.
     watermark : callable, optional
         Returns the watermark at the beginning of the chain.
     """
@@ -208,6 +213,7 @@ class Chain:
         width: int,
         runtime_context: Callable[[str], RuntimeContext],
         subtask: int,
+        processing_time: Clock,
         watermark: Callable[[], int] = lambda: MIN_WATERMARK,
     ) -> None:
         #: The rows that have come out.
@@ -218,6 +224,7 @@ class Chain:
         self._width = width
         self._runtime_context = runtime_context
         self._subtask = subtask
+        self._processing_time = processing_time
         self._watermark = watermark
         self._emits: dict[int, Emit] = {}
         self._open: list[tuple[Any, str]] = []
@@ -264,7 +271,9 @@ class Chain:
         operator: ChainOperator = node.operator
         behind = getattr(operator, "current_watermark", watermark)
         emit, sides = self.outputs(number, behind)
-        context = ChainContext(self._runtime_context(node.name), emit, sides, watermark)
+        context = ChainContext(
+            self._runtime_context(node.name), emit, sides, watermark, self._processing_time
+        )
         return self.opened(operator, node.name, lambda: operator.start(context))
 
     def _route(self, route: Route, watermark: Callable[[], int]) -> Emit:

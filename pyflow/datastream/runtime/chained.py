@@ -154,7 +154,7 @@ class Process(ChainedFunction):
     def processing(self, context: ChainContext) -> Emit:
         """Return what takes the operator's elements."""
         emit_all = emitting(context)
-        own = _ProcessContext(StatelessTimerService(context.watermark))
+        own = _ProcessContext(StatelessTimerService(context))
         apply = self.function.process_element
 
         def process(value: Any, timestamp: int | None, operator: Any = self) -> None:

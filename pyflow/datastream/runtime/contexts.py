@@ -11,6 +11,7 @@ from pyflow.streaming.runtime.life_cycle import subtasks
 from pyflow.streaming.runtime.metrics import TaskMetricGroup
 
 if TYPE_CHECKING:
+    from pyflow.datastream.runtime.clock import Clock
     from pyflow.datastream.state import State, StateDescriptor
     from pyflow.streaming.runtime.log_levels import LogLevels
 
@@ -28,11 +29,14 @@ class ContextFactory:
         Whether functions may have metrics.
     log_levels
         Of the loggers of functions.
+    clock
+        The processing time.
     """
 
     job_parameters: Mapping[str, str]
     metrics: bool
     log_levels: LogLevels
+    clock: Clock
 
     @staticmethod
     def subtask() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from pyflow.common.typeinfo import Types
@@ -15,7 +15,12 @@ from pyflow.datastream.functions import (
 )
 from pyflow.datastream.runtime.chained import close_functions, emitting, opened_functions
 from pyflow.datastream.runtime.keys import method_of
-from pyflow.datastream.runtime.operator import NO_TIMESTAMP, KeyedContext, Operator
+from pyflow.datastream.runtime.operator import (
+    NO_TIMESTAMP,
+    KeyedContext,
+    Operator,
+    OperatorTimes,
+)
 from pyflow.datastream.runtime.timer_service import KeyedTimerService, StatelessTimerService
 from pyflow.datastream.state import ValueStateDescriptor
 from pyflow.datastream.time_domain import TimeDomain
@@ -165,7 +170,7 @@ class _Context:
     def __init__(self, context: KeyedContext) -> None:
         self._keyed = context
         self._timestamp: int | None = None
-        self._timer_service = KeyedTimerService(context.watermark, context.timers)
+        self._timer_service = KeyedTimerService(context, context.timers)
         self._domain = TimeDomain.EVENT_TIME
 
     def timestamp(self) -> int:
@@ -233,8 +238,8 @@ class KeyedCoProcess(_WithTimers):
 
 
 class _CoProcessContext(CoProcessFunction.Context):
-    def __init__(self, watermark: Callable[[], int]) -> None:
-        self._timer_service = StatelessTimerService(watermark)
+    def __init__(self, times: OperatorTimes) -> None:
+        self._timer_service = StatelessTimerService(times)
         self._timestamp: int | None = None
 
     def timestamp(self) -> int:
@@ -249,7 +254,7 @@ class CoProcess(FunctionOperator):
 
     def prepare(self, context: KeyedContext) -> None:
         """Do what is done once the function is open."""
-        self._own = _CoProcessContext(context.watermark)
+        self._own = _CoProcessContext(context)
         self._emit_all = emitting(context)
         self._functions = (self.function.process_element1, self.function.process_element2)
 

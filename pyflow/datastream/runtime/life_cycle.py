@@ -24,12 +24,13 @@ from pyflow.streaming.runtime.life_cycle import (
     in_thread_mode,
 )
 
-__all__ = ["Opened", "close_all", "close_at_last", "close_query", "fail", "taken"]
+__all__ = ["Opened", "close_all", "close_at_last", "close_run", "fail", "taken"]
 
 _BATCH = "streaming.sql.batchId"
-_QUERY = "sql.streaming.queryId"
-# How many queries are known to have ended, whose last tasks may end a little later.
-_REMEMBERED_QUERIES = 1000
+# The job group of a query's tasks is its run: a query that is started again has the same identity.
+_RUN = "spark.jobGroup.id"
+# How many runs are known to have ended, whose last tasks may end a little later.
+_REMEMBERED_RUNS = 1000
 
 
 class Opened(Protocol):
@@ -44,9 +45,9 @@ class Opened(Protocol):
 
 _O = TypeVar("_O", bound=Opened)
 
-# By query, job, stage and subtask: what waits for its next batch, and the batch before that.
+# By run, job, stage and subtask: what waits for its next batch, and the batch before that.
 _waiting: dict[tuple[str, str, int, int], tuple[Opened, int]] = {}
-_ended: deque[str] = deque(maxlen=_REMEMBERED_QUERIES)
+_ended: deque[str] = deque(maxlen=_REMEMBERED_RUNS)
 _lock = threading.Lock()
 
 
@@ -65,8 +66,8 @@ def taken(job: str, stage: int, opened: Callable[[], _O]) -> _O:
 
     task = TaskContext.get()
     assert task is not None
-    query = str(task.getLocalProperty(_QUERY))
-    slot = (query, job, stage, task.partitionId())
+    run = str(task.getLocalProperty(_RUN))
+    slot = (run, job, stage, task.partitionId())
     number = task.getLocalProperty(_BATCH)
     if number is None:
         found = _opened(opened)
@@ -88,7 +89,7 @@ def taken(job: str, stage: int, opened: Callable[[], _O]) -> _O:
     def give_back() -> None:
         outdated: Opened | None = operators
         with _lock:
-            if not operators.failed and query not in _ended:
+            if not operators.failed and run not in _ended:
                 # Of another attempt of the task, which ended before this one.
                 outdated, _ = _waiting.get(slot, (None, -1))
                 _waiting[slot] = (operators, batch)
@@ -121,11 +122,11 @@ def fail(operators: Opened) -> None:
     fail_task()
 
 
-def close_query(query: str) -> None:
-    """Close what is open of a query in this Python; the first error is raised."""
+def close_run(run: str) -> None:
+    """Close what is open of a run of a query in this Python; the first error is raised."""
     with _lock:
-        _ended.append(query)
-        slots = [slot for slot in _waiting if slot[0] == query]
+        _ended.append(run)
+        slots = [slot for slot in _waiting if slot[0] == run]
         found = [_waiting.pop(slot)[0] for slot in slots]
     close_all(found)
 

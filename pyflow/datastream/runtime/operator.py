@@ -25,6 +25,7 @@ __all__ = [
     "KeyedContext",
     "Operator",
     "OperatorContext",
+    "OperatorTimes",
 ]
 
 #: Before the first watermark.
@@ -51,6 +52,16 @@ class Timers(Protocol):
 
     def delete(self, is_event_time: bool, time: int, namespace: bytes = b"") -> None:
         """Delete a timer, if there is one."""
+
+
+class OperatorTimes(Protocol):
+    """The times that an operator sees."""
+
+    def watermark(self) -> int:
+        """Return the current watermark."""
+
+    def processing_time(self) -> int:
+        """Return the current processing time."""
 
 
 class OperatorContext:

@@ -10,7 +10,6 @@ Timers of processing time fire after a row of their partition, and at the end of
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -56,7 +55,7 @@ class RealTimeStage(Stage):
         self, target: int, key: bytes, rows: Sequence[tuple[Any, ...]]
     ) -> list[tuple[Any, ...]]:
         """The rows that come of one, and of timers of the processing time that are due."""
-        now = int(time.time() * 1000)
+        now = self.clock()
         self._reached[PROCESSING_TIME] = now
         made = super().process(target, key, rows)
         if now < self._next_timer:
@@ -65,7 +64,7 @@ class RealTimeStage(Stage):
 
     def end(self) -> list[tuple[Any, ...]]:
         """The rows of timers of the processing time; all state is written then."""
-        now = int(time.time() * 1000)
+        now = self.clock()
         self._reached[PROCESSING_TIME] = now
         made = self._fire_processing_time(now)
         if self._stages_before > 0:

@@ -104,7 +104,9 @@ class _Running:
         contexts = spec.contexts
         self.failed = False
         self._decode = spec.decoder
-        self._chain = Chain(spec.nodes, spec.width, contexts.runtime_context, contexts.subtask())
+        self._chain = Chain(
+            spec.nodes, spec.width, contexts.runtime_context, contexts.subtask(), contexts.clock
+        )
         try:
             self._emit, self._sides = self._chain.outputs(spec.root)
         except BaseException:

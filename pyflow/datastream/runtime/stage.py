@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import pickle
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -59,6 +58,8 @@ _WATERMARK = b"watermark"
 _STATES = b"states"
 # Sweeps are rounded up to a part of their time to live, so that a key has few of them.
 _SWEEPS = 4
+# When a state is swept again that has not been declared, in milliseconds.
+_SWEEP_AGAIN = 3_600_000
 _NO_TIMERS: tuple[Sequence[Timer], bytes | None] = (), None
 
 
@@ -123,9 +124,15 @@ class Stage:
         self.is_bounded = spec.bounded
         self._fires_processing_time = spec.fires_processing_time
         self.watermark = MIN_WATERMARK
+        self.clock = spec.contexts.clock
         subtask = spec.contexts.subtask()
         self.chain = Chain(
-            spec.nodes, spec.width, spec.contexts.runtime_context, subtask, lambda: self.watermark
+            spec.nodes,
+            spec.width,
+            spec.contexts.runtime_context,
+            subtask,
+            self.clock,
+            lambda: self.watermark,
         )
         self.storage: Storage = MemoryStorage() if spec.bounded else StoreStorage()
         # What was to come by the end of the batch: the watermark, and the processing time.
@@ -205,7 +212,7 @@ class Stage:
             stored = self.storage.get(_STATES)
             self.declared.load({} if stored is ABSENT else stored)
         self.storage.forget()
-        now = int(time.time() * 1000)
+        now = self.clock()
         self._reached = [max(reached, self._before), now, now]
         self._due_by_key = {}
         for domain, until in enumerate(self._reached):
@@ -383,7 +390,9 @@ class Stage:
                 break
             operator.on_timer(False, timer_due.time, timer_due.namespace)
         for sweep in sweeps:
-            self._contexts[self.target].factory.sweep(sweep.namespace)
+            if not self._contexts[self.target].factory.sweep(sweep.namespace):
+                # A function may declare state with the first element that needs it.
+                self.register(SWEEP, self._reached[PROCESSING_TIME] + _SWEEP_AGAIN, sweep.namespace)
 
     def _guarded(self, value: Any, work: Callable[[], None]) -> None:
         try:
@@ -447,7 +456,7 @@ class _Context(KeyedContext):
         self.name = name
         self.broadcast_names: Collection[str] = ()
         self.timers = _Timers(stage)
-        self.factory = StateFactory(stage.storage, self._sweep, self._declare)
+        self.factory = StateFactory(stage.storage, stage.clock, self._sweep, self._declare)
         self._stage = stage
         self._target = target
         self._broadcast: Storage = (
@@ -456,7 +465,7 @@ class _Context(KeyedContext):
             else BroadcastStorage(lambda work: stage.at_key((-target, b""), work))
         )
         self._broadcast_factory = StateFactory(
-            self._broadcast, lambda _name, _at: None, self._declare_broadcast
+            self._broadcast, stage.clock, lambda _name, _at: None, self._declare_broadcast
         )
         self.runtime_context = contexts.runtime_context(name, self.factory.state)
 
@@ -473,7 +482,7 @@ class _Context(KeyedContext):
         return self._stage.watermark
 
     def processing_time(self) -> int:
-        return int(time.time() * 1000)
+        return self._stage.clock()
 
     def key(self) -> Any:
         return self._stage.user_key

@@ -7,10 +7,10 @@ element or entry when it was last used.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from pyflow.datastream.runtime.clock import Clock
 from pyflow.datastream.runtime.storage import ABSENT, Storage
 from pyflow.datastream.runtime.values import coercion
 from pyflow.datastream.state import (
@@ -47,28 +47,37 @@ class Expiry:
     Parameters
     ----------
     config : StateTtlConfig
+    clock : callable
+        Returns the processing time.
     sweep : callable
         Is told by when what is written now has expired, in milliseconds since the epoch.
     """
 
-    def __init__(self, config: StateTtlConfig, sweep: Callable[[int], None]) -> None:
+    def __init__(self, config: StateTtlConfig, clock: Clock, sweep: Callable[[int], None]) -> None:
         update, visibility = config.get_update_type(), config.get_state_visibility()
         self._lasts = config.get_ttl().to_milliseconds()
         self.on_read = update == StateTtlConfig.UpdateType.OnReadAndWrite
         self._shows_expired = (
             visibility == StateTtlConfig.StateVisibility.ReturnExpiredIfNotCleanedUp
         )
+        self._clock = clock
+        cleanup = config.get_cleanup_strategies()
+        self._is_swept = (
+            cleanup.get_incremental_cleanup_strategy() is not None
+            or cleanup.get_rocksdb_compact_filter_cleanup_strategy() is not None
+        )
         self._sweep = sweep
 
     def stamped(self, value: Any) -> tuple[Any, int]:
         """Return a value with the time at which it is used: now."""
-        now = int(time.time() * 1000)
-        self._sweep(now + self._lasts)
+        now = self._clock()
+        if self._is_swept:
+            self._sweep(now + self._lasts)
         return value, now
 
     def is_over(self, stamped: tuple[Any, int]) -> bool:
         """Return whether a value has expired."""
-        return stamped[1] + self._lasts <= int(time.time() * 1000)
+        return stamped[1] + self._lasts <= self._clock()
 
     def is_seen(self, stamped: tuple[Any, int]) -> bool:
         """Return whether a value that has been found is returned."""
@@ -170,11 +179,10 @@ class _ListState(_Kept, ListState[Any]):
         expiry = self._expiry
         if expiry is None:
             return iter(found)
-        if any(map(expiry.is_over, found)):
-            self.sweep()
-        if expiry.on_read:
-            current = [expiry.stamped(each[0]) for each in found if not expiry.is_over(each)]
-            self._storage.list_replace(self._name, current)
+        # As in Flink, expired elements stay as long as there are others.
+        current = [each[0] for each in found if not expiry.is_over(each)]
+        if found and (not current or expiry.on_read):
+            self._storage.list_replace(self._name, list(map(expiry.stamped, current)))
         return iter([each[0] for each in found if expiry.is_seen(each)])
 
     def add(self, value: Any) -> None:
@@ -299,6 +307,8 @@ class StateFactory:
     Parameters
     ----------
     storage : Storage
+    clock : callable
+        Returns the processing time, which times to live are of.
     sweep : callable
         Has a state's expired values of the current key removed at a time: takes the name of the
         state in the storage, and milliseconds since the epoch.
@@ -309,10 +319,12 @@ class StateFactory:
     def __init__(
         self,
         storage: Storage,
+        clock: Clock,
         sweep: Callable[[bytes, int], None],
         declared: Callable[[StateDescriptor], None],
     ) -> None:
         self._storage = storage
+        self._clock = clock
         self._sweep = sweep
         self._declared = declared
         self._known: dict[bytes, tuple[_Kept, StateDescriptor]] = {}
@@ -343,17 +355,19 @@ class StateFactory:
         """Forget the objects of namespaces, such as windows, of which there are always new ones."""
         self._known = {n: known for n, known in self._known.items() if n.endswith(b"\0")}
 
-    def sweep(self, name: bytes) -> None:
-        """Remove what has expired of a state that has been declared."""
+    def sweep(self, name: bytes) -> bool:
+        """Remove what has expired of a state; return whether it has been declared."""
         known = self._known.get(name)
-        if known is not None:
-            known[0].sweep()
+        if known is None:
+            return False
+        known[0].sweep()
+        return True
 
     def _made(self, descriptor: StateDescriptor, name: bytes) -> _Kept:
         config = descriptor._ttl_config
         expiry = None
         if config is not None and config.is_enabled():
-            expiry = Expiry(config, lambda at: self._sweep(name, at))
+            expiry = Expiry(config, self._clock, lambda at: self._sweep(name, at))
         common = (self._storage, name, expiry)
         if isinstance(descriptor, ValueStateDescriptor):
             return _ValueState(*common, check=coercion(descriptor.type_info))

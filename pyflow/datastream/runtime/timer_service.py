@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import NoReturn
 
-from pyflow.datastream.runtime.operator import Timers
+from pyflow.datastream.runtime.operator import OperatorTimes, Timers
 from pyflow.datastream.timerservice import TimerService
 
 __all__ = ["KeyedTimerService", "StatelessTimerService"]
 
 
 class StatelessTimerService(TimerService):
-    """Of a function on a stream without keys, which has the times, but no timers."""
+    """Of a function on a stream without keys, which has the times, but no timers.
 
-    def __init__(self, watermark: Callable[[], int]) -> None:
-        self._watermark = watermark
+    Parameters
+    ----------
+    times : OperatorTimes
+    """
+
+    def __init__(self, times: OperatorTimes) -> None:
+        self._times = times
 
     def current_processing_time(self) -> int:
         """Return the processing time."""
-        return int(time.time() * 1000)
+        return self._times.processing_time()
 
     def current_watermark(self) -> int:
         """Return the watermark."""
-        return self._watermark()
+        return self._times.watermark()
 
     def register_processing_time_timer(self, timestamp: int) -> None:
         """Register a timer of the processing time."""
@@ -51,12 +54,12 @@ class KeyedTimerService(StatelessTimerService):
 
     Parameters
     ----------
-    watermark : callable
+    times : OperatorTimes
     timers : Timers
     """
 
-    def __init__(self, watermark: Callable[[], int], timers: Timers) -> None:
-        super().__init__(watermark)
+    def __init__(self, times: OperatorTimes, timers: Timers) -> None:
+        super().__init__(times)
         self._timers = timers
 
     def register_processing_time_timer(self, timestamp: int) -> None:

@@ -453,7 +453,7 @@ def close_functions_of(queries: Sequence[StreamingQuery], context: TableContext)
     """Close the functions of data streams that ended queries have opened."""
     if context.has_open_functions:
         mode = context.session.conf.get(_EXECUTION_MODE, None) or "process"
-        close_functions(context, [str(query.id) for query in queries], mode)
+        close_functions(context, queries, mode)
 
 
 def _await_first(queries: Sequence[StreamingQuery]) -> None:
