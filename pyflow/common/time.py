@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["Duration", "Instant", "Time"]
+__all__ = ["Duration", "Instant", "Time", "milliseconds_of"]
 
 _NANOS = {
     "d": 86_400 * 10**9,
@@ -219,3 +219,8 @@ class Time:
 
     def __str__(self) -> str:
         return f"{self._milliseconds} ms"
+
+
+def milliseconds_of(length: Time | Duration) -> int:
+    """Return the milliseconds of a length of time, which programs give as either."""
+    return length.to_millis() if isinstance(length, Duration) else length.to_milliseconds()

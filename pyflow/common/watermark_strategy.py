@@ -72,10 +72,7 @@ class WatermarkGenerator(ABC):
 
     @abstractmethod
     def on_periodic_emit(self, output: WatermarkOutput) -> None:
-        """Emit a watermark if there is a new one; called again and again.
-
-        A batch of Spark calls it once, after its last record.
-        """
+        """Emit a watermark if there is a new one; called after each element."""
 
 
 @dataclass(frozen=True)

@@ -445,7 +445,7 @@ class DataStream:
         type_info: TypeInformation | None,
     ) -> DataStream:
         number = self._environment._next_number()
-        made = Stateful(number, name, _known(type_info), shuffled=inputs, make=make)
+        made = Stateful(number, name, _known(type_info), operation=name, shuffled=inputs, make=make)
         return DataStream(self._environment, Output(made))
 
     def _forwarded(self) -> ShuffledInput:

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from pyflow.common.time import Duration, Time
+from pyflow.common.time import Duration, Time, milliseconds_of
 
 if TYPE_CHECKING:
     from pyflow.datastream.window import Window
@@ -194,9 +194,7 @@ class TimeEvictor(_OneSided):
     @staticmethod
     def of(window_size: Time | Duration, do_evict_after: bool = False) -> TimeEvictor:
         """Return the evictor that keeps elements of such a time."""
-        if isinstance(window_size, Duration):
-            return TimeEvictor(window_size.to_millis(), do_evict_after)
-        return TimeEvictor(window_size.to_milliseconds(), do_evict_after)
+        return TimeEvictor(milliseconds_of(window_size), do_evict_after)
 
     def _evict(self, elements: list[TimestampedValue]) -> None:
         if not elements or not elements[0].has_timestamp():

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pyflow.common.time import milliseconds_of
 from pyflow.datastream.functions import KeySelector
 from pyflow.datastream.graph.transformations import ShuffledInput
 from pyflow.datastream.runtime.joins import CoGroup, IntervalJoin, WindowJoin
 from pyflow.datastream.runtime.keys import ByKey
 
 if TYPE_CHECKING:
-    from pyflow.common.time import Time
+    from pyflow.common.time import Duration, Time
     from pyflow.common.typeinfo import TypeInformation
     from pyflow.datastream.data_stream import DataStream, KeyedStream
     from pyflow.datastream.evictors import Evictor
@@ -130,9 +131,9 @@ class IntervalJoined:
         self._bounds: tuple[int, int] | None = None
         self._options: dict[str, Any] = {}
 
-    def between(self, lower_bound: Time, upper_bound: Time) -> IntervalJoined:
+    def between(self, lower_bound: Time | Duration, upper_bound: Time | Duration) -> IntervalJoined:
         """Set the interval, from the timestamp of the first element on, and return this."""
-        self._bounds = (lower_bound.to_milliseconds(), upper_bound.to_milliseconds())
+        self._bounds = (milliseconds_of(lower_bound), milliseconds_of(upper_bound))
         return self
 
     def lower_bound_exclusive(self) -> IntervalJoined:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from pyflow.common.time import Duration, Time
+from pyflow.common.time import Duration, Time, milliseconds_of
 from pyflow.common.typeinfo import TypeInformation, Types
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class AppendingState(State, Generic[IN, OUT]):
 
     @abstractmethod
     def get(self) -> OUT:
-        """Return what the elements make; None if there are none."""
+        """Return what the elements make; without any None, or an empty list."""
 
     @abstractmethod
     def add(self, value: IN) -> None:
@@ -395,8 +395,7 @@ class StateTtlConfig:
         ttl: Time | Duration,
         cleanup_strategies: StateTtlConfig.CleanupStrategies,
     ) -> None:
-        if isinstance(ttl, Duration):
-            ttl = Time.milliseconds(ttl.to_millis())
+        ttl = Time.milliseconds(milliseconds_of(ttl))
         if ttl.to_milliseconds() <= 0:
             raise ValueError(f"TTL is expected to be positive, but is {ttl}")
         self._update_type = update_type

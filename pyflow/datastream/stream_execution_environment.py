@@ -368,7 +368,7 @@ class StreamExecutionEnvironment:
 
         Raises
         ------
-        ValueError
+        TypeError
             If an element is not of the type.
         """
         from pyflow.datastream.runtime.values import of_collection

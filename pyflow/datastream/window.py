@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
 
 from pyflow.common.constants import MAX_LONG_VALUE, MIN_LONG_VALUE
 from pyflow.common.serializer import TypeSerializer
-from pyflow.common.time import Duration, Time
+from pyflow.common.time import Time, milliseconds_of
 from pyflow.common.typeinfo import Types
 from pyflow.datastream.functions import ReduceFunction, RuntimeContext
 from pyflow.datastream.state import (
@@ -671,7 +671,7 @@ class ContinuousEventTimeTrigger(_ContinuousTrigger[T]):
     @staticmethod
     def of(interval: Time) -> ContinuousEventTimeTrigger[Any]:
         """Return the trigger of an interval."""
-        return ContinuousEventTimeTrigger(_millis(interval))
+        return ContinuousEventTimeTrigger(milliseconds_of(interval))
 
     def on_element(
         self, element: T, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext
@@ -710,7 +710,7 @@ class ContinuousProcessingTimeTrigger(_ContinuousTrigger[T]):
     @staticmethod
     def of(interval: Time) -> ContinuousProcessingTimeTrigger[Any]:
         """Return the trigger of an interval."""
-        return ContinuousProcessingTimeTrigger(_millis(interval))
+        return ContinuousProcessingTimeTrigger(milliseconds_of(interval))
 
     def on_element(
         self, element: T, timestamp: int, window: TimeWindow, ctx: Trigger.TriggerContext
@@ -841,14 +841,6 @@ class NeverTrigger(_QuietTrigger[T, GlobalWindow]):
 # Assigners
 
 
-def _millis(length: Any) -> int:
-    """The milliseconds of a Time or a Duration."""
-    if isinstance(length, Duration):
-        return length.to_millis()
-    milliseconds: int = length.to_milliseconds()
-    return milliseconds
-
-
 class _TimeWindows(WindowAssigner[T, TimeWindow]):
     """What all assigners of time windows have in common."""
 
@@ -955,7 +947,7 @@ class TumblingEventTimeWindows(_TumblingWindows[T], _EventTime[T]):
 
         Days of UTC+8 are those of ``of(Time.days(1), Time.hours(-8))``.
         """
-        return TumblingEventTimeWindows(_millis(size), _millis(offset or Time(0)))
+        return TumblingEventTimeWindows(milliseconds_of(size), milliseconds_of(offset or Time(0)))
 
 
 class TumblingProcessingTimeWindows(_TumblingWindows[T], _ProcessingTime[T]):
@@ -977,7 +969,9 @@ class TumblingProcessingTimeWindows(_TumblingWindows[T], _ProcessingTime[T]):
     @staticmethod
     def of(size: Time, offset: Time | None = None) -> TumblingProcessingTimeWindows[Any]:
         """Return the windows of a size, which start at multiples of it, or an offset later."""
-        return TumblingProcessingTimeWindows(_millis(size), _millis(offset or Time(0)))
+        return TumblingProcessingTimeWindows(
+            milliseconds_of(size), milliseconds_of(offset or Time(0))
+        )
 
 
 class SlidingEventTimeWindows(_SlidingWindows[T], _EventTime[T]):
@@ -1001,7 +995,9 @@ class SlidingEventTimeWindows(_SlidingWindows[T], _EventTime[T]):
     @staticmethod
     def of(size: Time, slide: Time, offset: Time | None = None) -> SlidingEventTimeWindows[Any]:
         """Return the windows that start at multiples of the slide, or an offset later."""
-        return SlidingEventTimeWindows(_millis(size), _millis(slide), _millis(offset or Time(0)))
+        return SlidingEventTimeWindows(
+            milliseconds_of(size), milliseconds_of(slide), milliseconds_of(offset or Time(0))
+        )
 
 
 class SlidingProcessingTimeWindows(_SlidingWindows[T], _ProcessingTime[T]):
@@ -1028,7 +1024,7 @@ class SlidingProcessingTimeWindows(_SlidingWindows[T], _ProcessingTime[T]):
     ) -> SlidingProcessingTimeWindows[Any]:
         """Return the windows that start at multiples of the slide, or an offset later."""
         return SlidingProcessingTimeWindows(
-            _millis(size), _millis(slide), _millis(offset or Time(0))
+            milliseconds_of(size), milliseconds_of(slide), milliseconds_of(offset or Time(0))
         )
 
 
@@ -1096,7 +1092,7 @@ class EventTimeSessionWindows(_FixedGap[T], _EventTime[T]):
     @staticmethod
     def with_gap(size: Time) -> EventTimeSessionWindows[Any]:
         """Return sessions that end after a time without elements."""
-        return EventTimeSessionWindows(_millis(size))
+        return EventTimeSessionWindows(milliseconds_of(size))
 
     @staticmethod
     def with_dynamic_gap(
@@ -1123,7 +1119,7 @@ class ProcessingTimeSessionWindows(_FixedGap[T], _ProcessingTime[T]):
     @staticmethod
     def with_gap(size: Time) -> ProcessingTimeSessionWindows[Any]:
         """Return sessions that end after a time without elements."""
-        return ProcessingTimeSessionWindows(_millis(size))
+        return ProcessingTimeSessionWindows(milliseconds_of(size))
 
     @staticmethod
     def with_dynamic_gap(

@@ -17,7 +17,7 @@ import uuid
 from pathlib import Path
 
 from deployments import PROGRAMS, run
-from pyflow.common import Configuration, Time, Types, WatermarkStrategy
+from pyflow.common import Configuration, Duration, Time, Types, WatermarkStrategy
 from pyflow.common.watermark_strategy import TimestampAssigner
 from pyflow.datastream import (
     AggregateFunction,
@@ -206,7 +206,7 @@ class _Near(ProcessJoinFunction):
 @case()
 def joined_intervals(env, read):
     joined = read(LEFT).key_by(_key).interval_join(read(RIGHT).key_by(_key))
-    pairs = joined.between(Time.milliseconds(-2), Time.milliseconds(2)).process(_Near())
+    pairs = joined.between(Time.milliseconds(-2), Duration.of_millis(2)).process(_Near())
     return collected(pairs.union(pairs.get_side_output(OutputTag("last"))))
 
 

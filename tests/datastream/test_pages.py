@@ -40,6 +40,65 @@ def test_programs_of_pages_are_python(page):
     compile(programs_of(PAGES / page), page, "exec")
 
 
+START, END = -(1 << 63), (1 << 63) - 1
+
+#: By page what its variables are in the end.
+RESULTS = {
+    "state.md": {
+        "states": [
+            ("a", None, [3], {"tea": 3}),
+            ("a", 3, [3, 5], {"tea": 3, "bread": 5}),
+            ("b", None, [4], {"tea": 4}),
+        ],
+        "priced": [(1, 3), (2, None)],
+        "before": ["a"],
+        "after": ["b", "a"],
+    },
+    "time.md": {
+        "fired": [
+            ("element", 500, START),
+            ("timer", 1500, 2000),
+            ("element", 2100, 2000),
+            ("element", 700, 2000),
+            ("timer", 1700, 2000),
+            ("timer", 3100, END),
+        ],
+        "ended": [
+            ("element", 500, START),
+            ("element", 2100, START),
+            ("timer", 1500, END),
+            ("timer", 3100, END),
+        ],
+        "told": [10, 20, "late 15", 25],
+    },
+    "windows.md": {
+        "clicks": [("/a", "late"), ("/a", 0, 2), ("/a", 0, 3), ("/a", 60000, 1), ("/b", 0, 1)],
+        "visits": [("u", 0, 50000, ["/", "/cart"]), ("u", 90000, 120000, ["/"])],
+        "pairs": [("milk", "card", 60000), ("tea", "cash", 5000), ("window", "tea", "cash")],
+    },
+    "connectors.md": {"lines": ["0", "1", "10", "2"], "written": [("tea", 3)]},
+    "functions.md": {
+        "found": ["1: 3.0", "order 2"],
+        "answered": [(3, "customer 3"), (1, "customer 1"), (2, "customer 2")],
+    },
+    "testing.md": {"passed": True},
+}
+
+
+#: Pages whose programs are started several times.
+_LONG = {"state.md", "testing.md"}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(each, marks=[pytest.mark.complete] if each in _LONG else []) for each in RESULTS],
+)
+def test_the_programs_of_a_page_have_these_results(ran, page):
+    names = ran(page)
+
+    assert {name: names[name] for name in RESULTS[page]} == RESULTS[page]
+
+
 def test_the_programs_of_the_first_page_run(ran, capsys):
     names = ran("README.md")
     assert "('a', 4)" in capsys.readouterr().out

@@ -6,11 +6,22 @@ import threading
 
 import pytest
 
-from pyflow.common import Types, WatermarkStrategy
-from pyflow.datastream import KeyedProcessFunction, MapFunction, ProcessFunction
+from pyflow.common import Time, Types, WatermarkStrategy
+from pyflow.datastream import (
+    AsyncDataStream,
+    AsyncFunction,
+    BroadcastProcessFunction,
+    CoProcessFunction,
+    KeyedBroadcastProcessFunction,
+    KeyedProcessFunction,
+    MapFunction,
+    ProcessAllWindowFunction,
+    ProcessFunction,
+)
 from pyflow.datastream.graph.pickling import UnpicklableFunctionError
-from pyflow.datastream.state import ValueStateDescriptor
+from pyflow.datastream.state import MapStateDescriptor, ValueStateDescriptor
 from pyflow.datastream.testing import TestStream
+from pyflow.datastream.window import CountTumblingWindowAssigner
 
 
 def collected(stream):
@@ -72,6 +83,94 @@ def test_an_element_that_does_not_fit_its_type_names_the_field(env):
 def test_a_collection_that_does_not_fit_its_type_is_refused_where_it_is_given(make_env):
     with pytest.raises(TypeError, match="expected INT, from -2147483648 to 2147483647, got"):
         make_env().from_collection([1 << 40], Types.INT())
+
+
+RULES = MapStateDescriptor("rules", Types.STRING(), Types.INT())
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda state: state.put("x", 1),
+        lambda state: state.put_all({"x": 1}),
+        lambda state: state.__setitem__("x", 1),
+        lambda state: state.remove("x"),
+        lambda state: state.clear(),
+    ],
+)
+@pytest.mark.parametrize("is_keyed", [False, True])
+def test_broadcast_state_is_not_written_for_one_subtask(make_env, write, is_keyed):
+    class Writing(KeyedBroadcastProcessFunction if is_keyed else BroadcastProcessFunction):
+        def process_broadcast_element(self, value, ctx):
+            ctx.get_broadcast_state(RULES).put(*value)
+
+        def process_element(self, value, ctx):
+            write(ctx.get_broadcast_state(RULES))
+            yield value
+
+    env = make_env()
+    rules = env.from_collection([("a", 1)]).broadcast(RULES)
+    ds = env.from_collection(["a"])
+    ds = ds.key_by(lambda value: value) if is_keyed else ds
+    with pytest.raises(Exception, match=r"written in process_broadcast_element\(\) alone"):
+        collected(ds.connect(rules).process(Writing()))
+
+
+class CountsBoth(CoProcessFunction):
+    def open(self, runtime_context):
+        self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.INT()))
+
+    def process_element1(self, value, ctx):
+        yield value
+
+    process_element2 = process_element1
+
+
+class CountsByRule(BroadcastProcessFunction):
+    open = CountsBoth.open
+
+    def process_element(self, value, ctx):
+        yield value
+
+    process_broadcast_element = process_element
+
+
+class CountsAnswers(AsyncFunction):
+    open = CountsBoth.open
+
+    async def async_invoke(self, value):
+        return [value]
+
+
+STATE_WITHOUT_KEYS = {
+    "connected": lambda one, other: one.connect(other).process(CountsBoth()),
+    "broadcast": lambda one, other: one.connect(other.broadcast(RULES)).process(CountsByRule()),
+    "async": lambda one, other: AsyncDataStream.unordered_wait(
+        one, CountsAnswers(), Time.seconds(5)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STATE_WITHOUT_KEYS)
+def test_state_without_keys_is_refused_behind_a_shuffle(make_env, name):
+    env = make_env()
+    ds = STATE_WITHOUT_KEYS[name](env.from_collection([1]), env.from_collection([2]))
+    with pytest.raises(Exception, match="only accessible by functions executed on a KeyedStream"):
+        collected(ds)
+
+
+def test_functions_of_all_windows_have_state(make_env):
+    class Numbered(ProcessAllWindowFunction):
+        def open(self, runtime_context):
+            self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.INT()))
+
+        def process(self, context, elements):
+            self.count.update((self.count.value() or 0) + 1)
+            yield self.count.value(), sorted(elements)
+
+    ds = make_env().set_parallelism(1).from_collection([1, 2, 3, 4])
+    windows = ds.window_all(CountTumblingWindowAssigner.of(2))
+    assert collected(windows.process(Numbered())) == [(1, [1, 2]), (2, [3, 4])]
 
 
 def test_a_captured_object_that_cannot_be_pickled_is_named(make_env):

@@ -379,6 +379,15 @@ def test_a_changed_program_keeps_its_state_by_uid(make_env, tmp_path):
     assert ("a", 2) in found
 
 
+def test_an_operator_with_a_uid_may_get_another_name(make_env, tmp_path):
+    settings = {"execution_checkpointing_dir": tmp_path.as_uri()}
+    source = TestStream().add_elements([("a", 1)], [0])
+    collected(program(make_env(**settings), source))
+    source.add_elements([("a", 2)], [0])
+    found = collected(program(make_env(**settings), source).name("totals"))
+    assert ("element", "a", 3, START) in found
+
+
 def files_of(directory):
     return {
         str(path.relative_to(directory)): path.read_bytes()

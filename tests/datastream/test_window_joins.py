@@ -211,6 +211,15 @@ def test_an_element_behind_the_watermark_is_not_joined():
     assert context.operator.late_records_dropped == 1
 
 
+@pytest.mark.parametrize("operator", [CoGroup(Groups(), tumbling()), WindowJoin(max, tumbling())])
+def test_late_elements_of_windows_are_counted(operator):
+    context = MemoryContext(operator)
+    context.advance_watermark(20)
+    feed(context, ("l", "a", 1, 10), ("r", "a", 2, 25), ("r", "b", 3, 9))
+
+    assert operator.late_records_dropped == 2
+
+
 def test_late_elements_of_the_right_stream_have_a_side_output():
     context = interval(0, 0, right_late_data_tag=RIGHT)
     context.advance_watermark(9)

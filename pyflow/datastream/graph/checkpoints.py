@@ -62,6 +62,7 @@ class Manifest:
                 "number": number,
                 "stage": levels[each.number],
                 "name": each.name,
+                "operation": each.operation,
             }
         return found
 
@@ -117,24 +118,27 @@ class Manifest:
                 last += 1
                 following.operators[name] = {**described, "number": last}
                 continue
-            for about, word in (("stage", "stage"), ("name", "operation")):
+            # What is known by its position alone may be another operator of the same kind.
+            for about in ("stage", "operation") if name.startswith(_UID) else ("stage", "name"):
                 if before[about] != described[about]:
                     raise IncompatibleProgramError(
-                        f"Operator '{described['name']}' ({name}) is of another {word} than in the "
-                        f"checkpoint: {described[about]}, where that has {before[about]}. Give "
+                        f"Operator '{described['name']}' ({name}) is of another {about} than in "
+                        f"the checkpoint: {described[about]}, where that has {before[about]}. Give "
                         "operators whose state is kept a uid(), and others another one. "
                         f"{_WAY_OUT}"
                     )
+            following.operators[name] = {**before, "name": described["name"]}
         return following
 
 
+_UID = "uid "
 _WAY_OUT = "Start it with another execution.checkpointing.dir, without the state."
 
 
 def _identities(transformations: Sequence[Any]) -> list[str]:
     """Return what transformations are known by: their uid, or else their position."""
     return [
-        f"uid {each.uid}" if each.uid is not None else f"position {place}"
+        f"{_UID}{each.uid}" if each.uid is not None else f"position {place}"
         for place, each in enumerate(transformations, 1)
     ]
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pyflow.common.typeinfo import ExternalTypeInfo, RowTypeInfo
 from pyflow.common.types import Row
 from pyflow.datastream.connectors.base import Sink
+from pyflow.datastream.runtime.pickling import dumps
 from pyflow.datastream.runtime.values import coercion, collected, printed
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ class _Printed:
 
 class _Pickled:
     def __call__(self, value: Any, timestamp: int | None) -> tuple[bytes]:
-        return (pickle.dumps(value, 4),)
+        return (dumps(value),)
 
 
 class ValuesSink(Sink):
@@ -136,7 +137,7 @@ class ValuesSink(Sink):
         self, type_info: TypeInformation | None
     ) -> Callable[[Any, int | None], tuple[bytes]]:
         """Return what makes the columns of an element."""
-        return lambda value, timestamp: (pickle.dumps((value, timestamp), 4),)
+        return lambda value, timestamp: (dumps((value, timestamp)),)
 
     def write(self, frame: DataFrame, context: Context, batch_id: int | None) -> None:
         """Write rows."""

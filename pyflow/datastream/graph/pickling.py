@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark import cloudpickle
 
+from pyflow.datastream.runtime.pickling import PROTOCOL
+
 if TYPE_CHECKING:
     from pyflow.datastream.runtime.chain import Node
     from pyflow.datastream.runtime.source_stage import SourceSpec
     from pyflow.datastream.runtime.stage import StageSpec
 
 __all__ = ["UnpicklableFunctionError", "dumps", "pickled"]
-
-# Of all Pythons from 3.10 on.
-_PROTOCOL = 4
 
 
 class UnpicklableFunctionError(TypeError):
@@ -25,7 +24,7 @@ class UnpicklableFunctionError(TypeError):
 
 def dumps(value: Any) -> bytes:
     """Return an object of the program, pickled; its classes and functions by value if need be."""
-    return bytes(cloudpickle.dumps(value, _PROTOCOL))
+    return bytes(cloudpickle.dumps(value, PROTOCOL))
 
 
 def pickled(spec: SourceSpec | StageSpec) -> bytes:

@@ -132,6 +132,8 @@ class MakeOperator(Protocol):
 class Stateful(Transformation):
     """An operator behind a shuffle."""
 
+    #: What it does, which decides what state it has.
+    operation: str = ""
     shuffled: tuple[ShuffledInput, ...] = ()
     make: MakeOperator | None = None
 

@@ -22,7 +22,7 @@ from pyflow.datastream.runtime.errors import OperatorError, raise_for, reason
 from pyflow.datastream.runtime.fusion import converting
 from pyflow.datastream.runtime.life_cycle import close_all
 from pyflow.datastream.runtime.operator import MIN_WATERMARK, Emit
-from pyflow.datastream.runtime.storage import PROTOCOL
+from pyflow.datastream.runtime.pickling import dumps
 from pyflow.datastream.runtime.values import coercion
 
 if TYPE_CHECKING:
@@ -280,13 +280,13 @@ class Chain:
         self.open_functions(route.distribution.functions())
         keys_of = route.distribution.keys(self._subtask)
         target, number = route.target, route.number
-        rows, dumps, following = self.rows, pickle.dumps, self._sequence.__next__
+        rows, following = self.rows, self._sequence.__next__
         empty = (None,) * self._width
 
         if route.distribution.is_broadcast:
 
             def to_all(value: Any, timestamp: int | None) -> None:
-                dumped = dumps(value, PROTOCOL)
+                dumped = dumps(value)
                 for key in keys_of(value):
                     row = (
                         target,
@@ -305,7 +305,7 @@ class Chain:
 
         def to_one(value: Any, timestamp: int | None) -> None:
             key = keys_of(value)
-            dumped = dumps(value, PROTOCOL)
+            dumped = dumps(value)
             rows.append(
                 (
                     target,

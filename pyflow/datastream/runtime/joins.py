@@ -89,6 +89,11 @@ class _OfTwoStreams(Operator):
     def _over(self, function: Any) -> _OverTwoStreams:
         """The window function."""
 
+    @property
+    def late_records_dropped(self) -> int:  # type: ignore[override]
+        """How many elements have been dropped, as they were late."""
+        return self._windows.late_records_dropped
+
     def open(self, context: KeyedContext) -> None:
         """Open the function, and prepare the state."""
         self._windows.open(context)

@@ -14,12 +14,13 @@ import sys
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Iterable, MutableMapping
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from pyflow.streaming.runtime.life_cycle import (
     at_end_of_task,
     before_failed_worker_ends,
+    classes_by_value,
     fail_task,
     in_thread_mode,
 )
@@ -45,8 +46,17 @@ class Opened(Protocol):
 
 _O = TypeVar("_O", bound=Opened)
 
-# By run, job, stage and subtask: what waits for its next batch, and the batch before that.
-_waiting: dict[tuple[str, str, int, int], tuple[Opened, int]] = {}
+
+class _Waiting(NamedTuple):
+    """What waits for its next batch, the batch before that, and the classes of the program."""
+
+    operators: Opened
+    batch: int
+    classes: tuple[MutableMapping[Any, Any], ...]
+
+
+# By run, job, stage and subtask.
+_waiting: dict[tuple[str, str, int, int], _Waiting] = {}
 _ended: deque[str] = deque(maxlen=_REMEMBERED_RUNS)
 _lock = threading.Lock()
 
@@ -75,11 +85,16 @@ def taken(job: str, stage: int, opened: Callable[[], _O]) -> _O:
         return found
     batch = int(number)
     with _lock:
-        known, last = _waiting.pop(slot, (None, -1))
-    if known is not None and last != batch - 1:
-        close_at_last(known)
-        known = None
-    operators: _O = _opened(opened) if known is None else known  # type: ignore[assignment]
+        waiting = _waiting.pop(slot, None)
+    if waiting is not None and waiting.batch != batch - 1:
+        close_at_last(waiting.operators)
+        waiting = None
+    if waiting is None:
+        operators = _opened(opened)
+    else:
+        operators = waiting.operators  # type: ignore[assignment]
+        for known, of_operators in zip(classes_by_value(), waiting.classes):
+            known.update(of_operators)
     if in_thread_mode() and task.attemptNumber() > 0:
         # The next batch's task begins in the subtask's own interpreter, another attempt in the
         # shared one.
@@ -91,15 +106,16 @@ def taken(job: str, stage: int, opened: Callable[[], _O]) -> _O:
         with _lock:
             if not operators.failed and run not in _ended:
                 # Of another attempt of the task, which ended before this one.
-                outdated, _ = _waiting.get(slot, (None, -1))
-                _waiting[slot] = (operators, batch)
+                other = _waiting.get(slot)
+                outdated = None if other is None else other.operators
+                _waiting[slot] = _Waiting(operators, batch, classes_by_value())
         if outdated is not None:
             close_at_last(outdated)
 
     def discard() -> None:
         with _lock:
-            kept, _ = _waiting.get(slot, (None, -1))
-            if kept is not operators:
+            kept = _waiting.get(slot)
+            if kept is None or kept.operators is not operators:
                 return
             del _waiting[slot]
         close_at_last(operators)
@@ -127,14 +143,14 @@ def close_run(run: str) -> None:
     with _lock:
         _ended.append(run)
         slots = [slot for slot in _waiting if slot[0] == run]
-        found = [_waiting.pop(slot)[0] for slot in slots]
+        found = [_waiting.pop(slot).operators for slot in slots]
     close_all(found)
 
 
 def _close_waiting() -> None:
     """Close what waits for its next batch, of any job: it would be gone with the worker process."""
     with _lock:
-        found = [operators for operators, _ in _waiting.values()]
+        found = [each.operators for each in _waiting.values()]
         _waiting.clear()
     for each in found:
         close_at_last(each)

@@ -119,9 +119,13 @@ class Operator(ABC):
     ----------
     late_records_dropped : int
         How many elements have been dropped, as they were late.
+    is_keyed_by_itself : bool
+        Whether its functions have keyed state where elements have no keys: windows of all elements
+        are windows of one key.
     """
 
     late_records_dropped = 0
+    is_keyed_by_itself = False
 
     def open(self, context: Any) -> None:  # noqa: B027
         """Prepare, before the first element.

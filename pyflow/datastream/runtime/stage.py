@@ -22,10 +22,10 @@ from pyflow.datastream.runtime.operator import (
     KeyedContext,
     Operator,
 )
-from pyflow.datastream.runtime.state import StateFactory
+from pyflow.datastream.runtime.pickling import dumps
+from pyflow.datastream.runtime.state import StateFactory, read_only
 from pyflow.datastream.runtime.storage import (
     ABSENT,
-    PROTOCOL,
     BroadcastStorage,
     Families,
     MemoryStorage,
@@ -166,7 +166,11 @@ class Stage:
         if target < 0:
             return
         node = spec.nodes[target]
-        context = _Context(self, target, node.name, spec.contexts)
+        operator: Operator = node.operator
+        is_keyed = any(each is not None for each in described.selectors)
+        context = _Context(
+            self, target, node.name, is_keyed or operator.is_keyed_by_itself, spec.contexts
+        )
         context.emit, sides = self.chain.outputs(target)
 
         def emit_side(tag: Any, value: Any, timestamp: int | None) -> None:
@@ -175,7 +179,6 @@ class Stage:
                 emit(value, timestamp)
 
         context.emit_side = emit_side
-        operator: Operator = node.operator
         self.chain.opened(operator, node.name, lambda: operator.open(context))
         self._contexts[target] = context
         self._operators[target] = operator
@@ -414,7 +417,7 @@ class Stage:
             self._due[domain].add(timer)
         elif not self.is_bounded:
             if self._pickled_key is None:
-                self._pickled_key = pickle.dumps(self.user_key, PROTOCOL)
+                self._pickled_key = dumps(self.user_key)
             self._index.put(timer, self._pickled_key)
 
     def delete(self, domain: int, at: int, namespace: bytes) -> None:
@@ -449,10 +452,19 @@ class _Context(KeyedContext):
     stage : Stage
     target : int
     name : str
+    has_keyed_state : bool
+        Whether its functions may have some.
     contexts : ContextFactory
     """
 
-    def __init__(self, stage: Stage, target: int, name: str, contexts: ContextFactory) -> None:
+    def __init__(
+        self,
+        stage: Stage,
+        target: int,
+        name: str,
+        has_keyed_state: bool,
+        contexts: ContextFactory,
+    ) -> None:
         self.name = name
         self.broadcast_names: Collection[str] = ()
         self.timers = _Timers(stage)
@@ -467,7 +479,9 @@ class _Context(KeyedContext):
         self._broadcast_factory = StateFactory(
             self._broadcast, stage.clock, lambda _name, _at: None, self._declare_broadcast
         )
-        self.runtime_context = contexts.runtime_context(name, self.factory.state)
+        self.runtime_context = contexts.runtime_context(
+            name, self.factory.state if has_keyed_state else None
+        )
 
     def bind(self, families: Families) -> None:
         """Use the state of a task."""
@@ -503,7 +517,8 @@ class _Context(KeyedContext):
                 f"The requested state does not exist: the broadcast stream has no descriptor "
                 f"'{descriptor.get_name()}', but {sorted(self.broadcast_names)}."
             )
-        return self._broadcast_factory.state(descriptor)
+        state = self._broadcast_factory.state(descriptor)
+        return state if is_writable else read_only(state)
 
     def _declare(self, descriptor: StateDescriptor) -> None:
         name = descriptor.get_name()

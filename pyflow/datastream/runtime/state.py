@@ -8,7 +8,7 @@ element or entry when it was last used.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from pyflow.datastream.runtime.clock import Clock
 from pyflow.datastream.runtime.storage import ABSENT, Storage
@@ -20,6 +20,7 @@ from pyflow.datastream.state import (
     ListStateDescriptor,
     MapState,
     MapStateDescriptor,
+    ReadOnlyBroadcastState,
     ReducingState,
     ReducingStateDescriptor,
     State,
@@ -29,7 +30,7 @@ from pyflow.datastream.state import (
     ValueStateDescriptor,
 )
 
-__all__ = ["Expiry", "StateFactory", "state_name"]
+__all__ = ["Expiry", "StateFactory", "read_only", "state_name"]
 
 
 # How many objects of states are kept, those of namespaces among them.
@@ -135,6 +136,9 @@ class _ValueState(_Kept, ValueState[Any]):
         return None if found is ABSENT else found
 
     def update(self, value: Any) -> None:
+        if value is None:
+            self.clear()
+            return
         if self._check is not None:
             self._check(value)
         self._put(value)
@@ -299,6 +303,45 @@ class _MapState(_Kept, MapState[Any, Any]):
         elif expiry.on_read:
             self._storage.map_put(self._name, key, expiry.stamped(found[0]))
         return found[0] if expiry.is_seen(found) else ABSENT
+
+
+class _ReadOnlyMap(ReadOnlyBroadcastState[Any, Any]):
+    def __init__(self, state: Any) -> None:
+        self._state = state
+
+    def get(self, key: Any) -> Any:
+        return self._state.get(key)
+
+    def contains(self, key: Any) -> bool:
+        return bool(self._state.contains(key))
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        return self._state.items()  # type: ignore[no-any-return]
+
+    def keys(self) -> Iterable[Any]:
+        return self._state.keys()  # type: ignore[no-any-return]
+
+    def values(self) -> Iterable[Any]:
+        return self._state.values()  # type: ignore[no-any-return]
+
+    def is_empty(self) -> bool:
+        return bool(self._state.is_empty())
+
+    def clear(self) -> NoReturn:
+        self._refuse()
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        raise TypeError(
+            "broadcast state can be written in process_broadcast_element() alone, which is called "
+            "in all subtasks"
+        )
+
+    put = put_all = remove = __setitem__ = __delitem__ = _refuse
+
+
+def read_only(state: Any) -> ReadOnlyBroadcastState[Any, Any]:
+    """Return broadcast state as a function has it that may only read it."""
+    return _ReadOnlyMap(state)
 
 
 class StateFactory:

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from pyflow.datastream.runtime.key_bytes import key_bytes
+from pyflow.datastream.runtime.pickling import dumps
 
 __all__ = [
     "ABSENT",
-    "PROTOCOL",
     "BroadcastStorage",
     "Families",
     "MemoryStorage",
@@ -25,9 +25,6 @@ __all__ = [
     "StoreKey",
     "StoreStorage",
 ]
-
-#: Of all Pythons from 3.10 on, so that a checkpoint can be read by each of them.
-PROTOCOL = 4
 
 ABSENT: Any = object()
 
@@ -293,7 +290,7 @@ class StoreStorage(Storage):
             each.flush()
         for name, (value, changed) in self._known.items():
             if changed:
-                self._write(name, None if value is ABSENT else (pickle.dumps(value, PROTOCOL),))
+                self._write(name, None if value is ABSENT else (dumps(value),))
         self.forget()
 
     def _write(self, name: bytes, value: tuple[bytes] | None) -> None:
@@ -451,7 +448,7 @@ class _List:
             return ABSENT
         while len(self._tail) >= _PART:
             part, self._tail = self._tail[:_PART], self._tail[_PART:]
-            value = (pickle.dumps(part, PROTOCOL),)
+            value = (dumps(part),)
             self._parts.updateValue((self._name, self._count), value)
             self._count += 1
         for number in range(self._count, self._stored):
@@ -506,7 +503,7 @@ class _Map:
             if value is ABSENT:
                 self.entries.removeKey((self._name, encoded))
             else:
-                entry = (pickle.dumps((key, value), PROTOCOL),)
+                entry = (dumps((key, value)),)
                 self.entries.updateValue((self._name, encoded), entry)
 
     def read_all(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from io import BytesIO
 from typing import Any, NamedTuple
 
-from pyflow.datastream.runtime.storage import PROTOCOL
+from pyflow.datastream.runtime.pickling import dumps
 from pyflow.datastream.window import (
     CountWindow,
     CountWindowSerializer,
@@ -53,7 +53,7 @@ def namespaces_of(serializer: Any) -> Namespaces:
     if known is not None:
         return known
     if serializer is None:
-        return Namespaces(lambda window: pickle.dumps(window, PROTOCOL), pickle.loads)
+        return Namespaces(dumps, pickle.loads)
 
     def encode(window: Any) -> bytes:
         stream = BytesIO()

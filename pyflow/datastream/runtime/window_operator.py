@@ -59,6 +59,8 @@ KEPT_WINDOWS = 4096
 class WindowOperator(Operator):
     """The operator of any windows and triggers, see windows.py for its parameters."""
 
+    is_keyed_by_itself = True
+
     def __init__(
         self,
         assigner: WindowAssigner[Any, Any],

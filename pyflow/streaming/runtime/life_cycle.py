@@ -17,7 +17,7 @@ from __future__ import annotations
 import sys
 import traceback
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyflow.streaming.runtime.functions import FunctionContext, UserDefinedFunction
@@ -32,6 +32,7 @@ __all__ = [
     "TaskSettings",
     "at_end_of_task",
     "before_failed_worker_ends",
+    "classes_by_value",
     "fail_task",
     "in_isolated_interpreter",
     "in_thread_mode",
@@ -231,6 +232,16 @@ def _task_in_thread_mode() -> Any:
     """The task that thread mode runs on this thread, None in a worker process."""
     current_task = sys.modules.get("pyflow.thread_mode.current_task")
     return None if current_task is None else current_task.current()
+
+
+def classes_by_value() -> tuple[MutableMapping[Any, Any], ...]:
+    """Return where cloudpickle finds the classes of the current task that it has unpickled.
+
+    Thread mode has that for each task, so that two of them do not share a class. What stays from
+    one task to the next needs the classes, too. A worker process keeps them by itself.
+    """
+    task = _task_in_thread_mode()
+    return () if task is None else (task.classes, task.class_ids)
 
 
 def in_thread_mode() -> bool:

@@ -39,7 +39,7 @@ def api(package: str) -> SimpleNamespace:
         names.update(vars(import_module(f"{package}.{module}")))
     names["Time"] = import_module(f"{package}.common.time").Time
     names["Types"] = import_module(f"{package}.common.typeinfo").Types
-    for module in ("functions", "state", "window"):
+    for module in ("functions", "output_tag", "state", "window"):
         names.update(vars(import_module(f"{package}.datastream.{module}")))
     return SimpleNamespace(**names)
 

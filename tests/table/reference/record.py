@@ -43,6 +43,7 @@ PARTS = {
     "windows": ("record_windows", ["datastream/windows"]),
     "row_schemas": ("record_row_schemas", ["datastream/row_schemas"]),
     "stream_values": ("record_stream_values", ["datastream/values"]),
+    "pipelines": ("record_pipelines", ["datastream/pipelines"]),
     "ttl": ("record_ttl", ["datastream/ttl"]),
     "stream_programs": ("record_stream_programs", ["datastream/programs"]),
     "stream_examples": ("record_stream_examples", ["datastream/examples"]),
