@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyflow.common.watermark_strategy import Watermark
 from pyflow.datastream.connectors.base import Boundedness, Source, SourceRows
-from pyflow.datastream.graph.pickling import dumps
 from pyflow.datastream.runtime.clock import ManualClock
 from pyflow.datastream.runtime.operator import MAX_WATERMARK
+from pyflow.datastream.runtime.pickling import dumps_of_program
 
 if TYPE_CHECKING:
     from pyflow.common.typeinfo import TypeInformation
@@ -122,7 +122,7 @@ class TestStream(Source):
 
     def _write(self, session: Any, added: list[tuple[Any, int | None]]) -> None:
         written = Path(self._directory) / "written"
-        row = (bytearray(dumps(added)),)
+        row = (bytearray(dumps_of_program(added)),)
         session.createDataFrame([row], "events BINARY").coalesce(1).write.mode("overwrite").parquet(
             str(written)
         )

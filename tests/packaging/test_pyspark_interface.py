@@ -44,7 +44,7 @@ def test_modules_that_import_what_pyspark_keeps_to_itself(root):
     }
 
     assert private == {
-        "pyflow/datastream/graph/pickling.py",
+        "pyflow/datastream/runtime/pickling.py",
         "pyflow/session/loopback.py",
         "pyflow/thread_mode/pyspark_worker.py",
         "pyflow/thread_mode/transport_bytes.py",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflow.datastream.connectors.base import Boundedness, Source, SourceRows
-from pyflow.datastream.graph.pickling import dumps
+from pyflow.datastream.runtime.pickling import dumps_of_program
 
 if TYPE_CHECKING:
     from pyflow.common.typeinfo import TypeInformation
@@ -49,7 +49,7 @@ class CollectionSource(Source):
             subtask = first // size
             step = _step(part)
             rows += [
-                (subtask, bytearray(dumps(part[place : place + step])))
+                (subtask, bytearray(dumps_of_program(part[place : place + step])))
                 for place in range(0, len(part), step)
             ]
         session = context.session
@@ -66,7 +66,7 @@ class CollectionSource(Source):
 def _step(part: Sequence[Any]) -> int:
     """Return how many elements a row has."""
     sample = part[:: max(len(part) // 16, 1)][:16]
-    size = sum(len(dumps(each)) for each in sample) / len(sample)
+    size = sum(len(dumps_of_program(each)) for each in sample) / len(sample)
     return max(int(_ROW / max(size, 1)), 1)
 
 

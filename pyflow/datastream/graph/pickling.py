@@ -6,25 +6,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pyspark import cloudpickle
-
-from pyflow.datastream.runtime.pickling import PROTOCOL
+from pyflow.datastream.runtime.pickling import dumps_of_program
 
 if TYPE_CHECKING:
     from pyflow.datastream.runtime.chain import Node
     from pyflow.datastream.runtime.source_stage import SourceSpec
     from pyflow.datastream.runtime.stage import StageSpec
 
-__all__ = ["UnpicklableFunctionError", "dumps", "pickled"]
+__all__ = ["UnpicklableFunctionError", "pickled"]
 
 
 class UnpicklableFunctionError(TypeError):
     """A function of a program cannot be sent to executors."""
-
-
-def dumps(value: Any) -> bytes:
-    """Return an object of the program, pickled; its classes and functions by value if need be."""
-    return bytes(cloudpickle.dumps(value, PROTOCOL))
 
 
 def pickled(spec: SourceSpec | StageSpec) -> bytes:
@@ -36,12 +29,12 @@ def pickled(spec: SourceSpec | StageSpec) -> bytes:
         If a function of it cannot be pickled. It says which one, and what it has captured.
     """
     nodes = {number: replace(node, operator=_pickled(node)) for number, node in spec.nodes.items()}
-    return dumps(replace(spec, nodes=nodes))
+    return dumps_of_program(replace(spec, nodes=nodes))
 
 
 def _pickled(node: Node) -> bytes:
     try:
-        return dumps(node.operator)
+        return dumps_of_program(node.operator)
     except Exception as error:
         raise UnpicklableFunctionError(
             f"operator '{node.name}' cannot be sent to executors: {_reason(node.operator, error)}"
@@ -53,7 +46,7 @@ def _reason(operator: Any, error: Exception) -> str:
     function = getattr(operator, "function", operator)
     for name, captured in _captured(function):
         try:
-            dumps(captured)
+            dumps_of_program(captured)
         except Exception as own:
             return f"its function has captured '{name}', a {type(captured).__name__}: {own}"
     return f"{type(error).__name__}: {error}"

@@ -1,14 +1,16 @@
-"""How elements, keys and values of state are pickled."""
+"""How functions, elements, keys and values of state are pickled."""
 
 from __future__ import annotations
 
 import pickle
 from typing import Any
 
-__all__ = ["PROTOCOL", "dumps"]
+from pyspark import cloudpickle
 
-#: Of all Pythons from 3.10 on, so that a checkpoint can be read by each of them.
-PROTOCOL = 4
+__all__ = ["dumps", "dumps_of_program"]
+
+# Of all Pythons from 3.10 on, so that a checkpoint can be read by each of them.
+_PROTOCOL = 4
 
 
 def dumps(value: Any) -> bytes:
@@ -17,8 +19,14 @@ def dumps(value: Any) -> bytes:
     Those of the program itself are such ones: executors do not have its ``__main__``.
     """
     try:
-        return pickle.dumps(value, PROTOCOL)
+        return pickle.dumps(value, _PROTOCOL)
     except (pickle.PicklingError, AttributeError, TypeError):
-        from pyspark import cloudpickle
+        return dumps_of_program(value)
 
-        return bytes(cloudpickle.dumps(value, PROTOCOL))
+
+def dumps_of_program(value: Any) -> bytes:
+    """Return an object of the program, pickled; its classes and functions by value if need be.
+
+    The program can import what executors cannot.
+    """
+    return bytes(cloudpickle.dumps(value, _PROTOCOL))
