@@ -42,6 +42,7 @@ RUN = "spark.jobGroup.id"
 class Operators:
     def __init__(self):
         self.failed = self.cannot_close = False
+        self.metric_groups = []
         self.closings = 0
 
     def close(self):
@@ -78,7 +79,7 @@ class Job:
         if batch is not None:
             context._localProperties = {BATCH: str(batch), RUN: self.run_id}
         try:
-            return context, life_cycle.taken(self.name, stage, self.open)
+            return context, life_cycle.taken(self.name, stage, self.open, None)
         finally:
             TaskContext._setTaskContext(None)
 

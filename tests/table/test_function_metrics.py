@@ -6,7 +6,6 @@ import re
 import sys
 
 import pytest
-from py4j.java_gateway import is_instance_of
 from pyspark.sql import functions as F
 
 from comparison import process_mode, settings, thread_modes
@@ -15,6 +14,7 @@ from functions_of_tables import call, lateral
 from pyflow.common.configuration import Configuration
 from pyflow.table.functions.settings import FunctionMetrics, FunctionSettings
 from pyflow.table.udf import ScalarFunction, TableFunction, udf, udtf
+from reported_metrics import reported
 
 
 class Counts(ScalarFunction):
@@ -51,31 +51,6 @@ class Twice(TableFunction):
     def eval(self, x):
         self.counter.inc()
         return [x, x]
-
-
-def reported(spark, function):
-    """What Spark's metrics system gets of a function, by the names of the metrics.
-
-    Py4J cannot look at the system itself, whose class names servlets that are not there.
-    """
-    lang = spark._jvm.java.lang
-    name = "org.apache.spark.sql.pyflow.FunctionMetricsSource$"
-    source = lang.Class.forName(name, True, lang.Thread.currentThread().getContextClassLoader())
-    field = source.getDeclaredField("current")
-    field.setAccessible(True)
-    metrics = field.get(None).get().metricRegistry().getMetrics()
-    own = {
-        name.removeprefix(f"{function}."): metric
-        for name, metric in metrics.items()
-        if name.startswith(f"{function}.")
-    }
-    gateway = spark.sparkContext._gateway
-    return {
-        name: metric.getValue()
-        if is_instance_of(gateway, metric, "com.codahale.metrics.Gauge")
-        else metric.getCount()
-        for name, metric in own.items()
-    }
 
 
 def shown(spark, operator):

@@ -51,6 +51,7 @@ from pyflow.datastream.runtime.stage import (
 from pyflow.session.builder import INSTALL_TABLE, import_state_messages
 from pyflow.streaming.plan.operator_names import named
 from pyflow.streaming.plan.watermarks import with_event_time
+from pyflow.streaming.runtime.metrics import to_driver
 from pyflow.streaming.runtime.timers import TimerReports
 from pyflow.thread_mode import imports
 from pyflow.util.exceptions import TableException
@@ -276,6 +277,7 @@ class _Lowering:
 
     def lowered(self, rows: dict[int, SourceRows]) -> Lowered:
         self._needed = self._needs_shared_interpreter(rows)
+        self._metrics = to_driver(self._session) if self._settings.contexts.metrics else None
         frames = [self._source(each, rows[each.number]) for each in self._component.of(SourceOf)]
         frame = functools.reduce(lambda one, other: one.union(other), frames)
         deepest = max(self._levels.values(), default=0)
@@ -396,7 +398,12 @@ class _Lowering:
         contexts = self._settings.contexts
         spec = SourceSpec(rows.decoder, self._node(source), nodes, len(self._sink_fields), contexts)
         function = SourceStage(
-            pickled(spec), self._settings.job, source.number, _named(nodes), self._needed
+            pickled(spec),
+            self._settings.job,
+            source.number,
+            _named(nodes),
+            self._needed,
+            self._metrics,
         )
         columns = map(_column, rows.frame.columns)
         frame = rows.frame.select(F.inline(self._function(function)(*columns)))
@@ -481,7 +488,9 @@ class _Lowering:
         times = [_column(_TIME)] if settings.is_batch else []
         frame = frame.union(self._ends(frame)).repartition(settings.parallelism, *keys)
         frame = frame.sortWithinPartitions(*keys, *times, _column(_SEQUENCE))
-        function = BoundedStage(spec, settings.job, -level, _named(nodes), self._needed)
+        function = BoundedStage(
+            spec, settings.job, -level, _named(nodes), self._needed, self._metrics
+        )
         return frame.select(F.inline(self._function(function)(*map(_column, frame.columns))))
 
     def _ends(self, frame: DataFrame) -> DataFrame:
@@ -506,7 +515,14 @@ class _Lowering:
         reports = self._session.sparkContext.accumulator([], param)
         stage = RealTimeStage if self._settings.is_real_time else Stage
         processor: Any = KeyedStage(
-            spec, self._settings.job, -level, schema.names, reports, stage, self._needed
+            spec,
+            self._settings.job,
+            -level,
+            schema.names,
+            reports,
+            stage,
+            self._needed,
+            self._metrics,
         )
         grouped: Any = frame.groupBy(_column(_TARGET), _column(_KEY))
         made: DataFrame = grouped.transformWithState(processor, schema, "Append", "EventTime")

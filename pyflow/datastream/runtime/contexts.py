@@ -47,13 +47,18 @@ class ContextFactory:
         return 0 if task is None else int(task.partitionId())
 
     def runtime_context(
-        self, name: str, state: Callable[[StateDescriptor], State] | None = None
+        self,
+        name: str,
+        groups: list[TaskMetricGroup],
+        state: Callable[[StateDescriptor], State] | None = None,
     ) -> RuntimeContext:
         """Return the context of an operator of a name in the current task.
 
         Parameters
         ----------
         name : str
+        groups : list of TaskMetricGroup
+            Gets the group of its metrics, if it may have some.
         state : callable, optional
             Returns the state of a descriptor; without it the stream has no keys.
         """
@@ -63,6 +68,8 @@ class ContextFactory:
         assert task is not None
         index, count = int(task.partitionId()), subtasks()
         group: Any = TaskMetricGroup((name,)) if self.metrics else None
+        if group is not None:
+            groups.append(group)
         return RuntimeContext(
             group,
             self.job_parameters,

@@ -62,6 +62,8 @@ class KeyedStage:
         Of what runs: `Stage`, or one that processes rows as they come.
     needs_shared_interpreter : str or None
         What its functions and elements need the shared interpreter for.
+    metrics : Accumulator or None
+        What takes the metrics of worker processes to the driver.
     """
 
     def __init__(
@@ -73,7 +75,9 @@ class KeyedStage:
         reports: Accumulator[Any],
         stage: type[Stage],
         needs_shared_interpreter: str | None,
+        metrics: Accumulator[Any] | None,
     ) -> None:
+        self._metrics = metrics
         self.needs_shared_interpreter = needs_shared_interpreter
         self._make_stage = stage
         self._reports = reports
@@ -93,7 +97,10 @@ class KeyedStage:
     def _opened(self) -> Stage:
         if self._stage is None:
             self._stage = taken(
-                self._job, self._number, lambda: self._make_stage(unpickled(self._spec))
+                self._job,
+                self._number,
+                lambda: self._make_stage(unpickled(self._spec)),
+                self._metrics,
             )
             self._stage.bind(self._handle, self._families, self._index)
         return self._stage
@@ -191,11 +198,20 @@ class BoundedStage:
         For plans and metrics.
     needs_shared_interpreter : str or None
         What its functions and elements need the shared interpreter for.
+    metrics : Accumulator or None
+        What takes the metrics of worker processes to the driver.
     """
 
     def __init__(
-        self, spec: bytes, job: str, number: int, name: str, needs_shared_interpreter: str | None
+        self,
+        spec: bytes,
+        job: str,
+        number: int,
+        name: str,
+        needs_shared_interpreter: str | None,
+        metrics: Accumulator[Any] | None,
     ) -> None:
+        self._metrics = metrics
         self._spec = spec
         self._job = job
         self._number = number
@@ -205,14 +221,15 @@ class BoundedStage:
 
     def __reduce__(self) -> tuple[Any, ...]:
         needed = self.needs_shared_interpreter
-        return BoundedStage, (self._spec, self._job, self._number, self.__name__, needed)
+        known = self._spec, self._job, self._number, self.__name__
+        return BoundedStage, (*known, needed, self._metrics)
 
     def __call__(self, *row: Any) -> list[tuple[Any, ...]]:
         """Return the rows that come of one."""
         stage = self._stage
         if stage is None:
             stage = self._stage = taken(
-                self._job, self._number, lambda: Stage(unpickled(self._spec))
+                self._job, self._number, lambda: Stage(unpickled(self._spec)), self._metrics
             )
         try:
             return stage.process_bounded(row)

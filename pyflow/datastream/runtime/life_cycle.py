@@ -15,7 +15,7 @@ import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, MutableMapping
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from pyflow.streaming.runtime.life_cycle import (
     at_end_of_task,
@@ -23,7 +23,13 @@ from pyflow.streaming.runtime.life_cycle import (
     classes_by_value,
     fail_task,
     in_thread_mode,
+    report_metrics,
 )
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator
+
+    from pyflow.streaming.runtime.metrics import TaskMetricGroup
 
 __all__ = ["Opened", "close_all", "close_at_last", "close_run", "fail", "taken"]
 
@@ -39,6 +45,8 @@ class Opened(Protocol):
 
     #: Whether an exception has gone through them.
     failed: bool
+    #: Of their functions.
+    metric_groups: list[TaskMetricGroup]
 
     def close(self) -> None:
         """Close them."""
@@ -61,7 +69,7 @@ _ended: deque[str] = deque(maxlen=_REMEMBERED_RUNS)
 _lock = threading.Lock()
 
 
-def taken(job: str, stage: int, opened: Callable[[], _O]) -> _O:
+def taken(job: str, stage: int, opened: Callable[[], _O], metrics: Accumulator[Any] | None) -> _O:
     """Return the operators of the current task, which are its own until its end.
 
     Parameters
@@ -71,7 +79,15 @@ def taken(job: str, stage: int, opened: Callable[[], _O]) -> _O:
     stage : int
     opened : callable
         Makes and opens them, where there are none from the batch before.
+    metrics : Accumulator or None
+        What takes the metrics of worker processes to the driver.
     """
+    operators = _taken(job, stage, opened)
+    report_metrics(operators.metric_groups, metrics)
+    return operators
+
+
+def _taken(job: str, stage: int, opened: Callable[[], _O]) -> _O:
     from pyspark import TaskContext
 
     task = TaskContext.get()

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyflow.common.watermark_strategy import Watermark
 from pyflow.datastream.runtime.chain import Chain, Node, unpickled
 from pyflow.datastream.runtime.contexts import ContextFactory
 from pyflow.datastream.runtime.life_cycle import close_at_last, fail, taken
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator
+
+    from pyflow.streaming.runtime.metrics import TaskMetricGroup
 
 __all__ = ["SideElement", "SourceSpec", "SourceStage"]
 
@@ -67,28 +73,41 @@ class SourceStage:
         For plans and metrics.
     needs_shared_interpreter : str or None
         What its functions and elements need the shared interpreter for.
+    metrics : Accumulator or None
+        What takes the metrics of worker processes to the driver.
     """
 
     def __init__(
-        self, spec: bytes, job: str, number: int, name: str, needs_shared_interpreter: str | None
+        self,
+        spec: bytes,
+        job: str,
+        number: int,
+        name: str,
+        needs_shared_interpreter: str | None,
+        metrics: Accumulator[Any] | None,
     ) -> None:
         self._spec = spec
         self._job = job
         self._number = number
         self.__name__ = name
         self.needs_shared_interpreter = needs_shared_interpreter
+        self._metrics = metrics
         self._running: _Running | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         needed = self.needs_shared_interpreter
-        return SourceStage, (self._spec, self._job, self._number, self.__name__, needed)
+        known = self._spec, self._job, self._number, self.__name__
+        return SourceStage, (*known, needed, self._metrics)
 
     def __call__(self, *columns: Any) -> list[tuple[Any, ...]]:
         """Return the rows that come of one of the source."""
         running = self._running
         if running is None:
             running = self._running = taken(
-                self._job, self._number, lambda: _Running(unpickled(self._spec))
+                self._job,
+                self._number,
+                lambda: _Running(unpickled(self._spec)),
+                self._metrics,
             )
         try:
             return running.process(columns)
@@ -104,8 +123,10 @@ class _Running:
         contexts = spec.contexts
         self.failed = False
         self._decode = spec.decoder
+        self.metric_groups: list[TaskMetricGroup] = []
+        runtime_context = functools.partial(contexts.runtime_context, groups=self.metric_groups)
         self._chain = Chain(
-            spec.nodes, spec.width, contexts.runtime_context, contexts.subtask(), contexts.clock
+            spec.nodes, spec.width, runtime_context, contexts.subtask(), contexts.clock
         )
         try:
             self._emit, self._sides = self._chain.outputs(spec.root)

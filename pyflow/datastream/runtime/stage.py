@@ -42,6 +42,7 @@ from pyflow.datastream.runtime.timers import (
     TimerIndex,
 )
 from pyflow.datastream.state import State, StateDescriptor
+from pyflow.streaming.runtime.metrics import TaskMetricGroup
 from pyflow.streaming.runtime.rows import in_sequence
 
 __all__ = ["FIRST", "LAST", "WATERMARK_SHIFT", "Stage", "StageSpec", "TargetSpec", "passing"]
@@ -125,11 +126,12 @@ class Stage:
         self._fires_processing_time = spec.fires_processing_time
         self.watermark = MIN_WATERMARK
         self.clock = spec.contexts.clock
+        self.metric_groups: list[TaskMetricGroup] = []
         subtask = spec.contexts.subtask()
         self.chain = Chain(
             spec.nodes,
             spec.width,
-            spec.contexts.runtime_context,
+            functools.partial(spec.contexts.runtime_context, groups=self.metric_groups),
             subtask,
             self.clock,
             lambda: self.watermark,
@@ -480,7 +482,7 @@ class _Context(KeyedContext):
             self._broadcast, stage.clock, lambda _name, _at: None, self._declare_broadcast
         )
         self.runtime_context = contexts.runtime_context(
-            name, self.factory.state if has_keyed_state else None
+            name, stage.metric_groups, self.factory.state if has_keyed_state else None
         )
 
     def bind(self, families: Families) -> None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import sys
 import traceback
 import weakref
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyflow.streaming.runtime.functions import FunctionContext, UserDefinedFunction
@@ -36,6 +36,7 @@ __all__ = [
     "fail_task",
     "in_isolated_interpreter",
     "in_thread_mode",
+    "report_metrics",
     "subtasks",
 ]
 
@@ -98,13 +99,8 @@ class OpenFunction:
         group = TaskMetricGroup((self.name,)) if settings.metrics else None
         function.open(_context(self.name, group, settings.job_parameters))
         self._close = function.close
-        if group is None:
-            return
-        task = _task_in_thread_mode()
-        if task is not None:
-            task.metric_reports.append(group.report)
-        elif settings.accumulator is not None:
-            settings.accumulator.add(group)
+        if group is not None:
+            report_metrics([group], settings.accumulator)
 
     def close(self) -> None:
         """Close the function, once, however often this is called."""
@@ -174,6 +170,23 @@ def at_end_of_task(work: Callable[[], None], failed: Callable[[], None] | None =
             task.at_failure.append(failed)
     else:
         _closings().append(_AtEnd(work))
+
+
+def report_metrics(groups: Iterable[TaskMetricGroup], accumulator: Accumulator[Any] | None) -> None:
+    """Report metrics of functions when the current task has succeeded.
+
+    Parameters
+    ----------
+    groups : iterable of TaskMetricGroup
+    accumulator : Accumulator or None
+        What takes those of worker processes to the driver.
+    """
+    task = _task_in_thread_mode()
+    for group in groups:
+        if task is not None:
+            task.metric_reports.append(group.report)
+        elif accumulator is not None:
+            accumulator.add(group)
 
 
 def before_failed_worker_ends(work: Callable[[], None]) -> None:

@@ -3,6 +3,9 @@
 Thread mode reports them to the JVM that it runs in. A worker process has no way there: an
 accumulator of PySpark's, which a task sends when it has ended, takes them to the Python of the
 driver, which tells its JVM. The accumulator's value reads the metrics when it is pickled.
+
+Functions of data streams stay open from one task to the next. So a report says what has been
+counted and measured since the last one.
 """
 
 from __future__ import annotations
@@ -10,11 +13,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pyflow.metrics.metricbase import Counter, Distribution, Meter, MetricGroup
 
-__all__ = ["Report", "TaskMetricGroup", "TaskReports", "ToDriver"]
+if TYPE_CHECKING:
+    from pyspark import Accumulator
+    from pyspark.sql import SparkSession
+
+__all__ = ["Report", "TaskMetricGroup", "TaskReports", "ToDriver", "to_driver"]
 
 #: The metrics of a function by name, each a list of its kind and its numbers; as
 #: org.apache.spark.sql.pyflow.FunctionMetric reads them.
@@ -24,6 +31,7 @@ Report = dict[str, list[Any]]
 class _Counter(Counter):
     def __init__(self) -> None:
         self._count = 0
+        self._reported = 0
 
     def inc(self, n: int = 1) -> None:
         self._count += n
@@ -35,12 +43,14 @@ class _Counter(Counter):
         return self._count
 
     def report(self) -> list[Any]:
-        return ["counter", int(self._count)]
+        before, self._reported = self._reported, self._count
+        return ["counter", int(self._count - before)]
 
 
 class _Meter(Meter):
     def __init__(self) -> None:
         self._count = 0
+        self._reported = 0
 
     def mark_event(self, value: int = 1) -> None:
         self._count += value
@@ -49,7 +59,8 @@ class _Meter(Meter):
         return self._count
 
     def report(self) -> list[Any]:
-        return ["meter", int(self._count)]
+        before, self._reported = self._reported, self._count
+        return ["meter", int(self._count - before)]
 
 
 class _Distribution(Distribution):
@@ -69,8 +80,9 @@ class _Distribution(Distribution):
     def report(self) -> list[Any] | None:
         if self._count == 0:
             return None
-        numbers = map(_number, (self._sum, self._min, self._max))
-        return ["distribution", self._count, *numbers]
+        count, numbers = self._count, map(_number, (self._sum, self._min, self._max))
+        self._count = self._sum = 0
+        return ["distribution", count, *numbers]
 
 
 class _Gauge:
@@ -92,7 +104,7 @@ def _number(value: Any) -> int | float | str:
 
 
 class TaskMetricGroup(MetricGroup):
-    """A group of the metrics of one function in one task.
+    """A group of the metrics of one function, open in a task or from one to the next.
 
     Parameters
     ----------
@@ -128,7 +140,7 @@ class TaskMetricGroup(MetricGroup):
         return cast(Distribution, self._metric(name, _Distribution))
 
     def report(self) -> Report:
-        """What the metrics say now.
+        """What the metrics say now, of what has been since the last report.
 
         Raises
         ------
@@ -193,3 +205,14 @@ class ToDriver:
             jvm: Any = SparkContext._jvm
             jvm.org.apache.spark.sql.pyflow.FunctionMetricsSource.addJson(value2.text)
         return value1
+
+
+def to_driver(session: SparkSession) -> Accumulator[Any] | None:
+    """Return what takes the metrics of worker processes to the driver.
+
+    Over Spark Connect there is none: PySpark has no accumulators there.
+    """
+    if not hasattr(session, "_jsparkSession"):
+        return None
+    param: Any = ToDriver()
+    return session.sparkContext.accumulator(TaskReports(), param)

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from pyflow.session.options import value_of
 from pyflow.streaming.runtime.life_cycle import TaskSettings
 from pyflow.streaming.runtime.log_levels import LogLevels
-from pyflow.streaming.runtime.metrics import TaskReports, ToDriver
+from pyflow.streaming.runtime.metrics import to_driver
 from pyflow.table.runtime.asynchronous import AsyncOptions
 
 if TYPE_CHECKING:
-    from pyspark import Accumulator
     from pyspark.sql import SparkSession
 
     from pyflow.common.configuration import Configuration
@@ -27,14 +26,10 @@ class FunctionMetrics:
     Parameters
     ----------
     session : SparkSession
-        Over Spark Connect there is none: PySpark has no accumulators there.
     """
 
     def __init__(self, session: SparkSession) -> None:
-        self.accumulator: Accumulator[Any] | None = None
-        if hasattr(session, "_jsparkSession"):
-            param: Any = ToDriver()
-            self.accumulator = session.sparkContext.accumulator(TaskReports(), param)
+        self.accumulator = to_driver(session)
 
 
 @dataclass(frozen=True)
