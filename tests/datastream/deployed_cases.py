@@ -290,6 +290,46 @@ def life_cycle(env, read):
     return [mapped, len(opened) >= 2, opened == closed]
 
 
+class _Counting(MapFunction):
+    """Says how often it was opened and closed, and counts in a field."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def open(self, runtime_context):
+        self.seen = 0
+        self.say("open")
+
+    def map(self, value):
+        self.seen += 1
+        return self.seen
+
+    def close(self):
+        self.say("close")
+
+    def say(self, what):
+        with Path(self.file).open("a") as file:
+            file.write(f"{what}\n")
+
+
+_MANY = 200
+
+
+@case("unbounded")
+def many_batches(env, read):
+    """How often four subtasks open and close a function, and how much it has counted in each."""
+    source = TestStream()
+    for _ in range(_MANY):
+        source.add_elements(range(64))
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "calls"
+        env.set_parallelism(4)
+        ds = env.from_source(source, WatermarkStrategy.no_watermarks(), "test")
+        found = collected(ds.key_by(lambda value: value).map(_Counting(str(file))))
+        calls = file.read_text().split()
+    return [calls.count("open"), calls.count("close"), found.count(1), max(found) >= 8 * _MANY]
+
+
 @case("unbounded")
 def a_restart(env, read):
     """What a job finds, and what it finds when it is started again, in the other mode, too."""
@@ -328,6 +368,9 @@ def timers_of_the_clock(env, read):
 _SUMS = [["a", 1000, 9], ["b", 1000, 8], ["c", 1000, 4]]
 _RULED = [(1, "a"), (3, "a"), (5, "a"), (2, "b"), (6, "b"), (4, "c")]
 
+#: The cases that do not take minutes.
+SHORT = [name for name in CASES if name != "many_batches"]
+
 #: What the cases give; an error as a part of its text.
 EXPECTED = {
     "timers_and_side_outputs": [*_SUMS, *(["side", *each] for each in ELEMENTS)],
@@ -349,6 +392,7 @@ EXPECTED = {
     "printed": ["aa", "aa", "aa", "bb", "bb", "cc"],
     "an_error": "operator 'inverse' failed at (4, 'c', 4) of type tuple: ZeroDivisionError",
     "life_cycle": [12, True, True],
+    "many_batches": [4, 4, 4, True],
     "a_restart": [[["a", number], ["b", number]] for number in (1, 2, 3)],
     "timers_of_the_clock": ["a", "b"],
 }

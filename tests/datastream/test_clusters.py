@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from deployed_cases import CASES, assert_expected, found_in
+from deployed_cases import CASES, SHORT, assert_expected, found_in
 
 import pyflow
 from deployments import PROGRAMS, killed_at_the_end, submit
@@ -25,10 +25,15 @@ def test_programs_run_on_executors(tmp_path):
 @pytest.mark.complete
 @pytest.mark.parametrize("mode", ["thread", "process"])
 def test_all_programs_run_on_executors(tmp_path, mode):
-    found = found_in(CLUSTER, tmp_path, [mode], CASES)
+    found = found_in(CLUSTER, tmp_path, [mode], SHORT)
 
-    assert len(found) == sum(len(kinds) for _, kinds in CASES.values())
+    assert len(found) == sum(len(CASES[name][1]) for name in SHORT)
     assert_expected(found)
+
+
+@pytest.mark.complete
+def test_functions_stay_open_over_many_batches(tmp_path):
+    assert_expected(found_in(CLUSTER, tmp_path, ["thread"], ["many_batches"]))
 
 
 @pytest.mark.complete

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from deployed_cases import CASES, assert_expected, found_in
+from deployed_cases import SHORT, assert_expected, found_in
 
 
 def assert_bounded_run(folder, modes, names):
@@ -27,4 +27,4 @@ def test_programs_run_over_connect(tmp_path):
 @pytest.mark.complete
 @pytest.mark.parametrize("mode", ["thread", "process"])
 def test_all_programs_run_over_connect(tmp_path, mode):
-    assert_bounded_run(tmp_path, [mode], CASES)
+    assert_bounded_run(tmp_path, [mode], SHORT)
