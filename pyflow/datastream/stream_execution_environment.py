@@ -472,6 +472,14 @@ class StreamExecutionEnvironment:
         self._check()
         return self._plan_of(self._sinks, self._attached)
 
+    def explain(self) -> str:
+        """Return how Spark would run the program: its queries, their stages, the chains in them.
+
+        PyFlink has no such method; its form of a plan is that of `get_execution_plan`.
+        """
+        self._check()
+        return Program(self._sinks, self._context()).explanation()
+
     def _plan_of(
         self, sinks: Sequence[SinkOf], attached: Sequence[tuple[Attached, list[int]]]
     ) -> str:

@@ -15,6 +15,7 @@ from pyflow.datastream.execution_mode import RuntimeExecutionMode
 from pyflow.datastream.graph.checkpoints import Checkpoint, Manifest
 from pyflow.datastream.graph.closing import KEPT_INTERPRETERS, close_functions
 from pyflow.datastream.graph.driver_sinks import DriverSink, ValuesSink
+from pyflow.datastream.graph.explanation import stages_of
 from pyflow.datastream.graph.hints import log_hints
 from pyflow.datastream.graph.lowering import (
     Component,
@@ -98,7 +99,7 @@ class Program:
         found = components(sinks)
         log_hints(each for component in found for each in component.transformations)
         branches = branching([*sinks, *others])
-        self._components = [
+        self.components = [
             _Running(each, context, f"{self._id}-{place}", place, branches)
             for place, each in enumerate(found)
         ]
@@ -106,8 +107,8 @@ class Program:
     def run(self, name: str) -> Job:
         """Start the program; return its job."""
         provide(self._context.session)
-        unbounded = [each for each in self._components if not each.is_bounded]
-        bounded = [each for each in self._components if each.is_bounded]
+        unbounded = [each for each in self.components if not each.is_bounded]
+        bounded = [each for each in self.components if each.is_bounded]
         queries: list[StreamingQuery] = []
         if unbounded:
             _refuse_connect(self._context.session)
@@ -150,6 +151,15 @@ class Program:
             job.savepoint = functools.partial(self._savepoint, unbounded)
         return job
 
+    def explanation(self) -> str:
+        """Return how the program would run."""
+        lines = []
+        for place, each in enumerate(self.components, 1):
+            lines.append(f"Query {place} of {len(self.components)}: {each.summary()}")
+            stages = stages_of(each.component, each.parallelism())
+            lines += [f"  {line}" for line in stages]
+        return "\n".join(lines)
+
     def _savepoint(self, unbounded: Sequence[_Running], directory: str | None) -> Callable[[], str]:
         """Return what copies the checkpoints of queries that are stopped, and returns the path."""
         if not unbounded:
@@ -187,7 +197,7 @@ class _Running:
     ) -> None:
         self._place = place
         self._branches = branches
-        self._component = component
+        self.component = component
         self._context = context
         self._job = job
         self._query: StreamingQuery | None = None
@@ -206,18 +216,33 @@ class _Running:
             return RuntimeExecutionMode.BATCH if self.is_bounded else RuntimeExecutionMode.STREAMING
         return mode
 
-    def _parallelism(self) -> int:
-        asked = [each.parallelism for each in self._component.transformations]
+    def parallelism(self) -> int:
+        """Return how many subtasks are behind a shuffle."""
+        asked = [each.parallelism for each in self.component.transformations]
         return max([self._context.parallelism(), *asked])
+
+    def summary(self) -> str:
+        """Return how it would run."""
+        chosen = self._of_functions().get(_EXECUTION_MODE)
+        mode = chosen or self._context.session.conf.get(_EXECUTION_MODE, None) or "process"
+        functions = f"functions in {mode} mode"
+        if self.is_bounded:
+            return f"bounded, {functions}"
+        checkpoint = self.checkpoint()
+        place = "a temporary directory" if checkpoint is None else checkpoint.directory
+        kept = f"checkpoints in {place}"
+        if self._real_time() is None:
+            return f"unbounded, in micro-batches whose stages run in turn, {functions}, {kept}"
+        return f"unbounded, in real time, a slot for each subtask at once, {functions}, {kept}"
 
     def _manifest(self) -> Manifest:
         """Return that of the program, as if there were no checkpoint."""
-        component = self._component
+        component = self.component
         return Manifest.of(
             component.of(SourceOf),
             component.of(Stateful),
             levels_of(component),
-            self._parallelism(),
+            self.parallelism(),
         )
 
     def _lowered(
@@ -236,7 +261,7 @@ class _Running:
                 "This combination is not allowed, please set the 'execution.runtime-mode' to "
                 "STREAMING or AUTOMATIC."
             )
-        rows = {each.number: self._rows(each) for each in self._component.of(SourceOf)}
+        rows = {each.number: self._rows(each) for each in self.component.of(SourceOf)}
         configuration = self._context.configuration
         contexts = ContextFactory(
             value_of(configuration, "pipeline.global-job-parameters") or {},
@@ -259,7 +284,7 @@ class _Running:
             configuration.get_boolean(_PYTHON_CHAINING, True),
             self._branches,
         )
-        return lowered(self._component, rows, settings, session)
+        return lowered(self.component, rows, settings, session)
 
     def _rows(self, each: SourceOf) -> SourceRows:
         assert each.source is not None
@@ -369,7 +394,7 @@ class _Running:
         """Return how the query runs record by record, where the program asks for that."""
         if self.ends() or not RealTime.is_wanted(self._context):
             return None
-        real_time = RealTime(self._component, self._context)
+        real_time = RealTime(self.component, self._context)
         mode = self._of_functions().get(_EXECUTION_MODE)
         real_time.check(mode or self._context.session.conf.get(_EXECUTION_MODE, None) or "process")
         return real_time
@@ -379,7 +404,7 @@ class _Running:
         return all(source.ends for source in self._unbounded())
 
     def _unbounded(self) -> list[Source]:
-        sources = [each.source for each in self._component.of(SourceOf)]
+        sources = [each.source for each in self.component.of(SourceOf)]
         return [each for each in sources if each.boundedness() == Boundedness.CONTINUOUS_UNBOUNDED]
 
     def _clock(self) -> Clock:
@@ -397,7 +422,7 @@ class _Running:
         Timers of the processing time do not wait for longer than a second.
         """
         intervals = [source.discovery_interval for source in self._unbounded()]
-        if self._component.of(Stateful):
+        if self.component.of(Stateful):
             intervals.append(_LONGEST_WAIT)
         known = [each for each in intervals if each is not None]
         return min(known) if len(known) == len(intervals) else None

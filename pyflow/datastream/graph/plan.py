@@ -17,7 +17,7 @@ from pyflow.datastream.graph.transformations import (
 if TYPE_CHECKING:
     from pyflow.datastream.runtime.keys import Distribution
 
-__all__ = ["of"]
+__all__ = ["of", "strategy_of"]
 
 _STRATEGIES = {
     "Broadcast": "BROADCAST",
@@ -68,7 +68,7 @@ def _node(each: Transformation, parallelism: int) -> dict[str, Any]:
         "parallelism": each.parallelism if each.parallelism > 0 else parallelism,
     }
     predecessors = [
-        {"id": output.of.number, "ship_strategy": _strategy(entry), "side": "second"}
+        {"id": output.of.number, "ship_strategy": strategy_of(entry), "side": "second"}
         for entry in each.inputs()
         for output in entry.outputs
     ]
@@ -91,7 +91,8 @@ def _pact(each: Transformation) -> str:
     return "Data Sink" if isinstance(each, SinkOf) else "Operator"
 
 
-def _strategy(entry: Input) -> str:
+def strategy_of(entry: Input) -> str:
+    """Return by what Flink's plans say how elements come to an input."""
     if not isinstance(entry, ShuffledInput):
         return "FORWARD"
     distribution: Distribution = entry.distribution(())
