@@ -47,7 +47,7 @@ WARM_UP_SECONDS = 30
 LATENCY_SECONDS = 12
 _PATIENCE_SECONDS = 120
 # Of which state and windows are measured.
-_KEYED = ("words", "counter", "topics", "sliding", "sessions", "connected")
+_KEYED = ("words", "counter", "topics", "sliding", "sliding-topics", "sessions", "connected")
 # Which there are in PySpark alone, too.
 _PLAIN = ("typed-maps", "counter", "topics")
 _STARTS = {

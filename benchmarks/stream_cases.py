@@ -18,7 +18,7 @@ KEYS = 100_000
 #: How many micro-batches PyFlow and PySpark make of a topic.
 BATCHES = 4
 #: The cases that read a topic.
-FROM_KAFKA = ("topics", "busy")
+FROM_KAFKA = ("topics", "busy", "sliding-topics")
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ CASES = {
         StreamCase("sessions", "session windows, 1,000 keys", 100_000, (("pyflink", "thread"),)),
         StreamCase("topics", f"keyed state from Kafka to Kafka, {KEYS:,} keys", 200_000),
         StreamCase("busy", "a function of 0.1 ms from Kafka to Kafka", 100_000),
+        StreamCase("sliding-topics", "sliding windows from Kafka to Kafka, 1,000 keys", 100_000),
         StreamCase("connected", "connected streams with state, 10,000 keys", 100_000),
     )
 }
@@ -108,16 +109,16 @@ class Jobs:
         watermarks = self._common.WatermarkStrategy.no_watermarks()
         return env.from_source(source, watermarks, "numbers")
 
-    def _timed(self, env: Any, rows: int) -> Any:
+    def _timed(self, numbers: Any, delay: Any) -> Any:
         """A number for each ten milliseconds, and a minute of none after each 10,000."""
 
         class Assigner(self._common.watermark_strategy.TimestampAssigner):  # type: ignore[misc, name-defined]
             def extract_timestamp(self, value: Any, record_timestamp: int) -> int:
                 return int(value) * 10 + int(value) // 10_000 * 60_000
 
-        strategy = self._common.WatermarkStrategy.for_monotonous_timestamps()
+        strategy = self._common.WatermarkStrategy.for_bounded_out_of_orderness(delay)
         stamped = strategy.with_timestamp_assigner(Assigner())
-        return self._numbers(env, rows).assign_timestamps_and_watermarks(stamped)
+        return numbers.assign_timestamps_and_watermarks(stamped)
 
     def _maps(self, env: Any, rows: int) -> Any:
         stream = self._numbers(env, rows)
@@ -186,6 +187,12 @@ class Jobs:
         if request["case"] == "busy":
             stream.map(_hashed, types.STRING()).sink_to(sink)
             return
+        if request["case"] == "sliding-topics":
+            # Elements of the two partitions come in chunks.
+            delay = self._common.Duration.of_minutes(5)
+            timed = self._timed(stream.map(int, types.LONG()), delay)
+            self._sliding_of(timed).map(str, types.STRING()).sink_to(sink)
+            return
         counted = stream.key_by(lambda value: int(value) % KEYS, types.LONG()).process(
             self._count()
         )
@@ -206,7 +213,7 @@ class Jobs:
 
         return Counter()
 
-    def _windowed(self, env: Any, rows: int, window: Any) -> Any:
+    def _windowed(self, timed: Any, window: Any) -> Any:
         functions, types = self._functions, self._common.Types
 
         class Mean(functions.AggregateFunction):  # type: ignore[misc, name-defined]
@@ -222,23 +229,29 @@ class Jobs:
             def merge(self, one: Any, other: Any) -> Any:
                 return one[0] + other[0], one[1] + other[1]
 
-        keyed = self._timed(env, rows).key_by(lambda value: value % 1000, types.LONG())
+        keyed = timed.key_by(lambda value: value % 1000, types.LONG())
         pair = types.TUPLE([types.LONG(), types.LONG()])
         return keyed.window(window).aggregate(
             Mean(), accumulator_type=pair, output_type=types.DOUBLE()
         )
 
+    def _in_order(self, env: Any, rows: int) -> Any:
+        return self._timed(self._numbers(env, rows), self._common.Duration.of_millis(0))
+
     def _sliding(self, env: Any, rows: int) -> Any:
+        return self._sliding_of(self._in_order(env, rows))
+
+    def _sliding_of(self, timed: Any) -> Any:
         # Ten elements of a key in a window, an element in two windows.
         time_of = self._common.Time.milliseconds
         window = self._windows.SlidingEventTimeWindows.of(time_of(100_000), time_of(50_000))
-        return self._windowed(env, rows, window)
+        return self._windowed(timed, window)
 
     def _sessions(self, env: Any, rows: int) -> Any:
         # Of ten elements.
         time_of = self._common.Time.milliseconds
         window = self._windows.EventTimeSessionWindows.with_gap(time_of(30_000))
-        return self._windowed(env, rows, window)
+        return self._windowed(self._in_order(env, rows), window)
 
     def _connected(self, env: Any, rows: int) -> Any:
         functions, state, types = self._functions, self._state, self._common.Types

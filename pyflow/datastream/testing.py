@@ -60,6 +60,8 @@ class TestStream(Source):
         self._count = 0
         atexit.register(shutil.rmtree, self._directory, ignore_errors=True)
         self._added: list[list[tuple[Any, int | None]]] = []
+        self._batches = Path(self._directory) / "batches"
+        self._batches.mkdir()
         self._clock = ManualClock(f"{self._directory}/clock")
         self._time = 0
 
@@ -117,7 +119,7 @@ class TestStream(Source):
             self._write(session, added)
         self._added = []
         stream = session.readStream.schema("events BINARY").option("maxFilesPerTrigger", 1)
-        frame = stream.parquet(f"{self._directory}/batches")
+        frame = stream.parquet(str(self._batches))
         return SourceRows(frame, _events, self._type_info)
 
     def _write(self, session: Any, added: list[tuple[Any, int | None]]) -> None:
@@ -127,9 +129,7 @@ class TestStream(Source):
             str(written)
         )
         (file,) = written.glob("*.parquet")
-        batches = Path(self._directory) / "batches"
-        batches.mkdir(exist_ok=True)
-        target = batches / f"{self._count:08d}.parquet"
+        target = self._batches / f"{self._count:08d}.parquet"
         # Spark takes files in the order of their times.
         moment = _SECOND * (1_000_000 + self._count)
         os.utime(file, ns=(moment, moment))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from pyflow.session.plugin import driver_has_plugin
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["checkpoint_of", "end_after_batches", "has_ended"]
+__all__ = ["checkpoint_of", "end_after_batches", "has_ended", "unused_name"]
 
 # Directories of checkpoints that go with their query, of Spark and of tables.
 _TEMPORARY = ("temporary-", "pyflow-checkpoint-")
@@ -35,6 +37,16 @@ def checkpoint_of(query: StreamingQuery) -> str:
             "checkpointLocation"
         )
     return path
+
+
+def unused_name(session: SparkSession, name: str) -> str:
+    """Return a name for a query that no other has which runs, with a number behind it if need be.
+
+    Spark refuses names that another query has; jobs of Flink may have the same one.
+    """
+    active = {query.name for query in session.streams.active}
+    names = (f"{name} ({number})" if number > 1 else name for number in count(1))
+    return next(each for each in names if each not in active)
 
 
 def end_after_batches(queries: Sequence[StreamingQuery]) -> None:

@@ -120,7 +120,7 @@ class Manifest:
                 continue
             # What is known by its position alone may be another operator of the same kind.
             for about in ("stage", "operation") if name.startswith(_UID) else ("stage", "name"):
-                if before[about] != described[about]:
+                if before.get(about, described[about]) != described[about]:
                     raise IncompatibleProgramError(
                         f"Operator '{described['name']}' ({name}) is of another {about} than in "
                         f"the checkpoint: {described[about]}, where that has {before[about]}. Give "

@@ -36,7 +36,7 @@ from pyflow.session.context import Context
 from pyflow.session.local_rows import local_rows
 from pyflow.session.options import session_settings, value_of
 from pyflow.session.package import provide
-from pyflow.session.queries import has_ended
+from pyflow.session.queries import has_ended, unused_name
 from pyflow.streaming.jobs.job import Job, end_after_error
 from pyflow.streaming.plan.state_store import keep_state_in_rocksdb, state_store_settings
 from pyflow.streaming.runtime.log_levels import LogLevels
@@ -99,7 +99,7 @@ class Program:
         found = components(sinks)
         log_hints(each for component in found for each in component.transformations)
         branches = branching([*sinks, *others])
-        self.components = [
+        self._components = [
             _Running(each, context, f"{self._id}-{place}", place, branches)
             for place, each in enumerate(found)
         ]
@@ -107,8 +107,8 @@ class Program:
     def run(self, name: str) -> Job:
         """Start the program; return its job."""
         provide(self._context.session)
-        unbounded = [each for each in self.components if not each.is_bounded]
-        bounded = [each for each in self.components if each.is_bounded]
+        unbounded = [each for each in self._components if not each.is_bounded]
+        bounded = [each for each in self._components if each.is_bounded]
         queries: list[StreamingQuery] = []
         if unbounded:
             _refuse_connect(self._context.session)
@@ -154,8 +154,8 @@ class Program:
     def explanation(self) -> str:
         """Return how the program would run."""
         lines = []
-        for place, each in enumerate(self.components, 1):
-            lines.append(f"Query {place} of {len(self.components)}: {each.summary()}")
+        for place, each in enumerate(self._components, 1):
+            lines.append(f"Query {place} of {len(self._components)}: {each.summary()}")
             stages = stages_of(each.component, each.parallelism())
             lines += [f"  {line}" for line in stages]
         return "\n".join(lines)
@@ -386,7 +386,8 @@ class _Running:
                 writer = writer.trigger(availableNow=True)
             elif real_time is None and (interval := self._interval()) is not None:
                 writer = writer.trigger(processingTime=f"{interval} milliseconds")
-            writer = writer.option("checkpointLocation", location).queryName(name)
+            writer = writer.option("checkpointLocation", location)
+            writer = writer.queryName(unused_name(session, name))
             self._query = writer.start()
             return self._query
 

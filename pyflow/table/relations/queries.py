@@ -29,7 +29,7 @@ from pyflow.datastream.graph.closing import KEPT_INTERPRETERS, close_functions
 from pyflow.datastream.graph.temporary_settings import temporary_settings
 from pyflow.session.options import value_of
 from pyflow.session.plugin import PLUGIN
-from pyflow.session.queries import end_after_batches, has_ended
+from pyflow.session.queries import end_after_batches, has_ended, unused_name
 from pyflow.streaming.jobs.job import Job, end_after_error
 from pyflow.streaming.plan.clocks import Clocks, clocks_of
 from pyflow.streaming.runtime.ticks import attach, with_ticks
@@ -252,15 +252,13 @@ def _duration_ms(context: TableContext, key: str) -> int | None:
 def _started(
     stream: _Stream, name: str, checkpoint: str | None, context: TableContext
 ) -> StreamingQuery:
-    active = [query.name for query in context.session.streams.active]
-    if name in active:
-        if checkpoint is not None:
-            raise TableException(
-                f"A job of the name {name!r} runs already, and its checkpoint is {checkpoint!r}. "
-                "Cancel it, or give this one another name by 'pipeline.name'."
-            )
-        name = next(other for n in range(2, 1 << 20) if (other := f"{name} ({n})") not in active)
-    writer = stream.writer.queryName(name).outputMode("append")
+    unused = unused_name(context.session, name)
+    if unused != name and checkpoint is not None:
+        raise TableException(
+            f"A job of the name {name!r} runs already, and its checkpoint is {checkpoint!r}. "
+            "Cancel it, or give this one another name by 'pipeline.name'."
+        )
+    writer = stream.writer.queryName(unused).outputMode("append")
     if checkpoint is None and stream.connector is not None:
         # Spark itself makes one only where batches are written.
         checkpoint = _temporary_checkpoint(context)
