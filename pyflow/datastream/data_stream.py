@@ -443,9 +443,16 @@ class DataStream:
         inputs: tuple[ShuffledInput, ...],
         make: Any,
         type_info: TypeInformation | None,
+        operation: str | None = None,
     ) -> DataStream:
-        number = self._environment._next_number()
-        made = Stateful(number, name, _known(type_info), operation=name, shuffled=inputs, make=make)
+        made = Stateful(
+            self._environment._next_number(),
+            name,
+            _known(type_info),
+            operation=operation or name,
+            shuffled=inputs,
+            make=make,
+        )
         return DataStream(self._environment, Output(made))
 
     def _forwarded(self) -> ShuffledInput:

@@ -475,7 +475,8 @@ class StreamExecutionEnvironment:
     def explain(self) -> str:
         """Return how Spark would run the program: its queries, their stages, the chains in them.
 
-        PyFlink has no such method; its form of a plan is that of `get_execution_plan`.
+        PyFlink has no such method; its form of a plan is that of `get_execution_plan`. Tables that
+        are written beside the streams have plans of their own, see `Table.explain`.
         """
         self._check()
         return Program(self._sinks, self._context()).explanation()

@@ -59,7 +59,8 @@ class TestStream(Source):
         self._directory = tempfile.mkdtemp(prefix="pyflow-test-stream-")
         self._count = 0
         atexit.register(shutil.rmtree, self._directory, ignore_errors=True)
-        self._added: list[list[tuple[Any, int | None]]] = []
+        # With the processing time at which they come.
+        self._added: list[tuple[int, list[tuple[Any, int | None]]]] = []
         self._batches = Path(self._directory) / "batches"
         self._batches.mkdir()
         self._clock = ManualClock(f"{self._directory}/clock")
@@ -88,12 +89,12 @@ class TestStream(Source):
         times = [None] * len(values) if timestamps is None else list(timestamps)
         if len(times) != len(values):
             raise ValueError(f"there are {len(values)} elements, but {len(times)} timestamps")
-        self._added.append(list(zip(values, times)))
+        self._added.append((self._time, list(zip(values, times))))
         return self
 
     def advance_watermark_to(self, watermark: int) -> TestStream:
         """Add a watermark, in milliseconds since the epoch, and return the source."""
-        self._added.append([(Watermark(watermark), None)])
+        self._added.append((self._time, [(Watermark(watermark), None)]))
         return self
 
     def advance_watermark_to_infinity(self) -> TestStream:
@@ -109,14 +110,15 @@ class TestStream(Source):
             raise ValueError(f"the processing time cannot go back, by {advance_by} milliseconds")
         self.clock = self._clock
         self._time += advance_by
-        self._added.append([(_ProcessingTime(self._clock, self._time), None)])
+        self._added.append((self._time, []))
         return self
 
     def read(self, context: Context, is_streaming: bool) -> SourceRows:
         """Return the rows of what was added, a file for each batch."""
         session = context.session
-        for added in self._added:
-            self._write(session, added)
+        for moment, added in self._added:
+            time = [] if self.clock is None else [(_ProcessingTime(self._clock, moment), None)]
+            self._write(session, [*time, *added])
         self._added = []
         stream = session.readStream.schema("events BINARY").option("maxFilesPerTrigger", 1)
         frame = stream.parquet(str(self._batches))

@@ -160,6 +160,7 @@ class _Windowed:
             (self._input(),),
             lambda is_batch: window_operator(assigner, **all_options),
             output_type,
+            operation=f"{self._name}({type(assigner).__name__})",
         )
 
     def _input(self) -> ShuffledInput:

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["checkpoint_of", "end_after_batches", "has_ended", "unused_name"]
+__all__ = [
+    "checkpoint_of",
+    "end_after_batches",
+    "has_checkpoint_in_use",
+    "has_ended",
+    "unused_name",
+]
 
 # Directories of checkpoints that go with their query, of Spark and of tables.
 _TEMPORARY = ("temporary-", "pyflow-checkpoint-")
@@ -37,6 +43,17 @@ def checkpoint_of(query: StreamingQuery) -> str:
             "checkpointLocation"
         )
     return path
+
+
+def has_checkpoint_in_use(session: SparkSession, directory: str) -> bool:
+    """Return whether a query runs whose checkpoint a directory is, which Spark would end."""
+    jvm: Any = session._jvm
+    path = jvm.org.apache.hadoop.fs.Path(directory)
+    wrapped: Any = session
+    files = path.getFileSystem(wrapped._jsparkSession.sessionState().newHadoopConf())
+    root = str(files.makeQualified(path))
+    queries: list[Any] = session.streams.active
+    return root in [str(each._jsq.streamingQuery().resolvedCheckpointRoot()) for each in queries]
 
 
 def unused_name(session: SparkSession, name: str) -> str:

@@ -81,10 +81,15 @@ def trades(program):
     return [trade("x", kind.BOUGHT, 1), trade("x", kind.SOLD, 2), trade("y", kind.SOLD, 3)]
 
 
+def check_pairs(program, found):
+    one, two, three = trades(program)
+    assert [each for each in found if len(each) == 2] == [(one, None), (two, one), (three, None)]
+
+
 def check(program, found):
     one, two, three = trades(program)
     symbol, kind = program["Symbol"], program["Kind"]
-    assert [each for each in found if len(each) == 2] == [(one, None), (two, one), (three, None)]
+    check_pairs(program, found)
     assert [each for each in found if len(each) == 3][-2:] == [
         (symbol("x"), [one, two], {kind.BOUGHT: one, kind.SOLD: two}),
         (symbol("y"), [three], {kind.SOLD: three}),
@@ -97,6 +102,30 @@ def test_bounded_elements_are_of_classes_of_the_program(env, program):
     found = collected(ds.key_by(program["symbol_of"]).process(program["Kept"]()))
 
     check(program, sorted(found, key=len))
+
+
+def test_elements_leave_the_classes_of_the_program_as_they_are(env, program):
+    trade = program["Trade"]
+    trade.limit = 1
+    made = env.from_collection(trades(program)).map(lambda value: value)
+
+    with made.execute_and_collect() as elements:
+        trade.limit = 2
+        found = list(elements)
+
+    assert sorted(each.at for each in found) == [1, 2, 3]
+    assert trade.limit == 2
+
+
+def test_state_of_classes_of_the_program_is_there_after_a_restart(make_env, program, tmp_path):
+    source, found = TestStream(), []
+    for each in trades(program):
+        source.add_elements([each], [each.at])
+        env = make_env(parallelism=1, execution_checkpointing_dir=tmp_path.as_uri())
+        ds = env.from_source(source, NOTHING, "trades").key_by(program["symbol_of"])
+        found += collected(ds.process(program["Kept"]()))
+
+    check_pairs(program, found)
 
 
 def test_unbounded_elements_are_of_classes_of_the_program(env, program):

@@ -77,9 +77,10 @@ def printed(spark, capsys, monkeypatch):
             try:
                 wait_until(has_lines, f"{count} lines of {file.name}")
             finally:
-                for query in spark.streams.active:
-                    query.stop()
-                thread.join()
+                while thread.is_alive():
+                    for query in spark.streams.active:
+                        query.stop()
+                    thread.join(1)
         # It was the only job, which was cancelled.
         (error,) = errors
         assert "was cancelled" in str(error)

@@ -254,6 +254,14 @@ def test_functions_without_keys_see_the_time(env):
     ]
 
 
+def test_the_time_begins_anew_with_each_job_without_a_checkpoint(make_env):
+    source = TestStream().add_elements(["x"]).advance_processing_time(7).add_elements(["y"])
+
+    for _ in range(2):
+        ds = make_env().from_source(source, NOTHING, "test").process(Stamped())
+        assert collected(ds) == [("x", 0), ("y", 7)]
+
+
 def test_one_source_of_a_job_advances_the_time(make_env):
     env = make_env()
     one, other = (

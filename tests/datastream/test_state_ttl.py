@@ -9,6 +9,8 @@ from window_cases import api
 
 from pyflow.common import Time, Types, WatermarkStrategy
 from pyflow.datastream import KeyedProcessFunction
+from pyflow.datastream.runtime.state import StateFactory
+from pyflow.datastream.runtime.storage import ABSENT, MemoryStorage
 from pyflow.datastream.state import StateTtlConfig, ValueStateDescriptor
 from pyflow.datastream.testing import TestStream
 
@@ -106,3 +108,27 @@ def test_values_are_swept_that_a_program_has_not_declared_since_its_start(make_e
     source.add_elements([("b", 1)]).advance_processing_time(3_600_000).add_elements([("a", 2)])
 
     assert run() == [(("b", 1), None), (("a", 2), None)]
+
+
+def test_state_of_a_window_that_was_forgotten_is_swept():
+    now, sweeps = 0, []
+    descriptor = ValueStateDescriptor("last", Types.LONG())
+    config = StateTtlConfig.new_builder(Time.milliseconds(TTL)).build()
+    descriptor.enable_time_to_live(config)
+    storage = MemoryStorage()
+
+    def factory():
+        return StateFactory(
+            storage, lambda: now, lambda name, at: sweeps.append(name), lambda _: None
+        )
+
+    factory().state(descriptor, b"window\0").update(1)
+    (name,) = sweeps
+    now = TTL
+    again = factory()
+    assert not again.sweep(name)
+    again.state(descriptor, b"another")
+
+    assert again.sweep(name)
+
+    assert storage.get(name) is ABSENT

@@ -250,3 +250,44 @@ def test_an_unbounded_source_is_refused_in_batch_mode(make_env):
     ds = env.from_source(TestStream(), WatermarkStrategy.no_watermarks(), "test")
     with pytest.raises(ValueError, match="Detected an UNBOUNDED source"):
         collected(ds)
+
+
+def test_windows_of_the_program_need_a_serializer(make_env):
+    names = {"__name__": "__main__"}
+    exec(WINDOWS_OF_THE_PROGRAM, names)
+    ds = make_env().from_collection([1]).key_by(lambda value: value).window(names["Weeks"]())
+    with pytest.raises(Exception, match=r"windows of Week cannot be pickled: have get_window_ser"):
+        collected(ds.reduce(lambda one, other: one + other))
+
+
+WINDOWS_OF_THE_PROGRAM = """
+from pyflow.datastream.window import CountTrigger, Window, WindowAssigner
+
+
+class Week(Window):
+    def __init__(self, number):
+        self.number = number
+
+    def max_timestamp(self):
+        return self.number
+
+    def __eq__(self, other):
+        return self.number == other.number
+
+    def __hash__(self):
+        return hash(self.number)
+
+
+class Weeks(WindowAssigner):
+    def assign_windows(self, element, timestamp, context):
+        return [Week(element)]
+
+    def get_default_trigger(self, env):
+        return CountTrigger.of(1)
+
+    def get_window_serializer(self):
+        return None
+
+    def is_event_time(self):
+        return True
+"""

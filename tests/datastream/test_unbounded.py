@@ -28,6 +28,7 @@ from pyflow.datastream.state import (
 )
 from pyflow.datastream.testing import TestStream
 from pyflow.datastream.window import EventTimeSessionWindows, TumblingEventTimeWindows
+from pyflow.util.exceptions import TableException
 
 NOTHING = WatermarkStrategy.no_watermarks()
 START = -(1 << 63)
@@ -386,6 +387,23 @@ def test_an_operator_with_a_uid_may_get_another_name(make_env, tmp_path):
     source.add_elements([("a", 2)], [0])
     found = collected(program(make_env(**settings), source).name("totals"))
     assert ("element", "a", 3, START) in found
+
+
+def test_a_checkpoint_has_one_job_at_a_time(make_env, tmp_path):
+    settings = {"execution_checkpointing_dir": tmp_path.as_uri()}
+    source = TestStream().add_elements([("a", 1)], [0])
+    source.ends = False
+    env = make_env(**settings)
+    program(env, source).print()
+    job = env.execute_async("first")
+    try:
+        again = make_env(**settings)
+        program(again, source).print()
+        with pytest.raises(TableException, match="a job runs whose checkpoint is"):
+            again.execute_async("second")
+        assert job.get_job_status().result().name == "RUNNING"
+    finally:
+        job.cancel().result()
 
 
 def files_of(directory):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from pyflow.common.typeinfo import TypeInformation
+    from pyflow.datastream.runtime.clock import Clock
     from pyflow.session.context import Context
 
 __all__ = ["HybridSource", "HybridSourceBuilder"]
@@ -36,6 +37,11 @@ class HybridSource(Source):
         self._sources = list(sources)
         self.ends = self._sources[-1].ends
         self.side_outputs = tuple({tag for each in self._sources for tag in each.side_outputs})
+
+    @property
+    def clock(self) -> Clock | None:  # type: ignore[override]
+        """The processing time of the last source."""
+        return self._sources[-1].clock
 
     @staticmethod
     def builder(first_source: Source) -> HybridSourceBuilder:

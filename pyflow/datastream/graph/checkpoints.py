@@ -119,7 +119,8 @@ class Manifest:
                 following.operators[name] = {**described, "number": last}
                 continue
             # What is known by its position alone may be another operator of the same kind.
-            for about in ("stage", "operation") if name.startswith(_UID) else ("stage", "name"):
+            by_name = () if name.startswith(_UID) else ("name",)
+            for about in ("stage", "operation", *by_name):
                 if before.get(about, described[about]) != described[about]:
                     raise IncompatibleProgramError(
                         f"Operator '{described['name']}' ({name}) is of another {about} than in "
@@ -127,7 +128,7 @@ class Manifest:
                         "operators whose state is kept a uid(), and others another one. "
                         f"{_WAY_OUT}"
                     )
-            following.operators[name] = {**before, "name": described["name"]}
+            following.operators[name] = {**described, "number": before["number"]}
         return following
 
 

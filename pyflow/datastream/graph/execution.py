@@ -7,7 +7,8 @@ import logging
 import shutil
 import tempfile
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pyflow.datastream.connectors.base import Boundedness, SourceRows
@@ -36,7 +37,7 @@ from pyflow.session.context import Context
 from pyflow.session.local_rows import local_rows
 from pyflow.session.options import session_settings, value_of
 from pyflow.session.package import provide
-from pyflow.session.queries import has_ended, unused_name
+from pyflow.session.queries import has_checkpoint_in_use, has_ended, unused_name
 from pyflow.streaming.jobs.job import Job, end_after_error
 from pyflow.streaming.plan.state_store import keep_state_in_rocksdb, state_store_settings
 from pyflow.streaming.runtime.log_levels import LogLevels
@@ -57,6 +58,7 @@ _CHUNK = "spark.sql.execution.arrow.transformWithStateInPySpark.maxStateRecordsP
 _INTERPRETER = "spark.pyflow.interpreter"
 _EXECUTION_MODE = "spark.pyflow.execution-mode"
 _PYTHON_CHAINING = "python.operator-chaining.enabled"
+_JOB_GROUP = "spark.jobGroup.id"
 _TIMERS_AT_ONCE = 1000
 _DIRECTORIES = ("execution.checkpointing.dir", "state.checkpoints.dir")
 _SAVEPOINTS = ("execution.checkpointing.savepoint-dir", "state.savepoints.dir")
@@ -156,7 +158,7 @@ class Program:
         lines = []
         for place, each in enumerate(self._components, 1):
             lines.append(f"Query {place} of {len(self._components)}: {each.summary()}")
-            stages = stages_of(each.component, each.parallelism())
+            stages = stages_of(each.component, each.subtasks())
             lines += [f"  {line}" for line in stages]
         return "\n".join(lines)
 
@@ -220,6 +222,13 @@ class _Running:
         """Return how many subtasks are behind a shuffle."""
         asked = [each.parallelism for each in self.component.transformations]
         return max([self._context.parallelism(), *asked])
+
+    def subtasks(self) -> int:
+        """Return how many there would be behind a shuffle: as many as in its checkpoint."""
+        checkpoint = None if self.is_bounded else self.checkpoint()
+        before = None if checkpoint is None else checkpoint.manifest()
+        is_kept = before is not None and bool(before.operators)
+        return before.parallelism if before is not None and is_kept else self.parallelism()
 
     def summary(self) -> str:
         """Return how it would run."""
@@ -330,7 +339,8 @@ class _Running:
         try:
             for sink in others:
                 assert sink.sink is not None
-                sink.sink.write(query.rows_of(sink, frame), self._context, batch)
+                with _same_run(self._context.session, batch):
+                    sink.sink.write(query.rows_of(sink, frame), self._context, batch)
             if here:
                 _take(query.values_of(frame), here, prefetches=batch is None)
         finally:
@@ -346,6 +356,11 @@ class _Running:
         checkpoint = self.checkpoint()
         manifest = self._manifest()
         if checkpoint is not None:
+            if has_checkpoint_in_use(session, checkpoint.of_spark):
+                raise TableException(
+                    f"a job runs whose checkpoint is {checkpoint.directory}: cancel it, or give "
+                    "this one another execution.checkpointing.dir"
+                )
             manifest = self._goes_on(checkpoint, manifest)
         settings = {
             **self._of_functions(),
@@ -535,6 +550,20 @@ def _take(frame: DataFrame, sinks: dict[int, Any], prefetches: bool) -> None:
         sinks[target].take(bytes(value), int(key))
     for sink in sinks.values():
         sink.flush()
+
+
+@contextmanager
+def _same_run(session: SparkSession, batch: int | None) -> Iterator[None]:
+    """Have later batches of a query in its job group, whatever a sink of the program does."""
+    if batch is None:
+        yield
+        return
+    context = session.sparkContext
+    group = context.getLocalProperty(_JOB_GROUP)
+    try:
+        yield
+    finally:
+        context.setLocalProperty(_JOB_GROUP, group)  # type: ignore[arg-type]  # None removes it
 
 
 def _refuse_connect(session: SparkSession) -> None:

@@ -371,6 +371,8 @@ class StateFactory:
         self._sweep = sweep
         self._declared = declared
         self._known: dict[bytes, tuple[_Kept, StateDescriptor]] = {}
+        # By the name without a namespace.
+        self._descriptors: dict[bytes, StateDescriptor] = {}
 
     def state(self, descriptor: StateDescriptor, namespace: bytes = b"") -> State:
         """Return the state of a descriptor, the same one each time.
@@ -386,6 +388,7 @@ class StateFactory:
         known = self._known.get(name)
         if known is None:
             self._declared(descriptor)
+            self._descriptors[state_name(descriptor.get_name())] = descriptor
             known = self._known[name] = (self._made(descriptor, name), descriptor)
         elif not _agree(known[1], descriptor):
             raise ValueError(
@@ -396,14 +399,17 @@ class StateFactory:
 
     def _forget_namespaces(self) -> None:
         """Forget the objects of namespaces, such as windows, of which there are always new ones."""
-        self._known = {n: known for n, known in self._known.items() if n.endswith(b"\0")}
+        self._known = {n: known for n, known in self._known.items() if n in self._descriptors}
 
     def sweep(self, name: bytes) -> bool:
         """Remove what has expired of a state; return whether it has been declared."""
-        known = self._known.get(name)
-        if known is None:
+        descriptor = self._descriptors.get(name[: name.index(b"\0") + 1])
+        if descriptor is None:
             return False
-        known[0].sweep()
+        known = self._known.get(name)
+        # That of a window which is over may have been forgotten.
+        state = self._made(descriptor, name) if known is None else known[0]
+        state.sweep()
         return True
 
     def _made(self, descriptor: StateDescriptor, name: bytes) -> _Kept:

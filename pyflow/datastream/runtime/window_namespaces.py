@@ -8,7 +8,7 @@ from collections.abc import Callable
 from io import BytesIO
 from typing import Any, NamedTuple
 
-from pyflow.datastream.runtime.pickling import dumps
+from pyflow.datastream.runtime.pickling import PROTOCOL
 from pyflow.datastream.window import (
     CountWindow,
     CountWindowSerializer,
@@ -53,7 +53,7 @@ def namespaces_of(serializer: Any) -> Namespaces:
     if known is not None:
         return known
     if serializer is None:
-        return Namespaces(dumps, pickle.loads)
+        return Namespaces(_pickled, pickle.loads)
 
     def encode(window: Any) -> bytes:
         stream = BytesIO()
@@ -61,6 +61,17 @@ def namespaces_of(serializer: Any) -> Namespaces:
         return stream.getvalue()
 
     return Namespaces(encode, lambda namespace: serializer.deserialize(BytesIO(namespace)))
+
+
+def _pickled(window: Any) -> bytes:
+    """Return the bytes of a window, the same ones after a restart."""
+    try:
+        return pickle.dumps(window, PROTOCOL)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise TypeError(
+            f"windows of {type(window).__name__} cannot be pickled: have get_window_serializer() "
+            "of their assigner return a TypeSerializer, or define the class in a module"
+        ) from error
 
 
 _KNOWN: dict[type[Any], Namespaces] = {

@@ -31,7 +31,7 @@ Report = dict[str, list[Any]]
 class _Counter(Counter):
     def __init__(self) -> None:
         self._count = 0
-        self._reported = 0
+        self._reported: int | None = None
 
     def inc(self, n: int = 1) -> None:
         self._count += n
@@ -42,15 +42,15 @@ class _Counter(Counter):
     def get_count(self) -> int:
         return self._count
 
-    def report(self) -> list[Any]:
+    def report(self) -> list[Any] | None:
         before, self._reported = self._reported, self._count
-        return ["counter", int(self._count - before)]
+        return None if before == self._count else ["counter", int(self._count - (before or 0))]
 
 
 class _Meter(Meter):
     def __init__(self) -> None:
         self._count = 0
-        self._reported = 0
+        self._reported: int | None = None
 
     def mark_event(self, value: int = 1) -> None:
         self._count += value
@@ -58,9 +58,9 @@ class _Meter(Meter):
     def get_count(self) -> int:
         return self._count
 
-    def report(self) -> list[Any]:
+    def report(self) -> list[Any] | None:
         before, self._reported = self._reported, self._count
-        return ["meter", int(self._count - before)]
+        return None if before == self._count else ["meter", int(self._count - (before or 0))]
 
 
 class _Distribution(Distribution):
@@ -185,7 +185,8 @@ class TaskReports:
         self._groups.append(group)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TaskReports, (json.dumps([group.report() for group in self._groups]),)
+        reports = [group.report() for group in self._groups]
+        return TaskReports, (json.dumps([each for each in reports if each]),)
 
 
 class ToDriver:
