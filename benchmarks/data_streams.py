@@ -44,7 +44,7 @@ _PACKAGES = ("pyflow", "pyspark")
 
 RATE = 1_000
 # Spark compiles what it runs for longer than that: latencies fall for a minute.
-WARM_UP_SECONDS = 90
+WARM_UP_SECONDS = 60
 LATENCY_SECONDS = 12
 _PATIENCE_SECONDS = 120
 # Of which state and windows are measured.
