@@ -46,14 +46,17 @@ def checkpoint_of(query: StreamingQuery) -> str:
 
 
 def has_checkpoint_in_use(session: SparkSession, directory: str) -> bool:
-    """Return whether a query runs whose checkpoint a directory is, which Spark would end."""
+    """Return whether a query runs whose checkpoint a directory is, in any session of the driver.
+
+    Spark would end it.
+    """
     jvm: Any = session._jvm
     path = jvm.org.apache.hadoop.fs.Path(directory)
     wrapped: Any = session
-    files = path.getFileSystem(wrapped._jsparkSession.sessionState().newHadoopConf())
-    root = str(files.makeQualified(path))
-    queries: list[Any] = session.streams.active
-    return root in [str(each._jsq.streamingQuery().resolvedCheckpointRoot()) for each in queries]
+    classic = wrapped._jsparkSession
+    root = str(path.getFileSystem(classic.sessionState().newHadoopConf()).makeQualified(path))
+    queries = classic.sharedState().activeStreamingQueries().values()
+    return root in [str(each.resolvedCheckpointRoot()) for each in queries]
 
 
 def unused_name(session: SparkSession, name: str) -> str:

@@ -19,11 +19,6 @@ def mode(request):
     return request.param
 
 
-@pytest.fixture
-def env(make_env, mode):
-    return make_env(mode=mode)
-
-
 class Documents(Source):
     """The JSON documents of a directory; they have their own timestamps."""
 

@@ -29,11 +29,6 @@ def mode(request):
     return request.param
 
 
-@pytest.fixture
-def env(make_env, mode):
-    return make_env(mode=mode)
-
-
 def collected(stream):
     with stream.execute_and_collect() as elements:
         return list(elements)

@@ -28,6 +28,7 @@ from pyflow.datastream.state import (
 )
 from pyflow.datastream.testing import TestStream
 from pyflow.datastream.window import EventTimeSessionWindows, TumblingEventTimeWindows
+from pyflow.session.queries import has_checkpoint_in_use
 from pyflow.util.exceptions import TableException
 
 NOTHING = WatermarkStrategy.no_watermarks()
@@ -389,7 +390,7 @@ def test_an_operator_with_a_uid_may_get_another_name(make_env, tmp_path):
     assert ("element", "a", 3, START) in found
 
 
-def test_a_checkpoint_has_one_job_at_a_time(make_env, tmp_path):
+def test_a_checkpoint_has_one_job_at_a_time(make_env, spark, tmp_path):
     settings = {"execution_checkpointing_dir": tmp_path.as_uri()}
     source = TestStream().add_elements([("a", 1)], [0])
     source.ends = False
@@ -401,6 +402,7 @@ def test_a_checkpoint_has_one_job_at_a_time(make_env, tmp_path):
         program(again, source).print()
         with pytest.raises(TableException, match="a job runs whose checkpoint is"):
             again.execute_async("second")
+        assert has_checkpoint_in_use(spark.newSession(), f"{tmp_path}/0/spark")
         assert job.get_job_status().result().name == "RUNNING"
     finally:
         job.cancel().result()
