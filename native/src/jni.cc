@@ -37,6 +37,7 @@ using pyflow::Answer;
 using pyflow::Batches;
 using pyflow::Evaluation;
 using pyflow::Functions;
+using pyflow::LoadFailure;
 using pyflow::Outcome;
 using pyflow::Program;
 using pyflow::Slot;
@@ -46,6 +47,7 @@ using pyflow::Upcall;
 constexpr const char* kUnavailable = "io/pyflow/bridge/PythonUnavailableException";
 constexpr const char* kFunctionFailed = "io/pyflow/bridge/PythonFunctionException";
 constexpr const char* kNeedsShared = "io/pyflow/bridge/SharedInterpreterRequiredException";
+constexpr const char* kRefused = "io/pyflow/bridge/FunctionsRefusedException";
 
 jbyteArray to_bytes(JNIEnv* env, const std::string& text) {
   jbyteArray bytes = env->NewByteArray(static_cast<jsize>(text.size()));
@@ -73,6 +75,13 @@ void throw_with_text(JNIEnv* env, const char* class_name, const std::string& tex
   if (bytes == nullptr) return;
   jobject exception = env->NewObject(type, constructor, bytes);
   if (exception != nullptr) env->Throw(static_cast<jthrowable>(exception));
+}
+
+void throw_load_failure(JNIEnv* env, const LoadFailure& failure) {
+  const char* class_name = kFunctionFailed;
+  if (failure.kind == LoadFailure::Kind::kNeedsShared) class_name = kNeedsShared;
+  if (failure.kind == LoadFailure::Kind::kRefused) class_name = kRefused;
+  throw_with_text(env, class_name, failure.text);
 }
 
 // Attaches the current thread to the JVM until it ends; null when the JVM takes no more threads, as
@@ -434,12 +443,11 @@ JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_load(JNIEnv* env, jcl
                                                                 jobject function) {
   std::shared_ptr<const Upcall> upcall = upcall_to(env, function);
   if (env->ExceptionCheck()) return 0;
-  std::string error;
-  bool needs_shared = false;
-  std::unique_ptr<Program> program = Program::load(slot_at(slot), from_bytes(env, specification),
-                                                   std::move(upcall), error, needs_shared);
+  LoadFailure failure;
+  std::unique_ptr<Program> program =
+      Program::load(slot_at(slot), from_bytes(env, specification), std::move(upcall), failure);
   if (program != nullptr) return reinterpret_cast<jlong>(program.release());
-  throw_with_text(env, needs_shared ? kNeedsShared : kFunctionFailed, error);
+  throw_load_failure(env, failure);
   return 0;
 }
 
@@ -476,12 +484,13 @@ JNIEXPORT jlong JNICALL Java_io_pyflow_bridge_NativeBridge_loadBatches(
   std::shared_ptr<const Upcall> upcall = upcall_to(env, function);
   if (env->ExceptionCheck()) return 0;
   auto java_source = std::make_shared<JavaSource>(env, source, next);
-  std::string error;
+  LoadFailure failure;
   std::unique_ptr<Batches> batches = Batches::load(
       slot_at(slot), from_bytes(env, specification),
-      [java_source](uint64_t array) { return java_source->next(array); }, std::move(upcall), error);
+      [java_source](uint64_t array) { return java_source->next(array); }, std::move(upcall),
+      failure);
   if (batches == nullptr) {
-    throw_with_text(env, kFunctionFailed, error);
+    throw_load_failure(env, failure);
     return 0;
   }
   return reinterpret_cast<jlong>(new JavaBatches{std::move(java_source), std::move(batches)});

@@ -19,6 +19,7 @@ from typing import Any
 from pyspark import Broadcast
 
 from pyflow.thread_mode import imports, pyspark_worker
+from pyflow.thread_mode.errors import LoadRefusedError
 
 __all__ = ["Application", "current", "end"]
 
@@ -235,7 +236,7 @@ def _refuse_other_versions(directory: str) -> None:
 
     Raises
     ------
-    ImportError
+    LoadRefusedError
         What is loaded stays for as long as the interpreter does.
     """
     from importlib import metadata
@@ -250,10 +251,9 @@ def _refuse_other_versions(directory: str) -> None:
         except metadata.PackageNotFoundError:
             version = "of no package"
         if version != package.version:
-            raise ImportError(
-                f"the requirements have {package.name} {package.version}, and this executor has "
-                f"loaded {loaded} {version}: run such functions in process mode "
-                "(python.execution-mode=process)"
+            raise LoadRefusedError(
+                f"its requirements have {package.name} {package.version}, and this executor has "
+                f"loaded {loaded} {version}"
             )
 
 

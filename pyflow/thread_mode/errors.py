@@ -11,7 +11,13 @@ from pyspark.errors import PySparkRuntimeError
 
 from pyflow.thread_mode import pyspark_worker
 
-__all__ = ["ErrorOptions", "FormattedError", "format_as_it_is", "format_exception"]
+__all__ = [
+    "ErrorOptions",
+    "FormattedError",
+    "LoadRefusedError",
+    "format_as_it_is",
+    "format_exception",
+]
 
 _OWN_FILES = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -46,13 +52,20 @@ class FormattedError(Exception):
     """An error of another interpreter, which has formatted it already; its text is the message."""
 
 
+class LoadRefusedError(Exception):
+    """Functions cannot be loaded into this interpreter, but workers can run them.
+
+    The text is the reason, the end of a sentence.
+    """
+
+
 def format_exception(error: BaseException, options: ErrorOptions | None) -> str:
     """Format an exception that left a function.
 
     A ``StopIteration`` becomes PySpark's ``STOP_ITERATION_OCCURRED``, since it would end a loop
     over results silently.
     """
-    if isinstance(error, FormattedError):
+    if isinstance(error, (FormattedError, LoadRefusedError)):
         return str(error)
     if isinstance(error, StopIteration):
         error = _stop_iteration_occurred(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 import pytest
@@ -61,18 +62,51 @@ def test_functions_of_both_apis_find_them(session, require, mode, capsys):
             assert list(found) == [42]
 
 
-def test_another_version_of_what_an_executor_has_loaded_is_refused(session, require):
+@pytest.fixture
+def other_version(session, require):
+    """A table environment whose functions require a package that the executor has another of."""
     t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     t_env.get_config().set("python.execution-mode", "thread")
     includes = session.sparkContext._python_includes
     before = list(includes)
     require(t_env, "py4j==1.5\n", py4j="VALUE = 42\n")
-    t_env.create_temporary_system_function("same", udf(lambda x: x, result_type="BIGINT"))
-    try:
-        with pytest.raises(Exception, match=r"requirements have py4j 1\.5, and this exec"):
-            list(t_env.execute_sql("SELECT same(x) FROM (VALUES (1)) AS t(x)").collect())
-    finally:
-        includes[:] = before
+    yield t_env
+    includes[:] = before
+
+
+def process_of(x):
+    return os.getpid()
+
+
+@pytest.mark.parametrize("kind", ["general", "pandas"])
+def test_functions_go_to_workers_where_another_version_is_loaded(other_version, session, kind):
+    function = {
+        "general": udf(process_of, result_type="BIGINT"),
+        "pandas": udf(lambda x: x * 0 + os.getpid(), result_type="BIGINT", func_type="pandas"),
+    }[kind]
+    other_version.create_temporary_system_function("process_of", function)
+    jvm = session._jvm.java.lang.ProcessHandle.current().pid()
+
+    rows = other_version.execute_sql("SELECT process_of(x) FROM (VALUES (1)) AS t(x)").collect()
+
+    ((process,),) = [tuple(row) for row in rows]
+    assert process != jvm
+
+
+def test_where_no_worker_may_run_them_they_fail_with_both_versions(other_version, session):
+    other_version.create_temporary_system_function(
+        "process_of", udf(process_of, result_type="BIGINT")
+    )
+    query = "SELECT process_of(x) FROM (VALUES (1)) AS t(x)"
+    said = (
+        r"process_of cannot run in thread mode any more: its requirements have py4j 1\.5, and this "
+        r"executor has loaded py4j 0\..*spark\.pyflow\.fallback"
+    )
+    with (
+        settings(session, {"spark.pyflow.fallback": "false"}),
+        pytest.raises(Exception, match=said),
+    ):
+        other_version.execute_sql(query).print()
 
 
 def test_what_cannot_be_resolved_is_named_and_costs_no_executor(session, require):

@@ -76,7 +76,7 @@ Batches::Batches(Slot& slot, Source source)
     : Functions(slot), pull_(std::make_shared<Pull>(std::move(source))) {}
 
 std::unique_ptr<Batches> Batches::load(Slot& slot, const std::string& specification, Source source,
-                                       std::shared_ptr<const Upcall> upcall, std::string& error) {
+                                       std::shared_ptr<const Upcall> upcall, LoadFailure& failure) {
   std::unique_ptr<Batches> batches(new Batches(slot, std::move(source)));
   bool loaded = false;
   const std::string refused = slot.run([&] {
@@ -102,10 +102,10 @@ std::unique_ptr<Batches> Batches::load(Slot& slot, const std::string& specificat
         batches->set_runtime(PyTuple_GET_ITEM(tuple.get(), 0), PyTuple_GET_ITEM(tuple.get(), 1))) {
       loaded = true;
     } else {
-      error = take_error_text(&state, nullptr);
+      failure = take_load_failure(state);
     }
   });
-  if (!refused.empty()) error = refused;
+  if (!refused.empty()) failure = {LoadFailure::Kind::kRaised, refused};
   if (!loaded) batches.reset();
   return batches;
 }

@@ -34,9 +34,9 @@ class Batches : public Functions {
   using Source = std::function<int64_t(uint64_t)>;
 
   // Loads the functions that `specification` (JSON, see batches.py) describes, and that may call
-  // the JVM if there is an upcall. Null with `error` set on failure.
+  // the JVM if there is an upcall. Null on failure, with `failure` set.
   static std::unique_ptr<Batches> load(Slot& slot, const std::string& specification, Source source,
-                                       std::shared_ptr<const Upcall> upcall, std::string& error);
+                                       std::shared_ptr<const Upcall> upcall, LoadFailure& failure);
 
   // Destroys them; their Python objects need the slot's interpreter.
   static void close(std::unique_ptr<Batches> batches);

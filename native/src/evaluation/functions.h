@@ -8,6 +8,7 @@
 
 #include "evaluation/call_sampler.h"
 #include "runtime/attached.h"
+#include "runtime/error_text.h"
 #include "runtime/slot.h"
 
 namespace pyflow {

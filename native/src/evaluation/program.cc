@@ -63,8 +63,7 @@ PyRef call_loader(const InterpreterState& state, const std::string& specificatio
 }  // namespace
 
 std::unique_ptr<Program> Program::load(Slot& slot, const std::string& specification,
-                                       std::shared_ptr<const Upcall> upcall, std::string& error,
-                                       bool& needs_shared) {
+                                       std::shared_ptr<const Upcall> upcall, LoadFailure& failure) {
   std::unique_ptr<Program> program;
   local_zone_may_have_changed();
   const std::string refused = slot.run([&] {
@@ -76,8 +75,7 @@ std::unique_ptr<Program> Program::load(Slot& slot, const std::string& specificat
     slot.end_python();
     if (refused_imports && PyList_GET_SIZE(refused_imports.get()) != 0) {
       PyErr_Clear();
-      error = refused_names(refused_imports.get());
-      needs_shared = true;
+      failure = {LoadFailure::Kind::kNeedsShared, refused_names(refused_imports.get())};
       slot.forget_owner();
       return;
     }
@@ -90,9 +88,10 @@ std::unique_ptr<Program> Program::load(Slot& slot, const std::string& specificat
       if (program->build(tuple)) return;
       program.reset();
     }
-    error = take_error_text(&state, nullptr);
+    failure = take_load_failure(state);
+    if (failure.kind == LoadFailure::Kind::kRefused) slot.forget_owner();
   });
-  if (!refused.empty()) error = refused;
+  if (!refused.empty()) failure = {LoadFailure::Kind::kRaised, refused};
   return program;
 }
 

@@ -28,11 +28,9 @@ struct Evaluation {
 class Program : public Functions {
  public:
   // Loads the functions that `specification` (JSON, see program.py) describes, and that may call
-  // the JVM if there is an upcall. Null on failure, with `error` set; or `needs_shared` when the
-  // functions' imports refuse the slot's interpreter, which `error` then names.
+  // the JVM if there is an upcall. Null on failure, with `failure` set.
   static std::unique_ptr<Program> load(Slot& slot, const std::string& specification,
-                                       std::shared_ptr<const Upcall> upcall, std::string& error,
-                                       bool& needs_shared);
+                                       std::shared_ptr<const Upcall> upcall, LoadFailure& failure);
 
   // Destroys the program; its Python objects need the slot's interpreter.
   static void close(std::unique_ptr<Program> program);

@@ -23,6 +23,12 @@ std::string text_of(PyObject* object) {
 
 }  // namespace
 
+LoadFailure take_load_failure(const InterpreterState& state) {
+  const bool refused = PyErr_ExceptionMatches(state.load_refused.get()) != 0;
+  return {refused ? LoadFailure::Kind::kRefused : LoadFailure::Kind::kRaised,
+          take_error_text(&state, nullptr)};
+}
+
 std::string take_error_text(const InterpreterState* state, PyObject* options) {
   PyRef exception = PyRef::steal(take_exception());
   if (!exception) return "Python reported an error without an exception";

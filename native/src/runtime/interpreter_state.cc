@@ -29,6 +29,7 @@ std::unique_ptr<InterpreterState> InterpreterState::create() {
       (state->loaded_modules = import_attribute("pyflow.thread_mode.loaded_modules", "as_json")) &&
       (state->format_exception =
            import_attribute("pyflow.thread_mode.errors", "format_exception")) &&
+      (state->load_refused = import_attribute("pyflow.thread_mode.errors", "LoadRefusedError")) &&
       (state->interruption = new_interruption_type()) &&
       (state->date_beyond_python =
            import_attribute("pyflow.thread_mode.types", "date_beyond_python")) &&

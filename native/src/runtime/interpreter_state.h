@@ -24,6 +24,7 @@ struct InterpreterState {
   PyRef end_application;     // pyflow.thread_mode.application.end
   PyRef loaded_modules;      // pyflow.thread_mode.loaded_modules.as_json
   PyRef format_exception;    // pyflow.thread_mode.errors.format_exception
+  PyRef load_refused;        // pyflow.thread_mode.errors.LoadRefusedError
   PyRef interruption;        // the exception type of interruption.h
   PyRef date_beyond_python;  // pyflow.thread_mode.types.date_beyond_python
   PyRef timestamp_beyond_python;

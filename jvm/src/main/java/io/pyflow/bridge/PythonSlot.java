@@ -80,6 +80,7 @@ public final class PythonSlot implements AutoCloseable {
    * @param function what they call the JVM with; null if they do not
    * @throws PythonFunctionException if Python raises while it loads them
    * @throws SharedInterpreterRequiredException if their imports refuse this interpreter
+   * @throws FunctionsRefusedException if this interpreter refuses them
    */
   public PythonProgram load(byte[] specification, JvmFunction function) {
     PythonProgram program =
@@ -96,6 +97,7 @@ public final class PythonSlot implements AutoCloseable {
    * @param specification JSON in UTF-8, as pyflow/thread_mode/batches.py reads it
    * @param function what they call the JVM with; null if they do not
    * @throws PythonFunctionException if Python raises while it loads them
+   * @throws FunctionsRefusedException if this interpreter refuses them
    */
   public PythonBatches loadBatches(byte[] specification, BatchSource source, JvmFunction function) {
     PythonBatches batches =

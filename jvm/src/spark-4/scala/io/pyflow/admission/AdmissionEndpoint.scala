@@ -9,6 +9,7 @@ object AdmissionEndpoint {
   def begin(sc: SparkContext): Unit = {
     ContendedFunctions.clear()
     SharedOnlyFunctions.clear()
+    RefusedFunctions.clear()
     // Hears of a lost task first: it asks what ran there, which the quarantine then forgets.
     ExecutorStarts.begin(sc)
     Quarantine.begin(sc)
@@ -39,6 +40,9 @@ object AdmissionEndpoint {
           None.orNull
         case moved: MovedToShared =>
           SharedOnlyFunctions.add(moved)
+          None.orNull
+        case moved: MovedToWorkers =>
+          RefusedFunctions.hear(moved)
           None.orNull
         case StartBegins(executor) => ExecutorStarts.begins(executor).getOrElse("")
         case StartEnded(executor, failure) =>

@@ -23,6 +23,7 @@ object AdmissionMessage {
   private[admission] val Contended = "contended"
   private[admission] val Held = "held"
   private[admission] val Moved = "moved"
+  private[admission] val Refused = "refused"
   private[admission] val StartBegun = "start begun"
   private[admission] val StartDone = "start done"
 
@@ -41,6 +42,7 @@ object AdmissionMessage {
       Contention(waitPercent.toInt, identities(functions))
     case Array(Held, executor, reason @ _*) => GilHeld(executor, reason.headOption)
     case Array(Moved, digest) => MovedToShared(digest)
+    case Array(Refused, reason, functions @ _*) => MovedToWorkers(reason, identities(functions))
     case Array(StartBegun, executor) => StartBegins(executor)
     case Array(StartDone, executor, failure @ _*) => StartEnded(executor, failure.headOption)
     case other => throw SparkException.internalError(s"${other.length} strings are no message")
@@ -132,4 +134,11 @@ case class GilHeld(executor: String, reason: Option[String]) extends AdmissionMe
  */
 case class MovedToShared(digest: String) extends AdmissionMessage {
   override def encoded: Array[String] = Array(AdmissionMessage.Moved, digest)
+}
+
+/** The functions of an operator have moved to the workers of an executor, whose interpreter refuses them. */
+case class MovedToWorkers(reason: String, functions: Seq[FunctionIdentity])
+  extends AdmissionMessage {
+  override def encoded: Array[String] =
+    Array(AdmissionMessage.Refused, reason) ++ AdmissionMessage.strings(functions)
 }

@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.sql.pyflow.RunningTask
 
-import io.pyflow.bridge.{CrashNote, SharedInterpreterRequiredException}
+import io.pyflow.bridge.{CrashNote, FunctionsRefusedException, SharedInterpreterRequiredException}
 import io.pyflow.config.ThreadModeSettings
 import io.pyflow.spec.{FunctionEnvironment, FunctionsSpec}
 
@@ -26,7 +26,8 @@ object FunctionAdmission {
    * Runs functions of a task in this JVM, announced until the task ends, or in process mode if there
    * is a reason for that which was not known when the query was planned.
    *
-   * @param inThread may refuse with a SharedInterpreterRequiredException before it takes any input
+   * @param inThread may refuse with a SharedInterpreterRequiredException or a
+   *   FunctionsRefusedException before it takes any input
    */
   def evaluate[T](
       spec: FunctionsSpec,
@@ -42,6 +43,11 @@ object FunctionAdmission {
           case _: SharedInterpreterRequiredException if settings.fallback => inProcess(task)
           case refused: SharedInterpreterRequiredException =>
             throw refusal(spec, s"${notShared(refused.getMessage)}. ${settings.advice}")
+          case refused: FunctionsRefusedException if settings.fallback =>
+            RefusedFunctions.add(MovedToWorkers(refused.getMessage, identities))
+            inProcess(task)
+          case refused: FunctionsRefusedException =>
+            throw refusal(spec, s"${refused.getMessage}. ${settings.advice}")
         }
       case Some(_) if settings.fallback => inProcess(task)
       case Some(reason) =>
@@ -64,7 +70,11 @@ object FunctionAdmission {
     reasonAgainst(spec, identities, settings.only(why), task).foreach { reason =>
       throw refusal(spec, s"$reason. $why")
     }
-    inThread(task)
+    try inThread(task)
+    catch {
+      case refused: FunctionsRefusedException =>
+        throw refusal(spec, s"${refused.getMessage}. ${ThreadModeSettings.ProcessAdvice}")
+    }
   }
 
   private def refusal(spec: FunctionsSpec, why: String): SparkException =

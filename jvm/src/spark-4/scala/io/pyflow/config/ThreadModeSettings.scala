@@ -37,6 +37,9 @@ object ThreadModeSettings {
   private val Advice =
     s"Set ${PyFlowConf.FALLBACK.key}=true to run such functions in process mode, or " +
       s"${PyFlowConf.EXECUTION_MODE.key}=process for this query."
+
+  /** For functions that cannot go to workers by themselves. */
+  val ProcessAdvice: String = s"Set ${PyFlowConf.EXECUTION_MODE.key}=process for this query."
 }
 
 /**

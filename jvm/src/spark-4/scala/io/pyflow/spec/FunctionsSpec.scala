@@ -45,6 +45,10 @@ abstract class FunctionsSpec extends Serializable {
   /** Whether functions may import modules that other sessions do not have, or have others of. */
   def hasSessionModules: Boolean = settings.modulesOfSession.isDefined
 
+  /** Whether an interpreter may refuse to load the functions, which workers can run then. */
+  def mayBeRefused: Boolean =
+    hasSessionModules || includes.exists(_.startsWith(FunctionsSpec.RequirementsPrefix))
+
   /** Equal for the same functions in any operator, task and query. */
   lazy val commandsDigest: String = FunctionsSpec.commandsDigest(functions)
 
@@ -119,7 +123,8 @@ object TableFunction {
 }
 
 object FunctionsSpec {
-  private val Requirements = "#(pyflow-requirements-\\w+)".r
+  private val RequirementsPrefix = "pyflow-requirements-"
+  private val Requirements = s"#($RequirementsPrefix\\w+)".r
 
   /**
    * The directories that archives of `pyflow run -pyreq` are unpacked into; workers have them on

@@ -177,5 +177,7 @@ public class QuarantineTest {
     assertEquals(contention, AdmissionMessage.decoded(contention.encoded()));
     MovedToShared moved = new MovedToShared("digest");
     assertEquals(moved, AdmissionMessage.decoded(moved.encoded()));
+    MovedToWorkers refused = new MovedToWorkers("another version", functions(F, G));
+    assertEquals(refused, AdmissionMessage.decoded(refused.encoded()));
   }
 }

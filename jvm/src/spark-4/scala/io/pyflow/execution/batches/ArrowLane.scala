@@ -99,10 +99,13 @@ class ArrowLane private (
   def asking[T](rows: => Iterator[InternalRow] with JvmFunction)(
       results: Iterator[ColumnarBatch] => T)(inProcess: => T): T =
     FunctionAdmission.evaluate(spec, functions, settings) { (context, meter) =>
-      val asked = rows
-      val lent = input(ArrowLane.Parts.of(Iterator(asked)))(new LentMemory(spec.functionNames))
+      // They take rows of the partition already when they are made; functions may be refused before.
+      lazy val asked = rows
+      val parts = Iterator.single(()).map(_ => asked: Iterator[InternalRow])
+      val function: JvmFunction = (code, argument) => asked.call(code, argument)
+      val lent = input(ArrowLane.Parts.of(parts))(new LentMemory(spec.functionNames))
       val evaluation =
-        new BatchEvaluation(spec, settings, lent, context, metrics, meter, Some(asked))
+        new BatchEvaluation(spec, settings, lent, context, metrics, meter, Some(function))
       results(evaluation.results)
     }(_ => inProcess)
 

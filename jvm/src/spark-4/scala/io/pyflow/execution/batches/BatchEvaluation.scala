@@ -40,6 +40,7 @@ private[execution] class BatchEvaluation(
   def results: Iterator[ColumnarBatch] = {
     val batches = new BatchIterator(() => advance(), () => functions.interrupt(), () => release())
     context.addTaskCompletionListener[Unit](_ => batches.close())
+    if (spec.mayBeRefused) functions.openNow()
     batches
   }
 

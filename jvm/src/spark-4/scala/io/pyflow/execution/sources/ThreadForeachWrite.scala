@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.streaming.sources.ForeachWriterCommitMessa
 import org.apache.spark.sql.pyflow.PythonErrors
 
 import io.pyflow.admission.{ContentionMeter, FunctionAdmission, FunctionIdentity}
-import io.pyflow.bridge.LentMemory
+import io.pyflow.bridge.{FunctionsRefusedException, LentMemory}
 import io.pyflow.config.ThreadModeSettings
 import io.pyflow.execution.batches.{BatchEvaluation, BatchMetrics}
 import io.pyflow.execution.rows.BundleSize
@@ -47,28 +47,45 @@ private object ThreadForeachWrite {
     extends DataWriterFactory {
 
     override def createWriter(partitionId: Int, taskId: Long): DataWriter[InternalRow] =
-      FunctionAdmission.evaluate(spec, functions, settings) { (context, meter) =>
-        new Writer(spec, settings, context, metrics, meter): DataWriter[InternalRow]
-      } { _ => ofSpark.createWriter(partitionId, taskId) }
+      new Writer(
+        spec,
+        functions,
+        settings,
+        metrics,
+        () => ofSpark.createWriter(partitionId, taskId))
   }
 
   private class Writer(
       spec: ConsumerSpec,
+      functions: Seq[FunctionIdentity],
       settings: ThreadModeSettings,
-      context: TaskContext,
       metrics: BatchMetrics,
-      meter: Option[ContentionMeter])
+      ofSpark: () => DataWriter[InternalRow])
     extends DataWriter[InternalRow] {
 
-    override def writeAll(records: JavaIterator[InternalRow]): Unit = {
+    /** Where the function is in a worker. */
+    private var inWorker = Option.empty[DataWriter[InternalRow]]
+
+    override def writeAll(records: JavaIterator[InternalRow]): Unit =
+      FunctionAdmission.evaluate(spec, functions, settings)(inThread(records, _, _)) { _ =>
+        val writer = ofSpark()
+        inWorker = Some(writer)
+        writer.writeAll(records)
+      }
+
+    private def inThread(
+        records: JavaIterator[InternalRow],
+        context: TaskContext,
+        meter: Option[ContentionMeter]): Unit = {
       val rows = new Rows(records)
-      try consume(rows)
+      try consume(rows, context, meter)
       catch {
+        case refused: FunctionsRefusedException => throw refused
         case error: Throwable if !rows.haveFailed => throw PythonErrors.raisedByForeach(error)
       }
     }
 
-    private def consume(rows: Rows): Unit = {
+    private def consume(rows: Rows, context: TaskContext, meter: Option[ContentionMeter]): Unit = {
       val size = new BundleSize(settings.bundleRows, settings.bundleMillis)
       val memory = new LentMemory(spec.functionNames)
       val input = new RowsToBundles(spec.inputSchema, rows, size, memory)
@@ -85,11 +102,12 @@ private object ThreadForeachWrite {
     override def write(record: InternalRow): Unit =
       throw SparkException.internalError("foreach gets all rows at once")
 
-    override def commit(): WriterCommitMessage = ForeachWriterCommitMessage
+    override def commit(): WriterCommitMessage =
+      inWorker.fold[WriterCommitMessage](ForeachWriterCommitMessage)(_.commit())
 
-    override def abort(): Unit = {}
+    override def abort(): Unit = inWorker.foreach(_.abort())
 
-    override def close(): Unit = {}
+    override def close(): Unit = inWorker.foreach(_.close())
   }
 
   /** The rows of a task, some of which may come of Python functions, too. */

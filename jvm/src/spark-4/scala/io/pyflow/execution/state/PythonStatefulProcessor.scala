@@ -56,8 +56,11 @@ class PythonStatefulProcessor(
     s"(Python in thread mode, function: ${spec.functionNames}, interpreter: $interpreter)"
 
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
-    val opened =
-      FunctionAdmission.evaluateHere(spec, identities, settings, otherwise)(new Running(_))
+    val opened = FunctionAdmission.evaluateHere(spec, identities, settings, otherwise) { context =>
+      val made = new Running(context)
+      made.load()
+      made
+    }
     running = Some(opened)
     opened.call(StatefulFunction.Init)
   }
@@ -119,20 +122,15 @@ class PythonStatefulProcessor(
     private val toRow = UnsafeProjection.create(rowProjection)
     private lazy val toInitial = UnsafeProjection.create(initialProjection)
 
-    private val python = {
+    private val functions = {
       val function: JvmFunction = (code, argument) => synchronized(answer(code, argument))
-      new EmbeddedEvaluation(
-        new RowFunctions(
-          spec,
-          settings,
-          context,
-          measured.add(_, _),
-          Some(metrics),
-          Some(function)),
-        BatchEnds.every(1),
-        Seq(ArrayType(outputSchema)),
-        context)
+      new RowFunctions(spec, settings, context, measured.add(_, _), Some(metrics), Some(function))
     }
+    private val python =
+      new EmbeddedEvaluation(functions, BatchEnds.every(1), Seq(ArrayType(outputSchema)), context)
+
+    /** Loads the processor, where an interpreter may refuse it. */
+    def load(): Unit = if (spec.mayBeRefused) functions.openNow()
 
     def ofRows(key: UnsafeRow, group: Iterator[Any], times: TimerValues): Iterator[Any] =
       call(StatefulFunction.Rows, key, copied(group), times.getCurrentProcessingTimeInMs())
