@@ -13,6 +13,9 @@ from submitted import PROGRAMS, User
 from sessions import FREE_THREADED, wait_until
 
 PROGRAM = PROGRAMS / "profiled_functions.py"
+INPUT = PROGRAMS / "profiled_input.py"
+#: What its input is computed with.
+DIGEST = "java.security.MessageDigest.digest"
 
 
 @pytest.fixture
@@ -48,6 +51,15 @@ def shares(printed):
     return {each[3]: (float(each[1]), float(each[2])) for each in found if each}
 
 
+def stacks_in(file):
+    """The stacks of a file for speedscope, the outermost function first."""
+    document = json.loads(file.read_text())
+    frames = document["shared"]["frames"]
+    for each in document["profiles"]:
+        for sample in each["samples"]:
+            yield tuple(frames[number]["name"] for number in sample)
+
+
 @pytest.mark.parametrize(
     "target", ["local[2]", pytest.param("standalone", marks=pytest.mark.complete)]
 )
@@ -64,15 +76,10 @@ def test_functions_of_all_executors_are_measured(user, request, target):
     assert found["rest"][1] > 5
 
     document = json.loads((user.home / "profile.json").read_text())
-    frames = document["shared"]["frames"]
     executors = ["driver"] if target == "local[2]" else ["0", "1"]
     names = sorted(each["name"] for each in document["profiles"])
     assert names == [f"executor {each}" for each in executors]
-    stacks = {
-        tuple(frames[number]["name"] for number in sample)
-        for each in document["profiles"]
-        for sample in each["samples"]
-    }
+    stacks = set(stacks_in(user.home / "profile.json"))
     for task in (0, 1):
         begin = rf"executor \w+;task {task}\.0 in stage .*;operator of profiled;profiled;calculate"
         assert any(re.match(begin, ";".join(each)) for each in stacks)
@@ -83,6 +90,26 @@ def test_functions_of_all_executors_are_measured(user, request, target):
     titles = [each.text for each in graph.iter("{http://www.w3.org/2000/svg}title")]
     line = PROGRAM.read_text().splitlines().index("def calculate():") + 1
     assert any(each.startswith(f"calculate ({PROGRAM}:{line}): ") for each in titles)
+
+
+def test_methods_of_the_jvm_that_functions_wait_for_are_measured(user):
+    end = user.home / "end"
+    identifier = user.started("local[2]", "-py", str(INPUT), str(end))
+    user.wait_for_log(identifier, "started")
+
+    def runs():
+        return '"passed"' in user.did("stack", "--json", identifier)
+
+    wait_until(runs, "the function on a stack", 120, every=0.5)
+    user.did("profile", "--seconds", "2", "--speedscope", "profile.json", identifier)
+    end.touch()
+
+    stacks = list(stacks_in(user.home / "profile.json"))
+    waiting = [stack for stack in stacks if DIGEST in stack]
+    assert len(waiting) > len(stacks) / 10, stacks[:3]
+    # The method is above the function, as what that has called.
+    assert all("passed" in stack[: stack.index(DIGEST)] for stack in waiting)
+    user.wait_for_state(identifier, "FINISHED")
 
 
 @pytest.mark.skipif(FREE_THREADED, reason="py-spy does not read them")

@@ -87,6 +87,9 @@ def stacks_of(executor: dict[str, Any], seconds: float, by_task: bool) -> Iterat
         frames = [functions[each] for each in reversed(stack["functions"])]
         if stack["state"] in _STATES:
             frames = [Frame(_STATES[stack["state"]])]
+        elif stack["call"] >= 0:
+            methods = tasks["calls"][stack["call"]]["methods"]
+            frames += [Frame(each) for each in reversed(methods)]
         caller = _caller(tasks["calls"], stack["call"], by_task)
         samples = stack["samples"]
         yield Stack(
@@ -102,7 +105,7 @@ def stacks_of(executor: dict[str, Any], seconds: float, by_task: bool) -> Iterat
             yield Stack(identifier, (*above, *frames), samples, samples * each_seconds)
 
 
-def _caller(calls: list[dict[str, str]], number: int, by_task: bool) -> tuple[Frame, ...]:
+def _caller(calls: list[dict[str, Any]], number: int, by_task: bool) -> tuple[Frame, ...]:
     if number < 0:
         return (Frame(_STARTED),)
     call = calls[number]

@@ -15,6 +15,8 @@ import io.pyflow.bridge.{PythonProfile, PythonRuntime}
  * and again. A thread of its own reads it from memory, and the tasks know nothing of it.
  */
 object TaskProfile {
+  private val Bridge = "io.pyflow.bridge.NativeBridge"
+  private val MostMethods = 200
 
   /** A JSON object, as `pyflow profile` reads it; returns when the time is over. */
   def toJson(seconds: Double, rate: Double): JObject = {
@@ -42,6 +44,17 @@ object TaskProfile {
     samples
   }
 
+  /**
+   * What a thread does that Python has called, the innermost method first; nothing where that is Python
+   * code of another operator.
+   */
+  private def methods(thread: Thread): Seq[String] = thread.getStackTrace.iterator
+    .takeWhile(_.getClassName != Bridge)
+    .filterNot(_.getClassName.contains("$$Lambda")) // they call a method of the class that has them
+    .map(each => s"${each.getClassName}.${each.getMethodName}")
+    .take(MostMethods)
+    .toSeq
+
   private def sleepUntil(nanos: Long): Unit = {
     var remaining = nanos - System.nanoTime()
     while (remaining > 0) {
@@ -52,7 +65,7 @@ object TaskProfile {
 }
 
 private class TaskProfile {
-  private val numbers = mutable.LinkedHashMap.empty[(String, String), Int]
+  private val numbers = mutable.LinkedHashMap.empty[(String, String, Seq[String]), Int]
   private var python = Option.empty[PythonProfile]
 
   def sample(): Unit = {
@@ -65,11 +78,16 @@ private class TaskProfile {
   }
 
   private def number(call: RunningCall): Int =
-    numbers.getOrElseUpdate((call.task, call.functions), numbers.size)
+    numbers.getOrElseUpdate(
+      (call.task, call.functions, call.answering.fold(Seq.empty[String])(TaskProfile.methods)),
+      numbers.size)
 
   def toJson: JObject = {
-    val calls = numbers.keys.toList.map { case (task, functions) =>
-      JObject("task" -> JString(task), "functions" -> JString(functions))
+    val calls = numbers.keys.toList.map { case (task, functions, methods) =>
+      JObject(
+        "task" -> JString(task),
+        "functions" -> JString(functions),
+        "methods" -> JArray(methods.map(JString(_)).toList))
     }
     val counted = python.fold[JValue](JObject())(profile => parse(profile.toJson))
     JObject("calls" -> JArray(calls)).merge(counted).asInstanceOf[JObject]

@@ -31,6 +31,9 @@ private[execution] class TaskSlot(
 
   @volatile private var running = Option.empty[Call]
 
+  /** The thread that does in the JVM what functions wait for. */
+  @volatile private var answering = Option.empty[Thread]
+
   /** The error for a limit that has passed: Python is interrupted, although its task goes on. */
   @volatile private var expired = Option.empty[() => SparkException]
   @volatile private var closed = false
@@ -45,7 +48,7 @@ private[execution] class TaskSlot(
 
   /** The call of Python that the slot is in now. */
   private def call: Option[RunningCall] =
-    running.map(call => RunningCall(slot.runningThread(), task, call.functions))
+    running.map(call => RunningCall(slot.runningThread(), task, call.functions, answering))
 
   /** Opens the log of the slot's functions for a session; its number. */
   def openSessionLog(session: String): Long = {
@@ -90,6 +93,7 @@ private[execution] class TaskSlot(
         throw PythonErrors.raisedByFunction(raised.getMessage)
     } finally {
       running = None
+      answering = None
       call.stopClock()
     }
   }
@@ -98,8 +102,13 @@ private[execution] class TaskSlot(
   def waiting[T](work: => T): T = {
     val call = running
     call.foreach(_.stopClock())
+    val before = answering
+    answering = Some(Thread.currentThread)
     try work
-    finally call.foreach(_.startClock())
+    finally {
+      answering = before
+      call.foreach(_.startClock())
+    }
   }
 
   /** Fails the task if Python was interrupted because its time was over. */
@@ -228,8 +237,13 @@ private[execution] class TaskSlot(
  * A call of Python by a task.
  *
  * @param thread the address of its thread state; 0 as long as it waits for its GIL
+ * @param answering the thread that does in the JVM what the functions wait for
  */
-private[task] case class RunningCall(thread: Long, task: String, functions: String)
+private[task] case class RunningCall(
+    thread: Long,
+    task: String,
+    functions: String,
+    answering: Option[Thread])
 
 private[execution] object TaskSlot {
   private val log = LoggerFactory.getLogger(classOf[TaskSlot])
