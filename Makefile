@@ -257,8 +257,8 @@ build/jar-%.stamp: build/pythons $(sources)
 	@touch $@
 
 build/kafka.stamp: build.gradle | build/pythons
-	@echo "PyFlow: fetching a Kafka broker, Spark's connector, JDBC drivers and Spark's Avro module"
-	$(gradle) fetchKafka fetchConnectors
+	@echo "PyFlow: fetching a Kafka broker, Spark's connectors, JDBC drivers and YARN"
+	$(gradle) fetchKafka fetchConnectors fetchYarn
 	@touch $@
 
 # The JVMs of the tests load Spark's classes from it.

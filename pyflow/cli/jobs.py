@@ -11,9 +11,19 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from pyflow.cli.submission import yarn
 from pyflow.cli.submission.errors import SubmissionError
-from pyflow.cli.submission.jobs import Found, cancel, cancel_job, find, jobs_of, stop
-from pyflow.cli.submission.registry import Registry
+from pyflow.cli.submission.jobs import (
+    Found,
+    all_programs,
+    cancel,
+    cancel_job,
+    current,
+    find,
+    jobs_of,
+    stop,
+)
+from pyflow.cli.submission.registry import Application, Registry
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -76,7 +86,7 @@ def _list(arguments: argparse.Namespace) -> int:
     registry = Registry.of_user()
     for wrong in registry.unreadable():
         print(f"pyflow list: {wrong}", file=sys.stderr)
-    found = [job for job in registry.jobs() if arguments.all or job.is_running]
+    found = [job for job in all_programs() if arguments.all or job.is_running]
     described = [jobs_of(job) for job in found]
     if arguments.json:
         print(json.dumps(described, indent=2))
@@ -166,11 +176,15 @@ def _logs(arguments: argparse.Namespace) -> int:
             sys.stdout.buffer.writelines(lines)
         while True:
             # What is written until its end is noted is read after that.
-            runs = arguments.follow and program.read().is_running
+            runs = arguments.follow and current(program.read()).is_running
             while data := log.read(1 << 16):
                 sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
             if not runs:
                 break
             time.sleep(0.2)
+        program = current(program.read())
+        client = yarn.client_of(program)
+        if client is not None and program.application is not None and not program.is_running:
+            client.write_log(Application(**program.application))
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import uuid
 from typing import TYPE_CHECKING
 
 from pyflow.cli.flags import add_settings, program_of_flags
@@ -88,14 +89,15 @@ def add_to(commands: _SubParsersAction[Parser]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the program; the exit code is the program's, and 2 where it cannot be started."""
     registry = Registry.of_user()
+    identifier = None if arguments.dry_run else uuid.uuid4().hex
     try:
         program = program_of(arguments)
-        composed = command.compose(program, registry.folders)
-        if arguments.dry_run:
+        composed = command.compose(program, registry.folders, identifier)
+        if identifier is None:
             print(composed)
             return 0
         target = composed.target.master or "local[*]"
-        job = registry.create(program.name, composed.words, target)
+        job = registry.create(program.name, composed.words, target, identifier, composed.cluster())
     except (SubmissionError, OSError) as error:
         print(f"pyflow run: {error}", file=sys.stderr)
         return 2

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 import sys
 import time
 import zipfile
@@ -98,3 +100,41 @@ class User:
         for described in json.loads(self.did("list", "--json")):
             self.ended("cancel", described["id"])
             time.sleep(0.1)
+
+
+def user_with_a_program(home):
+    """A user with a program and all that it needs in a directory."""
+    (home / "lib").mkdir()
+    (home / "lib" / "helper.py").write_text("WORD = 'helper'\n")
+    write_wheel(home, "packed", "1", packed="WORD = 'packed'\n")
+    (home / "site").mkdir()
+    (home / "site" / "installed.py").write_text("WORD = 'installed'\n")
+    (home / "data").mkdir()
+    (home / "data" / "word.txt").write_text("archived")
+    shutil.make_archive(str(home / "data"), "zip", home / "data")
+    shutil.rmtree(home / "data")
+    source = home / "Probe.java"
+    source.write_text('public class Probe { public static String answer() { return "jar"; } }')
+    subprocess.run(["javac", source], check=True)
+    subprocess.run(["jar", "cf", "probe.jar", "Probe.class"], cwd=home, check=True)
+    return User(home)
+
+
+#: The flags and the program of such a user.
+FLAGS = (
+    *("-p", "3", "-pyfs", "lib,packed-1-py3-none-any.whl", "-pyarch", "data.zip#data"),
+    *("-j", "probe.jar", "-D", "python.fn-execution.bundle.size=77", "-pyexec", sys.executable),
+)
+PROGRAM = ("-py", str(PROGRAMS / "submitted_job.py"), "--input", "a b")
+
+
+def assert_found_all(printed, place="thread"):
+    """Assert that the program has found all that it was submitted with."""
+    report = json.loads(re.search(r"^REPORT (.*)", printed, re.MULTILINE)[1])
+    assert report == {
+        "functions": [place, "helper", "packed", "installed", "archived"],
+        "arguments": ["--input", "a b"],
+        "bundle": "77",
+        "partitions": "3",
+        "jar": "jar",
+    }

@@ -247,7 +247,7 @@ def test_a_program_on_yarn_is_the_cluster_s(dry_run):
         ("-py app.py -pym helper", "exclude each other"),
         ("-pym helper", "-pym needs -pyfs"),
         ("-D key -py app.py", "-D takes KEY=VALUE, not 'key'"),
-        ("-D python.exection-mode=thread -py app.py", "Near names: python.execution-mode"),
+        ("-D python.exection-mode=thread -py app.py", "Similar names: python.execution-mode"),
         ("-D parallelism.default=many -py app.py", "it must be a whole number"),
         ("-D table.catalog-store.kind=file -py app.py", "is not supported: catalogs are Spark's"),
         ("-t mars -py app.py", "there is no such target, only local[N]"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import uuid
 from dataclasses import replace
 
 import pytest
@@ -83,7 +84,7 @@ def registry(monkeypatch, tmp_path):
 
 
 def note(registry, **changes):
-    made = registry.create("app.py", ["spark-submit"], "local[2]")
+    made = registry.create("app.py", ["spark-submit"], "local[2]", uuid.uuid4().hex)
     return made.noted(**changes)
 
 
@@ -103,6 +104,19 @@ def test_a_program_without_an_end_or_a_process_was_killed(registry, capsys):
     assert "it, or the `pyflow run` that waited for its end, was killed" in capsys.readouterr().out
     assert cli.main(["cancel", job.id]) == 1
     assert f"program {job.id} has ended: FAILED" in capsys.readouterr().err
+
+
+def test_a_driver_on_kubernetes_is_not_said_to_be_cancelled(registry, capsys):
+    cluster = {"master": "k8s://https://host:6443", "spark_home": "/spark"}
+    job = note(registry, cluster=cluster, target=cluster["master"])
+
+    assert cli.main(["cancel", job.id]) == 1
+
+    said = f"end it with `spark-submit --master {job.target} --kill NAMESPACE:DRIVER_POD`"
+    assert said in capsys.readouterr().err
+    assert job.read().is_running
+    assert cli.main(["stop", job.id]) == 1
+    assert "its driver runs in the cluster" in capsys.readouterr().err
 
 
 def test_unknown_and_ambiguous_ids(registry, capsys):

@@ -10,7 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from submitted import PROGRAMS, User, write_wheel
+from submitted import (
+    FLAGS,
+    PROGRAM,
+    PROGRAMS,
+    assert_found_all,
+    user_with_a_program,
+    write_wheel,
+)
 
 import deployments
 from scripts.connector_jars import kafka_jars
@@ -20,46 +27,18 @@ CLUSTER = "local-cluster[1,1,1024]"
 
 @pytest.fixture
 def user(tmp_path):
-    """A user with a program and all that it needs in its directory."""
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "lib" / "helper.py").write_text("WORD = 'helper'\n")
-    write_wheel(tmp_path, "packed", "1", packed="WORD = 'packed'\n")
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "installed.py").write_text("WORD = 'installed'\n")
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "word.txt").write_text("archived")
-    shutil.make_archive(str(tmp_path / "data"), "zip", tmp_path / "data")
-    shutil.rmtree(tmp_path / "data")
-    source = tmp_path / "Probe.java"
-    source.write_text('public class Probe { public static String answer() { return "jar"; } }')
-    subprocess.run(["javac", source], check=True)
-    subprocess.run(["jar", "cf", "probe.jar", "Probe.class"], cwd=tmp_path, check=True)
-    return User(tmp_path)
+    return user_with_a_program(tmp_path)
 
 
-FLAGS = (
-    *("-p", "3", "-pyfs", "lib,packed-1-py3-none-any.whl", "-pyarch", "data.zip#data"),
-    *("-j", "probe.jar", "-D", "python.fn-execution.bundle.size=77", "-pyexec", sys.executable),
-)
-PROGRAM = ("-py", str(PROGRAMS / "submitted_job.py"), "--input", "a b")
-
-
-def assert_found_all(done, place="thread"):
+def assert_ended_well(done, place="thread"):
     assert done.returncode == 7, done.stdout[-6000:]
-    report = json.loads(re.search(r"^REPORT (.*)", done.stdout, re.MULTILINE)[1])
-    assert report == {
-        "functions": [place, "helper", "packed", "installed", "archived"],
-        "arguments": ["--input", "a b"],
-        "bundle": "77",
-        "partitions": "3",
-        "jar": "jar",
-    }
+    assert_found_all(done.stdout, place)
 
 
 def test_a_program_on_this_machine(user):
     done = user.ran("local[2]", *FLAGS, "-pypath", user.home / "site", *PROGRAM)
 
-    assert_found_all(done)
+    assert_ended_well(done)
     (described,) = json.loads(user.did("list", "-a", "--json"))
     assert (described["state"], described["exit_code"]) == ("FAILED", 7)
     assert described["id"] in done.stdout
@@ -67,7 +46,7 @@ def test_a_program_on_this_machine(user):
 
 
 def test_a_program_on_a_standalone_cluster(standalone, user):
-    assert_found_all(user.ran(standalone, *FLAGS, "-pypath", user.home / "site", *PROGRAM))
+    assert_ended_well(user.ran(standalone, *FLAGS, "-pypath", user.home / "site", *PROGRAM))
 
 
 @pytest.mark.complete
@@ -78,7 +57,7 @@ def test_a_program_in_both_modes(user, target, mode):
 
     done = user.ran(target, *flags, *PROGRAM)
 
-    assert_found_all(done, {"process": "worker"}.get(mode, mode))
+    assert_ended_well(done, {"process": "worker"}.get(mode, mode))
 
 
 @pytest.mark.complete
@@ -93,29 +72,29 @@ def test_packages_that_are_installed_for_a_program(request, user, target, mode):
 
     done = user.ran(target, *FLAGS, *flags, *PROGRAM)
 
-    assert_found_all(done, {"process": "worker"}.get(mode, mode))
+    assert_ended_well(done, {"process": "worker"}.get(mode, mode))
     assert "Requirements of requirements.txt: installed==1.5 in " in done.stdout
 
 
 @pytest.mark.complete
-def test_a_jar_that_is_on_all_machines(user):
+def test_a_jar_that_is_on_all_machines(standalone, user):
     flags = ["-C" if flag == "-j" else flag for flag in FLAGS]
     flags[flags.index("probe.jar")] = (user.home / "probe.jar").as_uri()
 
-    done = user.ran(CLUSTER, *flags, "-pypath", user.home / "site", *PROGRAM)
+    done = user.ran(standalone, *flags, "-pypath", user.home / "site", *PROGRAM)
 
-    assert_found_all(done)
+    assert_ended_well(done)
 
 
 @pytest.mark.complete
-def test_a_module_of_a_package(user):
+def test_a_module_of_a_package(standalone, user):
     package = user.home / "lib" / "jobs"
     package.mkdir()
     (package / "__init__.py").touch()
     shutil.copy(PROGRAMS / "submitted_job.py", package / "clicks.py")
     flags = (*FLAGS, "-pypath", user.home / "site", "-pym", "jobs.clicks", "--input", "a b")
 
-    assert_found_all(user.ran(CLUSTER, *flags))
+    assert_ended_well(user.ran(standalone, *flags))
 
 
 @pytest.mark.complete
@@ -125,19 +104,19 @@ def test_the_line_of_a_dry_run_can_be_pasted(user):
 
     done = deployments.ended(["sh", "-c", line], user.home)
 
-    assert_found_all(done)
+    assert_ended_well(done)
     assert json.loads(user.did("list", "-a", "--json")) == []
 
 
 @pytest.mark.complete
-def test_an_environment_that_comes_as_an_archive(user):
+def test_an_environment_that_comes_as_an_archive(standalone, user):
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", user.home / "env"], check=True)
     (packages,) = (user.home / "env" / "lib").glob("python3.*/site-packages")
     (packages / "installed.py").write_text("WORD = 'installed'\n")
     shutil.make_archive(str(user.home / "env"), "gztar", user.home / "env")
     archives = ("-pyarch", "data.zip#data,env.tar.gz#env", "-pyexec", "env/bin/python")
 
-    assert_found_all(user.ran(CLUSTER, *FLAGS, *archives, *PROGRAM))
+    assert_ended_well(user.ran(standalone, *FLAGS, *archives, *PROGRAM))
 
 
 @pytest.mark.complete

@@ -26,7 +26,7 @@ from pyflow.cli.service.launch import Launch
 from pyflow.cli.service.limits import Limits
 from pyflow.cli.service.store import Store
 from pyflow.cli.submission.errors import SubmissionError
-from pyflow.cli.submission.jobs import Found, cancel, jobs_of, stop
+from pyflow.cli.submission.jobs import Found, cancel, current, jobs_of, stop
 from pyflow.cli.submission.registry import Job, Registry
 
 # How long the process that starts a program may take until it has the lock of its directory.
@@ -123,7 +123,7 @@ class Jobs:
             if time.time() - row.submitted < _STARTING_SECONDS or _is_locked(self._work / row.id):
                 return row
             state, ended = "FAILED", row.submitted
-        elif program.is_running:
+        elif (program.is_on_yarn and program.has_process) or current(program).is_running:
             return row
         else:
             # Its end is noted after it has ended.

@@ -73,7 +73,7 @@ class Launch:
         program = Program(
             self.file, self.module, list(self.arguments), dict(self.settings), spark, target
         )
-        return command.compose(program, registry.folders)
+        return command.compose(program, registry.folders, self.id)
 
 
 def main() -> int:
@@ -88,7 +88,7 @@ def main() -> int:
             variables = {**composed.environment(), PLAN_FILE: launch.plan}
             os.execve(composed.words[0], composed.words, variables)
         target = composed.target.master or "local[*]"
-        job = registry.create(launch.name, composed.words, target, launch.id)
+        job = registry.create(launch.name, composed.words, target, launch.id, composed.cluster())
     except (SubmissionError, OSError) as error:
         print(error, file=sys.stderr)
         return 2

@@ -20,7 +20,7 @@ from pyflow.cli.submission.errors import SubmissionError
 from pyflow.cli.submission.files import existing, interpreter, module_files
 from pyflow.cli.submission.requirements import installed
 from pyflow.cli.submission.spark_options import SparkOptions, as_options
-from pyflow.cli.submission.targets import Target
+from pyflow.cli.submission.targets import YARN_FOLDERS, YARN_TAGS, Target, yarn_tag
 from pyflow.session import builder as session
 from pyflow.session.flink_jars import without_flink
 from pyflow.session.given import PREFIX
@@ -121,6 +121,14 @@ class Command:
     def __str__(self) -> str:
         return f"SPARK_HOME={shlex.quote(self.home)} {shlex.join(self.words)}"
 
+    def cluster(self) -> dict[str, str] | None:
+        """Return where the driver will be, as the registry notes it; None on this machine."""
+        if self.target.is_driven_here:
+            return None
+        named = {name: os.environ[name] for name in YARN_FOLDERS if os.environ.get(name)}
+        folders = {name: os.path.abspath(path) for name, path in named.items()}
+        return {"master": str(self.target.master), "spark_home": self.home, **folders}
+
     def environment(self) -> dict[str, str]:
         """Return the variables that it is run with."""
         return {**os.environ, "SPARK_HOME": self.home}
@@ -137,7 +145,7 @@ class Command:
         return self.pythons[_DRIVER_PYTHON], variables
 
 
-def compose(program: Program, folders: Folders) -> Command:
+def compose(program: Program, folders: Folders, identifier: str | None = None) -> Command:
     """Return the command that runs a program.
 
     Parameters
@@ -145,6 +153,8 @@ def compose(program: Program, folders: Folders) -> Command:
     program : Program
     folders : Folders
         Where files are that are made for it.
+    identifier : str, optional
+        Of the program, by which a cluster can be asked for it.
 
     Raises
     ------
@@ -169,6 +179,8 @@ def compose(program: Program, folders: Folders) -> Command:
     if program.module is not None:
         spark.setdefault("spark.app.name", program.module)
     present = {**defaults, **spark}
+    if identifier is not None and target.master == "yarn" and not target.is_driven_here:
+        spark[YARN_TAGS] = session.with_items(present.get(YARN_TAGS, ""), yarn_tag(identifier))
     pythons = _pythons(settings, target, present)
     spark.update(pythons)
     spark.update(_files(settings, target, present, folders.files))

@@ -6,6 +6,7 @@ import signal
 from dataclasses import dataclass
 from typing import Any
 
+from pyflow.cli.submission import yarn
 from pyflow.cli.submission.errors import SubmissionError
 from pyflow.cli.submission.registry import Job, Registry
 from pyflow.cli.submission.supervision import end, wait_until
@@ -63,9 +64,9 @@ def find(identifier: str) -> Found:
         If it means nothing, or several.
     """
     programs = Registry.of_user().jobs()
-    found = [Found(program) for program in programs if program.id.startswith(identifier)]
+    found = [Found(current(program)) for program in programs if program.id.startswith(identifier)]
     for program in programs:
-        if program.is_running:
+        if program.is_running and program.cluster is None:
             jobs = jobs_of(program)["jobs"]
             found += [Found(program, j["id"]) for j in jobs if j["id"].startswith(identifier)]
     if not found or not identifier:
@@ -80,11 +81,36 @@ def find(identifier: str) -> Found:
     return found[0]
 
 
+def all_programs() -> list[Job]:
+    """Return the programs, the oldest first, as :func:`current` has them."""
+    return [current(program) for program in Registry.of_user().jobs()]
+
+
+def current(program: Job) -> Job:
+    """Return a program as its cluster knows it, or as this machine does where that is silent."""
+    return _observed(program)[0]
+
+
+def _observed(program: Job) -> tuple[Job, str | None]:
+    """Return a program as its cluster knows it, and why it does not tell."""
+    try:
+        return yarn.observed(program), None
+    except SubmissionError as error:
+        return program, str(error)
+
+
 def jobs_of(program: Job) -> dict[str, Any]:
     """Return what is known of a program, and what it tells of its jobs if it runs."""
     answer: dict[str, Any] = {"application": None, "ui": None, "jobs": []}
-    reason = None
-    if program.is_running:
+    program, reason = _observed(program)
+    if program.cluster is not None:
+        if program.application is not None:
+            answer["application"] = program.application["id"]
+            answer["ui"] = program.application["url"]
+            reason = reason or program.application["reason"]
+        if program.is_running:
+            reason = reason or _in_cluster(program)
+    elif program.is_running:
         try:
             answer = operation.ask(program.directory, {"action": "describe"})
         except OSError:
@@ -113,6 +139,9 @@ def cancel(program: Job) -> None:
         If it has ended.
     """
     _check_runs(program)
+    if program.cluster is not None:
+        _cancel_in_cluster(program)
+        return
     program = program.noted(is_cancelled=True)
     end(program)
     if wait_until(lambda: not program.read().is_running, _ASKED_SECONDS):
@@ -126,6 +155,29 @@ def cancel(program: Job) -> None:
         if wait_until(lambda: not program.read().is_running, _SIGNALLED_SECONDS):
             return
     raise SubmissionError(f"program {program.id} does not end")
+
+
+def _cancel_in_cluster(program: Job) -> None:
+    client = yarn.client_of(program)
+    if client is None:
+        raise SubmissionError(
+            f"the driver of program {program.id} runs in the cluster: end it with "
+            f"`spark-submit --master {program.target} --kill NAMESPACE:DRIVER_POD`"
+        )
+    program = program.noted(is_cancelled=True)
+
+    def has_ended() -> bool:
+        # What submits it may be about to, or not be there yet.
+        known = program.read()
+        if known.process is not None:
+            known.process.send(signal.SIGTERM)
+        application = client.find(known.id)
+        if application is not None and not application.has_ended:
+            client.kill(application)
+        return not yarn.observed(known.read()).is_running
+
+    if not wait_until(has_ended, _ASKED_SECONDS):
+        raise SubmissionError(f"program {program.id} does not end")
 
 
 def cancel_job(program: Job, job: str) -> None:
@@ -220,7 +272,8 @@ def running_program() -> Job:
     SubmissionError
         If there are none, or several.
     """
-    running = [program for program in Registry.of_user().jobs() if program.is_running]
+    here = [program for program in Registry.of_user().jobs() if program.cluster is None]
+    running = [program for program in here if program.is_running]
     if len(running) != 1:
         those = ", ".join(program.id for program in running) or "none"
         raise SubmissionError(f"which program? Those that run: {those}")
@@ -231,6 +284,8 @@ def _asked(
     program: Job, question: dict[str, Any], seconds: float = _ANSWER_SECONDS
 ) -> dict[str, Any]:
     _check_runs(program)
+    if program.cluster is not None:
+        raise SubmissionError(f"program {program.id} cannot be asked: {_in_cluster(program)}")
     try:
         answer = operation.ask(program.directory, question, seconds)
     except FileNotFoundError:
@@ -243,6 +298,10 @@ def _asked(
     if "error" in answer:
         raise SubmissionError(answer["error"])
     return answer
+
+
+def _in_cluster(program: Job) -> str:
+    return f"its driver runs in the cluster ({program.target}), where only Spark's UI tells of jobs"
 
 
 def _check_runs(program: Job) -> None:

@@ -11,11 +11,12 @@ import contextlib
 import json
 import os
 import shutil
+import threading
 import time
-import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pyflow.cli.submission.command import Folders
 from pyflow.cli.submission.errors import SubmissionError
@@ -26,6 +27,32 @@ _LOG = "log"
 # How many programs that have ended are remembered.
 _KEPT = 100
 _INTERRUPTED = (130, 143, 129)
+
+
+@dataclass(frozen=True)
+class Application:
+    """An application of YARN.
+
+    Parameters
+    ----------
+    id : str
+    state : str
+        By Flink's names.
+    url : str or None
+        Of Spark's UI.
+    reason : str or None
+        What YARN tells of its end.
+    """
+
+    id: str
+    state: str
+    url: str | None
+    reason: str | None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its state is its last one."""
+        return self.state not in ("CREATED", "RUNNING")
 
 
 @dataclass(frozen=True)
@@ -50,6 +77,12 @@ class Job:
     exit_code : int, optional
     is_cancelled : bool
         Whether it was asked to end.
+    cluster : dict, optional
+        Where the driver is, if it is not on this machine: ``master``, ``spark_home``, and the
+        variables that say where the cluster's configuration is.
+    application : dict, optional
+        An :class:`Application`, of such a program on YARN, as it was when the cluster was last
+        asked.
     """
 
     directory: Path
@@ -62,6 +95,8 @@ class Job:
     ended: float | None = None
     exit_code: int | None = None
     is_cancelled: bool = False
+    cluster: dict[str, str] | None = None
+    application: dict[str, Any] | None = None
 
     @property
     def id(self) -> str:
@@ -75,30 +110,44 @@ class Job:
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether it has not ended, as far as this machine knows."""
+        return self.ended is None and (self.has_process or self.is_on_yarn)
+
+    @property
+    def is_on_yarn(self) -> bool:
+        """Whether its driver is."""
+        return self.cluster is not None and self.cluster["master"] == "yarn"
+
+    @property
+    def has_process(self) -> bool:
+        """Whether spark-submit runs, or what waits for its end."""
         alive = [each for each in (self.process, self.supervisor) if each is not None]
-        return self.ended is None and any(each.is_alive() for each in alive)
+        return any(each.is_alive() for each in alive)
 
     @property
     def state(self) -> str:
         """How far it is, by Flink's names."""
+        if self.application is not None:
+            return str(self.application["state"])
         if self.is_running:
-            return "CREATED" if self.process is None else "RUNNING"
+            return "CREATED" if self.process is None or self.is_on_yarn else "RUNNING"
         if self.is_cancelled or self.exit_code in _INTERRUPTED:
             return "CANCELED"
         return "FINISHED" if self.exit_code == 0 else "FAILED"
 
     def noted(self, **changes: object) -> Job:
         """Return it with changes, as the file has it then."""
-        changed = replace(self.read(), **changes)  # type: ignore[arg-type]
-        changed.write()
+        before = self.read()
+        changed = replace(before, **changes)  # type: ignore[arg-type]
+        if changed != before:
+            changed.write()
         return changed
 
     def write(self) -> None:
         """Write the file."""
         content = asdict(self)
         del content["directory"]
-        unfinished = self.directory / f"{_FILE}.{os.getpid()}"
+        unfinished = self.directory / f"{_FILE}.{os.getpid()}.{threading.get_ident()}"
         unfinished.write_text(json.dumps(content, indent=2))
         unfinished.replace(self.directory / _FILE)
 
@@ -153,7 +202,12 @@ class Registry:
         return cls(Path(home) / "pyflow")
 
     def create(
-        self, name: str, words: Sequence[str], target: str, identifier: str | None = None
+        self,
+        name: str,
+        words: Sequence[str],
+        target: str,
+        identifier: str,
+        cluster: dict[str, str] | None = None,
     ) -> Job:
         """Note a program that is about to be started, and forget the oldest that have ended.
 
@@ -163,17 +217,19 @@ class Registry:
         words : sequence of str
             The command of spark-submit.
         target : str
-        identifier : str, optional
-            Of the program; a new one without it.
+        identifier : str
+            Of the program.
+        cluster : dict, optional
+            As :class:`Job` has it.
         """
         self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         if self._directory.stat().st_uid != os.getuid():
             raise SubmissionError(f"{self._directory} belongs to another user")
         self._forget()
-        directory = self._jobs / (identifier or uuid.uuid4().hex)
+        directory = self._jobs / identifier
         directory.mkdir(parents=True, mode=0o700)
         supervisor = Process.of(os.getpid())
-        job = Job(directory, name, list(words), target, time.time(), supervisor)
+        job = Job(directory, name, list(words), target, time.time(), supervisor, cluster=cluster)
         job.log.touch(0o600)
         job.write()
         return job

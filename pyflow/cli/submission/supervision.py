@@ -17,12 +17,18 @@ from contextlib import suppress
 from types import FrameType
 from typing import IO, Any
 
+from pyflow.cli.submission import yarn
+from pyflow.cli.submission.errors import SubmissionError
 from pyflow.cli.submission.processes import Process
 from pyflow.cli.submission.registry import Job
 from pyflow.session import operation
 
 # How long what a program prints is waited for when it has ended, and its Python.
 _SECONDS = 5
+# How long YARN may take to end an application.
+_KILLED_SECONDS = 60
+#: The exit code after Ctrl-C.
+_INTERRUPTED = 130
 
 
 def run_attached(job: Job, environment: Mapping[str, str]) -> int:
@@ -89,8 +95,35 @@ def _ended(job: Job, process: subprocess.Popen[bytes]) -> int:
             each.send(number)
         wait_until(lambda: not any(each.is_alive() for each in drivers), _SECONDS)
     exit_code = code if code >= 0 else 128 - code
+    if job.is_on_yarn:
+        return _submitted(job.noted(exit_code=exit_code), exit_code)
     job.noted(ended=time.time(), exit_code=exit_code)
     return exit_code
+
+
+def _submitted(job: Job, exit_code: int) -> int:
+    """Note what has become of a program on YARN, which goes on without what has submitted it."""
+    client = yarn.client_of(job)
+    assert client is not None
+    try:
+        application = client.find(job.id)
+        if application is None:
+            job.noted(ended=time.time())
+            return exit_code
+        if job.is_cancelled and not application.has_ended:
+            client.kill(application)
+            wait_until(lambda: _has_ended(client, job), _KILLED_SECONDS)
+            application = client.find(job.id) or application
+        yarn.seen(job, application, time.time() if application.has_ended else None)
+    except SubmissionError as error:
+        # It is asked for again by whoever wants to know.
+        print(f"pyflow run: {error}", file=sys.stderr)
+    return _INTERRUPTED if job.is_cancelled else exit_code
+
+
+def _has_ended(client: yarn.Client, job: Job) -> bool:
+    application = client.find(job.id)
+    return application is None or application.has_ended
 
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
@@ -157,6 +190,8 @@ class _Signals:
             self._early.append(number)
             return
         if number != signal.SIGINT:
+            if self._job.is_on_yarn:
+                self._job.noted(is_cancelled=True)
             self._process.send_signal(number)
             return
         self._interrupts += 1
@@ -168,6 +203,12 @@ class _Signals:
 
 def end(job: Job) -> None:
     """Ask a program to end, as Ctrl-C in a terminal does."""
+    if job.is_on_yarn:
+        job = job.noted(is_cancelled=True)
+        # With its end, what has submitted it ends, and notes whether the application has.
+        if job.process is not None:
+            job.process.send(signal.SIGTERM)
+        return
     try:
         operation.ask(job.directory, {"action": "end"})
     except OSError:

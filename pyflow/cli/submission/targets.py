@@ -7,6 +7,11 @@ from dataclasses import dataclass
 
 from pyflow.cli.submission.errors import SubmissionError
 
+#: The setting of Spark by which an application gets its tags.
+YARN_TAGS = "spark.yarn.tags"
+#: Variables that say where the configuration of a cluster is.
+YARN_FOLDERS = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
+
 _MASTERS = re.compile(r"local(\[.+\])?|local-cluster\[.+\]|spark://.+|yarn|k8s://.+")
 _KNOWN = "local[N], local-cluster[N,CORES,MB], spark://HOST:PORT, yarn, yarn-application, k8s://URL"
 # Flink's names of targets.
@@ -19,6 +24,11 @@ _OF_FLINK = {
         "use k8s://URL, the address of the cluster's API server, and `-- --deploy-mode cluster`"
     ),
 }
+
+
+def yarn_tag(program: str) -> str:
+    """Return the tag that the application of a program has on YARN."""
+    return f"pyflow-{program}"
 
 
 @dataclass(frozen=True)

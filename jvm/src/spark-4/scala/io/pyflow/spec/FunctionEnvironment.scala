@@ -14,6 +14,10 @@ import org.apache.spark.sql.pyflow.{Executors, RunningTask}
 object FunctionEnvironment {
   private val Threads = "OMP_NUM_THREADS"
   private val HashSeed = "PYTHONHASHSEED"
+  private val Path = "PYTHONPATH"
+
+  /** As YARN writes it for containers, too. */
+  private val PathSeparator = ":|<CPS>"
 
   /** Nothing that changes these when CPython starts is seen. */
   private val ReadByStartOfProcess =
@@ -97,10 +101,28 @@ object FunctionEnvironment {
   /** What workers have beside the environment of the executor's process, or instead. */
   private def ofWorkers(functions: Map[String, String], conf: SparkConf): Map[String, String] = {
     val ofExecutors = if (isLocal(conf)) Set.empty else ofApplication(conf).toSet
-    val variables = (functions.toSet -- ofExecutors).toMap
+    val variables = withPathOfExecutor((functions.toSet -- ofExecutors).toMap, conf)
     if (ofApplication(conf).contains(Threads)) variables
     else variables + (Threads -> RunningTask.threadsOfLibraries(conf))
   }
+
+  /** Spark puts the path of functions before that of the executor. */
+  private def withPathOfExecutor(
+      variables: Map[String, String],
+      conf: SparkConf): Map[String, String] =
+    variables.get(Path).fold(variables) { path =>
+      val ofExecutor = pathOfExecutor(conf).fold(Seq.empty[String])(entries)
+      val merged = (entries(path) ++ ofExecutor).distinct
+      if (merged == ofExecutor) variables - Path
+      else variables.updated(Path, merged.mkString(java.io.File.pathSeparator))
+    }
+
+  private def pathOfExecutor(conf: SparkConf): Option[String] =
+    if (isLocal(conf) || !Executors.isDriver(SparkEnv.get.executorId)) ofProcess(Path)
+    else ofApplication(conf).get(Path)
+
+  private def entries(path: String): Seq[String] =
+    path.split(PathSeparator).toSeq.filter(_.nonEmpty).distinct
 
   /** The environment that the application gives its executors, which a driver does not have. */
   private def ofApplication(conf: SparkConf): Map[String, String] = conf.getExecutorEnv.toMap
