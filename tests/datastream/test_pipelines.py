@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain
+from itertools import chain, islice
 
+import pipeline_checkpoints
 import pipelines
 import pytest
 import recordings
-from pyspark import cloudpickle
-from window_cases import api
+from pipeline_runs import NOTHING, NUMBERS, PARTS, add_bursts, emitted, emitted_over
 
-from pyflow.common import WatermarkStrategy
+from checkpoint_archives import unpack
 from pyflow.common.watermark_strategy import TimestampAssigner
 from pyflow.datastream.testing import TestStream
 
-# What runs the functions cannot import it.
-cloudpickle.register_pickle_by_value(pipelines)
-
 RECORDED = recordings.load("datastream/pipelines")
-NUMBERS = range(pipelines.COUNT)
-NOTHING = WatermarkStrategy.no_watermarks()
-#: How many run as one job.
-TOGETHER = 16
-PARTS = [NUMBERS[first : first + TOGETHER] for first in range(0, pipelines.COUNT, TOGETHER)]
 
 
 @pytest.fixture(params=["thread", pytest.param("process", marks=pytest.mark.complete)])
@@ -34,21 +26,6 @@ def mode(request):
 class ThirdField(TimestampAssigner):
     def extract_timestamp(self, value, record_timestamp):
         return value[2]
-
-
-def collected(stream):
-    with stream.execute_and_collect() as elements:
-        return list(elements)
-
-
-def emitted(stream, numbers):
-    """Return what pipelines behind a stream emit, by number."""
-    f = api("pyflow")
-    parts = [
-        pipelines.build(f, stream, number).map(lambda value, number=number: (number, *value))
-        for number in numbers
-    ]
-    return collected(parts[0].union(*parts[1:]))
 
 
 def check(found, when, numbers):
@@ -70,14 +47,6 @@ def lines(answer):
     return answer if isinstance(answer, list) else chain(*answer.values())
 
 
-def add_bursts(source):
-    """Add all elements with their watermarks, and yield after each batch."""
-    for burst, watermark in zip(pipelines.bursts(), pipelines.watermarks()):
-        yield source.add_elements(burst, [each[2] for each in burst])
-        yield source.advance_watermark_to(watermark)
-    yield source.advance_watermark_to_infinity()
-
-
 @pytest.mark.parametrize("numbers", PARTS, ids=str)
 def test_bounded_pipelines_emit_what_pyflinks_do(make_env, mode, numbers):
     stream = make_env(mode=mode).from_collection(list(chain(*pipelines.bursts())))
@@ -91,9 +60,8 @@ def test_pipelines_emit_in_batches_what_pyflinks_do(make_env, mode, numbers):
     source = TestStream()
     for _ in add_bursts(source):
         pass
-    stream = make_env(mode=mode).from_source(source, NOTHING, "bursts")
 
-    check(emitted(stream, numbers), "midway", numbers)
+    check(emitted_over(make_env(mode=mode), source, numbers), "midway", numbers)
 
 
 @pytest.mark.complete
@@ -102,7 +70,29 @@ def test_pipelines_emit_so_after_restarts(make_env, mode, tmp_path, numbers):
     source, found = TestStream(), []
     for _ in add_bursts(source):
         env = make_env(mode=mode, execution_checkpointing_dir=tmp_path.as_uri())
-        found += emitted(env.from_source(source, NOTHING, "bursts"), numbers)
+        found += emitted_over(env, source, numbers)
+
+    check(found, "midway", numbers)
+
+
+def marked(numbers, mode):
+    short = (numbers, mode) == (PARTS[0], "thread")
+    return pytest.param(numbers, mode, marks=[] if short else pytest.mark.complete)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "mode"), [marked(part, mode) for part in PARTS for mode in ("thread", "process")]
+)
+def test_jobs_go_on_from_recorded_checkpoints(make_env, tmp_path, numbers, mode):
+    """Names and schemas of state, and the bytes of keys, timers and values, are in users' jobs."""
+    source, found = TestStream(), []
+    calls = add_bursts(source)
+    for folder, count in (("anew", pipeline_checkpoints.CALLS), ("recorded", None)):
+        list(islice(calls, count))
+        if folder == "recorded":
+            unpack(pipeline_checkpoints.archive(numbers), tmp_path / folder)
+        env = make_env(mode=mode, execution_checkpointing_dir=(tmp_path / folder).as_uri())
+        found += emitted_over(env, source, numbers)
 
     check(found, "midway", numbers)
 

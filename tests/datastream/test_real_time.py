@@ -249,21 +249,29 @@ def test_windows_end_with_the_watermarks_of_batches(topics, real_time):
         stopped(job)
 
 
-@pytest.mark.complete
-def test_stages_behind_each_other_print_into_the_log(kafka, topics, tmp_path):
+def printing(program, slots, tmp_path, *arguments):
+    """A program that runs, with slots for all tasks of all stages, and its log.
+
+    What functions print in thread mode is in the log.
+    """
     log = tmp_path / "program.log"
-    command = [sys.executable, PROGRAMS / "real_time_stream.py", kafka.address, topics[0].name]
     jars = ",".join(map(str, [pyflow.jar_path(), *kafka_jars()]))
     conf = {**base_conf(), "spark.plugins": "io.pyflow.PyFlowPlugin", "spark.jars": jars}
     options = " ".join(f"--conf {key}={value}" for key, value in conf.items())
-    # All tasks of all stages run at once.
-    variables = {"PYSPARK_SUBMIT_ARGS": f"--master local[4] {options} pyspark-shell"}
-    sent(topics[0], ["a", 100, 1], ["b", 200, 2], ["a", 1_500, 3], ["a", 9_000, 0])
+    variables = {"PYSPARK_SUBMIT_ARGS": f"--master local[{slots}] {options} pyspark-shell"}
+    command = [sys.executable, PROGRAMS / program, *arguments]
+    return log, killed_at_the_end(command, tmp_path, log, **variables)
 
-    with killed_at_the_end(command, tmp_path, log, **variables) as process:
+
+@pytest.mark.complete
+def test_stages_behind_each_other_print_into_the_log(kafka, topics, tmp_path):
+    sent(topics[0], ["a", 100, 1], ["b", 200, 2], ["a", 1_500, 3], ["a", 9_000, 0])
+    arguments = (kafka.address, topics[0].name)
+    log, running = printing("real_time_stream.py", 4, tmp_path, *arguments)
+
+    with running as process:
         wait_until(lambda: "total> " in log.read_text() or process.poll() is not None, "the total")
 
-    # What functions print in thread mode is in the log.
     found = re.findall(r"(?:sum|total)> .*", log.read_text())
     assert sorted(found) == [
         "sum> ['a', 100, 1]",
@@ -271,6 +279,37 @@ def test_stages_behind_each_other_print_into_the_log(kafka, topics, tmp_path):
         "sum> ['b', 200, 2]",
         "total> ['all', 1500, 6]",
     ]
+
+
+@WITH_STATE
+@pytest.mark.complete
+def test_connected_and_broadcast_streams(kafka, topics, tmp_path):
+    items, rules, _ = topics
+    sent(rules, ["a", 7], ["c", 9])
+    sent(items)
+    arguments = (kafka.address, items.name, rules.name)
+    log, running = printing("real_time_inputs.py", 6, tmp_path, *arguments)
+
+    def found(word):
+        return sorted(re.findall(rf"input> ({word} .*)", log.read_text()))
+
+    with running as process:
+
+        def wait_for(word, count):
+            wait_until(lambda: len(found(word)) >= count or process.poll() is not None, word)
+
+        wait_for("rule", 2)
+        wait_for("latest", 2)
+        sent(items, ["a", 1], ["b", 2], ["a", 3])
+        wait_for("ruled", 3)
+        wait_for("connected", 3)
+
+    assert found("ruled") == [
+        "ruled a 1 [('a', 7), ('c', 9)]",
+        "ruled a 4 [('a', 7), ('c', 9)]",
+        "ruled b 2 [('a', 7), ('c', 9)]",
+    ]
+    assert found("connected") == ["connected a 1 7", "connected a 3 7", "connected b 2 None"]
 
 
 class Slow(AsyncFunction):

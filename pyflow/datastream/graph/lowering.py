@@ -37,6 +37,7 @@ from pyflow.datastream.graph.transformations import (
 )
 from pyflow.datastream.runtime.chain import Link, Node, Route, SinkRoute
 from pyflow.datastream.runtime.chained import AssignTimestamps
+from pyflow.datastream.runtime.deployed import DeployedStage
 from pyflow.datastream.runtime.keyed_stage import BoundedStage, KeyedStage
 from pyflow.datastream.runtime.real_time_stage import RealTimeStage
 from pyflow.datastream.runtime.reserved_keys import reserved_keys
@@ -397,14 +398,7 @@ class _Lowering:
         self._refuse_unread_side_outputs(source)
         contexts = self._settings.contexts
         spec = SourceSpec(rows.decoder, self._node(source), nodes, len(self._sink_fields), contexts)
-        function = SourceStage(
-            pickled(spec),
-            self._settings.job,
-            source.number,
-            _named(nodes),
-            self._needed,
-            self._metrics,
-        )
+        function = SourceStage(self._deployed(pickled(spec), source.number, nodes))
         columns = map(_column, rows.frame.columns)
         frame = rows.frame.select(F.inline(self._function(function)(*columns)))
         assert source.source is not None
@@ -488,9 +482,7 @@ class _Lowering:
         times = [_column(_TIME)] if settings.is_batch else []
         frame = frame.union(self._ends(frame)).repartition(settings.parallelism, *keys)
         frame = frame.sortWithinPartitions(*keys, *times, _column(_SEQUENCE))
-        function = BoundedStage(
-            spec, settings.job, -level, _named(nodes), self._needed, self._metrics
-        )
+        function = BoundedStage(self._deployed(spec, -level, nodes))
         return frame.select(F.inline(self._function(function)(*map(_column, frame.columns))))
 
     def _ends(self, frame: DataFrame) -> DataFrame:
@@ -514,19 +506,16 @@ class _Lowering:
         param: Any = TimerReports()
         reports = self._session.sparkContext.accumulator([], param)
         stage = RealTimeStage if self._settings.is_real_time else Stage
-        processor: Any = KeyedStage(
-            spec,
-            self._settings.job,
-            -level,
-            schema.names,
-            reports,
-            stage,
-            self._needed,
-            self._metrics,
-        )
+        deployed = self._deployed(spec, -level, nodes)
+        processor: Any = KeyedStage(deployed, schema.names, reports, stage)
         grouped: Any = frame.groupBy(_column(_TARGET), _column(_KEY))
         made: DataFrame = grouped.transformWithState(processor, schema, "Append", "EventTime")
         return made
+
+    def _deployed(self, spec: bytes, number: int, nodes: dict[int, Node]) -> DeployedStage:
+        return DeployedStage(
+            spec, self._settings.job, number, _named(nodes), self._needed, self._metrics
+        )
 
     def _function(self, function: Any) -> Any:
         """Return a function of Spark that emits rows."""

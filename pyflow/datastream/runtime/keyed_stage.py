@@ -28,9 +28,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from pyflow.datastream.runtime.chain import NO_TARGET, unpickled
+from pyflow.datastream.runtime.chain import NO_TARGET
 from pyflow.datastream.runtime.clock import system_clock
-from pyflow.datastream.runtime.life_cycle import fail, taken
+from pyflow.datastream.runtime.deployed import DeployedStage, RowFunction
+from pyflow.datastream.runtime.life_cycle import fail
 from pyflow.datastream.runtime.stage import FIRST, LAST, Stage, passing
 from pyflow.datastream.runtime.storage import Families
 from pyflow.datastream.runtime.timers import PROCESSING_TIME, TimerIndex
@@ -50,41 +51,27 @@ class KeyedStage:
 
     Parameters
     ----------
-    spec : bytes
-        A `StageSpec`, pickled. It is unpickled where its operators are opened.
-    job : str
-    number : int
-        Of the stage.
+    deployed : DeployedStage
+        Whose specification is a `StageSpec`.
     names : list of str
         Of the columns of emitted rows.
     reports : Accumulator
         Takes the first timer of the processing time of a task to the driver.
     stage : type
         Of what runs: `Stage`, or one that processes rows as they come.
-    needs_shared_interpreter : str or None
-        What its functions and elements need the shared interpreter for.
-    metrics : Accumulator or None
-        What takes the metrics of worker processes to the driver.
     """
 
     def __init__(
         self,
-        spec: bytes,
-        job: str,
-        number: int,
+        deployed: DeployedStage,
         names: list[str],
         reports: Accumulator[Any],
         stage: type[Stage],
-        needs_shared_interpreter: str | None,
-        metrics: Accumulator[Any] | None,
     ) -> None:
-        self._metrics = metrics
-        self.needs_shared_interpreter = needs_shared_interpreter
+        self.needs_shared_interpreter = deployed.needs_shared_interpreter
+        self._deployed = deployed
         self._make_stage = stage
         self._reports = reports
-        self._spec = spec
-        self._job = job
-        self._number = number
         self._names = names
 
     def init(self, handle: Any) -> None:
@@ -97,12 +84,7 @@ class KeyedStage:
 
     def _opened(self) -> Stage:
         if self._stage is None:
-            self._stage = taken(
-                self._job,
-                self._number,
-                lambda: self._make_stage(unpickled(self._spec)),
-                self._metrics,
-            )
+            self._stage = self._deployed.taken(self._make_stage)
             self._stage.bind(self._handle, self._families, self._index)
         return self._stage
 
@@ -187,53 +169,24 @@ class KeyedStage:
         """There is none."""
 
 
-class BoundedStage:
+class BoundedStage(RowFunction):
     """A function of the rows of bounded input, in the order of targets and keys.
 
     Parameters
     ----------
-    spec : bytes
-        A `StageSpec`, pickled. It is unpickled where its operators are opened.
-    job : str
-    number : int
-        Of the stage.
-    name : str
-        For plans and metrics.
-    needs_shared_interpreter : str or None
-        What its functions and elements need the shared interpreter for.
-    metrics : Accumulator or None
-        What takes the metrics of worker processes to the driver.
+    stage : DeployedStage
+        Whose specification is a `StageSpec`.
     """
 
-    def __init__(
-        self,
-        spec: bytes,
-        job: str,
-        number: int,
-        name: str,
-        needs_shared_interpreter: str | None,
-        metrics: Accumulator[Any] | None,
-    ) -> None:
-        self._metrics = metrics
-        self._spec = spec
-        self._job = job
-        self._number = number
-        self.__name__ = name
-        self.needs_shared_interpreter = needs_shared_interpreter
+    def __init__(self, stage: DeployedStage) -> None:
+        super().__init__(stage)
         self._stage: Stage | None = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        needed = self.needs_shared_interpreter
-        known = self._spec, self._job, self._number, self.__name__
-        return BoundedStage, (*known, needed, self._metrics)
 
     def __call__(self, *row: Any) -> list[tuple[Any, ...]]:
         """Return the rows that come of one."""
         stage = self._stage
         if stage is None:
-            stage = self._stage = taken(
-                self._job, self._number, lambda: Stage(unpickled(self._spec)), self._metrics
-            )
+            stage = self._stage = self._deployed.taken(Stage)
         try:
             return stage.process_bounded(row)
         except BaseException:

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyflow.common.watermark_strategy import Watermark
-from pyflow.datastream.runtime.chain import Chain, Node, unpickled
+from pyflow.datastream.runtime.chain import Chain, Node
 from pyflow.datastream.runtime.contexts import ContextFactory
-from pyflow.datastream.runtime.life_cycle import close_at_last, fail, taken
+from pyflow.datastream.runtime.deployed import DeployedStage, RowFunction
+from pyflow.datastream.runtime.life_cycle import close_at_last, fail
 
 if TYPE_CHECKING:
-    from pyspark import Accumulator
-
     from pyflow.streaming.runtime.metrics import TaskMetricGroup
 
 __all__ = ["SideElement", "SourceSpec", "SourceStage"]
@@ -59,56 +58,24 @@ class SourceSpec:
     contexts: ContextFactory
 
 
-class SourceStage:
+class SourceStage(RowFunction):
     """A function of a source's columns that returns the rows of its chain.
 
     Parameters
     ----------
-    spec : bytes
-        A `SourceSpec`, pickled. It is unpickled where its operators are opened.
-    job : str
-    number : int
-        Of the stage.
-    name : str
-        For plans and metrics.
-    needs_shared_interpreter : str or None
-        What its functions and elements need the shared interpreter for.
-    metrics : Accumulator or None
-        What takes the metrics of worker processes to the driver.
+    stage : DeployedStage
+        Whose specification is a `SourceSpec`.
     """
 
-    def __init__(
-        self,
-        spec: bytes,
-        job: str,
-        number: int,
-        name: str,
-        needs_shared_interpreter: str | None,
-        metrics: Accumulator[Any] | None,
-    ) -> None:
-        self._spec = spec
-        self._job = job
-        self._number = number
-        self.__name__ = name
-        self.needs_shared_interpreter = needs_shared_interpreter
-        self._metrics = metrics
+    def __init__(self, stage: DeployedStage) -> None:
+        super().__init__(stage)
         self._running: _Running | None = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        needed = self.needs_shared_interpreter
-        known = self._spec, self._job, self._number, self.__name__
-        return SourceStage, (*known, needed, self._metrics)
 
     def __call__(self, *columns: Any) -> list[tuple[Any, ...]]:
         """Return the rows that come of one of the source."""
         running = self._running
         if running is None:
-            running = self._running = taken(
-                self._job,
-                self._number,
-                lambda: _Running(unpickled(self._spec)),
-                self._metrics,
-            )
+            running = self._running = self._deployed.taken(_Running)
         try:
             return running.process(columns)
         except BaseException:
