@@ -22,7 +22,7 @@ from pyflow.thread_mode import current_task, pyspark_worker
 from pyflow.thread_mode.errors import ErrorOptions, FormattedError, format_as_it_is
 from pyflow.thread_mode.pyspark_worker import Run
 from pyflow.thread_mode.task_start import begin_task, log_for_session
-from pyflow.thread_mode.types import describe
+from pyflow.thread_mode.types import PICKLE_EXCHANGE, describe
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,9 +40,6 @@ _END_OF_GROUP = -2
 
 #: Of a type descriptor, an exchange and whether binary values are bytes.
 RowCodec = Callable[[Any, int, bool], tuple[Callable[..., Any], ...]]
-
-# A number of native/src/codec/codec.h.
-_PICKLE_EXCHANGE = 0
 
 
 class Batches:
@@ -179,7 +176,7 @@ def _load_for(
     if spec["input"] == "rows":
         run = _consumer(spec, options)
         schema = describe(pyspark_worker.data_type_of(spec["input_schema"]))
-        read, _, _ = row_codec(schema, _PICKLE_EXCHANGE, spec["binary_as_bytes"])
+        read, _, _ = row_codec(schema, PICKLE_EXCHANGE, spec["binary_as_bytes"])
         source = _rows(pull, read)
     else:
         state = None

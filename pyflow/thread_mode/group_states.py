@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pyflow.thread_mode import pyspark_worker
-from pyflow.thread_mode.types import describe
+from pyflow.thread_mode.types import PICKLE_EXCHANGE, describe
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,9 +20,6 @@ __all__ = ["adder"]
 
 # There is one request: see GroupChunks.scala.
 _CHUNKS = 0
-
-# A number of native/src/codec/codec.h.
-_PICKLE_EXCHANGE = 0
 
 
 def adder(
@@ -43,7 +40,7 @@ def adder(
 
     schema = pyspark_worker.data_type_of(chunk_schema)
     field = pa.field("__state", pyspark_worker.arrow_type(schema, large_var_types=False))
-    _, decode, _ = row_codec(describe(schema), _PICKLE_EXCHANGE, True)
+    _, decode, _ = row_codec(describe(schema), PICKLE_EXCHANGE, True)
 
     def with_states(batch: pa.RecordBatch) -> pa.RecordBatch:
         rows = call_jvm(_CHUNKS, b"")

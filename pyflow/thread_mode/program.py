@@ -25,16 +25,13 @@ from pyflow.thread_mode import (
 )
 from pyflow.thread_mode.errors import ErrorOptions
 from pyflow.thread_mode.task_start import begin_task, log_for_session
-from pyflow.thread_mode.types import describe
+from pyflow.thread_mode.types import ARROW_EXCHANGE, PICKLE_EXCHANGE, describe
 
 __all__ = ["Program", "load"]
 
-# Where an output column comes from, and how PySpark exchanges values with the functions: numbers of
-# native/src/evaluation/output_rows.h and native/src/codec/codec.h.
+# Where an output column comes from: numbers of native/src/evaluation/output_rows.h.
 _INPUT_COLUMN = 0
 _FUNCTION_COLUMN = 1
-_PICKLE_EXCHANGE = 0
-_ARROW_EXCHANGE = 1
 
 CallJvm = Callable[[int, bytes], bytes | None]
 Encoder = Callable[[Any], Any]
@@ -206,7 +203,7 @@ def _load_for(
     log_for_session(task, spec)
     arrow = pyspark_worker.is_arrow_optimised(spec["eval_type"])
     return (
-        _ARROW_EXCHANGE if arrow else _PICKLE_EXCHANGE,
+        ARROW_EXCHANGE if arrow else PICKLE_EXCHANGE,
         spec["binary_as_bytes"],
         program,
         error_options,

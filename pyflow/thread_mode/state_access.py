@@ -11,13 +11,11 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.sql.types import StructType
 
 from pyflow.thread_mode import pyspark_worker
-from pyflow.thread_mode.types import describe
+from pyflow.thread_mode.types import PICKLE_EXCHANGE, describe
 
 __all__ = [
-    "ARROW_EXCHANGE",
     "CHUNK_HEADER",
     "LONG",
-    "PICKLE_EXCHANGE",
     "VARIABLE_BITS",
     "Request",
     "State",
@@ -26,10 +24,6 @@ __all__ = [
 ]
 
 VARIABLE_BITS = 8
-
-# Numbers of native/src/codec/codec.h.
-PICKLE_EXCHANGE = 0
-ARROW_EXCHANGE = 1
 
 LONG = struct.Struct("<q")
 #: Of an iterator's chunk: the iterator, or 0 after the last one, and how many bytes keys have.

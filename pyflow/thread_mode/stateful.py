@@ -15,7 +15,6 @@ from pyspark.sql.types import ArrayType, DataType, MapType, Row, StructType
 from pyflow.thread_mode import current_task, pyspark_worker
 from pyflow.thread_mode.arrow_values import from_arrow, naive_as_utc
 from pyflow.thread_mode.state_access import (
-    ARROW_EXCHANGE,
     CHUNK_HEADER,
     LONG,
     Request,
@@ -23,11 +22,22 @@ from pyflow.thread_mode.state_access import (
     schema_of,
 )
 from pyflow.thread_mode.state_variables import Handle, Keys
-from pyflow.thread_mode.types import describe
+from pyflow.thread_mode.types import ARROW_EXCHANGE, describe
 
 __all__ = ["client", "load"]
 
 _Decode = Callable[[bytes], list[Row]]
+
+
+class Operation:
+    """What a processor is called for: numbers of StatefulFunction.scala."""
+
+    INIT = 0
+    ROWS = 1
+    INITIAL_STATE = 2
+    TIMER = 3
+    CLOSE = 4
+    ROWS_OF_KEYS = 5
 
 
 def load(
@@ -254,15 +264,14 @@ class _Processor:
         self._times = times
         self._source = source
         self._results = results
-        # By the numbers of StatefulFunction.scala.
-        self._operations = (
-            self._init,
-            self._rows,
-            self._initial,
-            self._timer,
-            self._close,
-            self._rows_of_keys,
-        )
+        self._operations = {
+            Operation.INIT: self._init,
+            Operation.ROWS: self._rows,
+            Operation.INITIAL_STATE: self._initial,
+            Operation.TIMER: self._timer,
+            Operation.CLOSE: self._close,
+            Operation.ROWS_OF_KEYS: self._rows_of_keys,
+        }
 
     def call(self, operation: int, key: Row, processing_time: int, expiry: int) -> list[Any] | None:
         """Do what the JVM asks for; the rows that come of it."""

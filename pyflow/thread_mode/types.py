@@ -34,7 +34,18 @@ from pyspark.sql.types import (
     VariantType,
 )
 
-__all__ = ["date_beyond_python", "describe", "timestamp_beyond_python", "with_values"]
+__all__ = [
+    "ARROW_EXCHANGE",
+    "PICKLE_EXCHANGE",
+    "date_beyond_python",
+    "describe",
+    "timestamp_beyond_python",
+    "with_values",
+]
+
+# How PySpark exchanges values with functions: numbers of native/src/codec/codec.h.
+PICKLE_EXCHANGE = 0
+ARROW_EXCHANGE = 1
 
 #: A tuple that starts with one of the numbers of ``pyflow::Kind`` in native/src/codec/types.h.
 Descriptor = tuple[Any, ...]

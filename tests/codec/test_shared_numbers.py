@@ -13,9 +13,13 @@ from pyspark.sql import types
 
 import codec
 import pyflow
-from pyflow.thread_mode import batches, program, state_access
+from pyflow.datastream.graph.lowering import _TARGET as TARGET
+from pyflow.datastream.runtime.stage import FIRST, LAST
+from pyflow.streaming.plan import operator_names, watermarks
+from pyflow.thread_mode import batches, current_task, program, state_access
 from pyflow.thread_mode.state_access import Request
-from pyflow.thread_mode.types import describe
+from pyflow.thread_mode.stateful import Operation
+from pyflow.thread_mode.types import ARROW_EXCHANGE, PICKLE_EXCHANGE, describe
 from user_defined import PointType
 
 _KINDS = {
@@ -45,8 +49,8 @@ _KINDS = {
 # By their names in native code.
 _PYTHON = {
     **{f"Kind::k{name}": describe(each)[0] for name, each in _KINDS.items()},
-    "Exchange::kPickle": program._PICKLE_EXCHANGE,
-    "Exchange::kArrow": program._ARROW_EXCHANGE,
+    "Exchange::kPickle": PICKLE_EXCHANGE,
+    "Exchange::kArrow": ARROW_EXCHANGE,
     "OutputColumn::Source::kInput": program._INPUT_COLUMN,
     "OutputColumn::Source::kFunction": program._FUNCTION_COLUMN,
     "Batches::kEnd": batches._END,
@@ -135,10 +139,17 @@ def _constants(sources: str, constant: str) -> dict[str, int]:
     return {name: int(number) for name, number in re.findall(constant, file.read_text(), re.M)}
 
 
+def _upper(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()
+
+
+def _numbers(owner: type) -> dict[str, int]:
+    return {name: number for name, number in vars(owner).items() if name.isupper()}
+
+
 def test_python_and_scala_agree_on_requests_for_state() -> None:
-    python = {name: number for name, number in vars(Request).items() if name.isupper()}
     scala = {
-        re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper(): number
+        _upper(name): number
         for name in ("StateAccess", "KeyedState")
         for name, number in _constants(
             f"jvm/src/*/scala/**/{name}.scala", r"\bval (\w+) = (\d+)$"
@@ -146,10 +157,37 @@ def test_python_and_scala_agree_on_requests_for_state() -> None:
     }
     assert scala.pop("FIRST_OF_VARIABLE") == scala["EXISTS"]
     assert scala.pop("OPERATION_BITS") == state_access.VARIABLE_BITS
-    assert state_access.PICKLE_EXCHANGE == program._PICKLE_EXCHANGE
-    assert state_access.ARROW_EXCHANGE == program._ARROW_EXCHANGE
-    assert python == scala
-    assert sorted(python.values()) == list(range(len(python)))
+    assert _numbers(Request) == scala
+    assert sorted(scala.values()) == list(range(len(scala)))
+    (metrics,) = _constants(
+        "jvm/src/*/scala/**/MetricReports.scala", r"\bval (\w+) = (\d+)$"
+    ).values()
+    assert metrics == current_task._METRICS > max(scala.values())
+
+
+def test_python_and_scala_agree_on_operations_of_processors() -> None:
+    scala = _constants("jvm/src/*/scala/**/StatefulFunction.scala", r"\bval (\w+) = (\d+)$")
+    assert _numbers(Operation) == {_upper(name): number for name, number in scala.items()}
+
+
+@pytest.mark.parametrize(
+    ("source", "scala", "python"),
+    [
+        ("StatefulOperator", 'NameKey = "{}"', operator_names._KEY),
+        ("IdleSources", 'Timeout = "{}"', watermarks._IDLE_TIMEOUT),
+        ("ControlRowsExec", 'Target = "{}"', TARGET),
+    ],
+)
+def test_python_and_scala_agree_on_names(source: str, scala: str, python: str) -> None:
+    (file,) = _ROOT.glob(f"jvm/src/*/scala/**/{source}.scala")
+    assert f"val {scala.format(python)}\n" in file.read_text()
+
+
+def test_control_rows_have_the_least_and_the_greatest_number() -> None:
+    (file,) = _ROOT.glob("jvm/src/*/scala/**/ControlRowsExec.scala")
+    numbers = dict(re.findall(r"val (First|Last) = Int\.(\w+)$", file.read_text(), re.M))
+    assert numbers == {"First": "MinValue", "Last": "MaxValue"}
+    assert (FIRST, LAST) == (-(2**31), 2**31 - 1)
 
 
 def test_every_number_is_compared() -> None:

@@ -21,6 +21,7 @@ from pyflow.table.schema import (
 )
 from pyflow.table.sql import tree
 from pyflow.table.sql.execution import keyed, options_of, path_text
+from pyflow.table.sql.handlers import runs
 from pyflow.table.sql.listings import Listings
 from pyflow.table.sql.queries import relation_of
 from pyflow.table.sql.views import columns_named
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 class Alterations(Listings):
     """Statements that change what a catalog has."""
 
-    def _altertable(self, statement: tree.AlterTable) -> None:
+    @runs(tree.AlterTable)
+    def _alter_table(self, statement: tree.AlterTable) -> None:
         view = statement.args["kind"] == "VIEW"
         path = path_text(statement.this)
         entry = self._objects.to_alter(path, view, bool(statement.args.get("exists")))
@@ -85,7 +87,8 @@ class Alterations(Listings):
             (self._objects.catalog, self._objects.database),
         )
 
-    def _altercolumns(self, statement: tree.AlterColumns) -> None:
+    @runs(tree.AlterColumns)
+    def _alter_columns(self, statement: tree.AlterColumns) -> None:
         path = path_text(statement.this)
         entry = self._objects.to_alter(path, False, bool(statement.args.get("exists")))
         if entry is None:
@@ -148,7 +151,7 @@ class Alterations(Listings):
         return given
 
     def _check_new(self, statement: tree.AlterColumns, what: str, there: bool) -> None:
-        """Refuse to add what there is, and to modify what there is not."""
+        """Refuse to add what exists, and to modify what does not."""
         adds = statement.args["kind"] == "ADD"
         if adds and there:
             self._refuse(
@@ -162,7 +165,8 @@ class Alterations(Listings):
                 f"The base table does not define any {what}. You might want to add a new one.",
             )
 
-    def _dropcolumns(self, statement: tree.DropColumns) -> None:
+    @runs(tree.DropColumns)
+    def _drop_columns(self, statement: tree.DropColumns) -> None:
         path = path_text(statement.this)
         entry = self._objects.to_alter(path, False, bool(statement.args.get("exists")))
         if entry is None:
@@ -192,7 +196,8 @@ class Alterations(Listings):
         changed = replace(entry.table, schema=Schema(columns, watermarks, key))
         self._alter(statement, path, changed)
 
-    def _renamecolumn(self, statement: tree.RenameColumn) -> None:
+    @runs(tree.RenameColumn)
+    def _rename_column(self, statement: tree.RenameColumn) -> None:
         path = path_text(statement.this)
         entry = self._objects.to_alter(path, False, bool(statement.args.get("exists")))
         if entry is None:
@@ -238,7 +243,7 @@ class Alterations(Listings):
         changed: CatalogBaseTable,
         renamed: dict[str, str] | None = None,
     ) -> None:
-        """Put a table into its place, if its expressions and its key mean something."""
+        """Replace a table by another one, if the expressions and the key of that are valid."""
         schema = changed.schema
         key = schema.key
         names = [each.name for each in schema.columns]
@@ -253,7 +258,8 @@ class Alterations(Listings):
         declared_fields(schema, self._context)
         self._objects.alter(path, replace(changed, schema=schema), renamed)
 
-    def _alterpartitions(self, statement: tree.AlterPartitions) -> None:
+    @runs(tree.AlterPartitions)
+    def _alter_partitions(self, statement: tree.AlterPartitions) -> None:
         catalog, place = self._objects.place(path_text(statement.this))
         ignored = bool(statement.args.get("ignored"))
         for each in statement.expressions:
@@ -264,7 +270,8 @@ class Alterations(Listings):
             else:
                 catalog.drop_partition(place, spec, ignored)
 
-    def _alterfunction(self, statement: tree.AlterFunction) -> None:
+    @runs(tree.AlterFunction)
+    def _alter_function(self, statement: tree.AlterFunction) -> None:
         kind = statement.args.get("kind")
         if kind is not None:
             words = "system" if kind == "TEMPORARY SYSTEM" else "catalog"

@@ -10,6 +10,7 @@ from typing import Any
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
+from sqlglot import exp
 
 from pyflow.table.columns.conversion import convert
 from pyflow.table.columns.time_values import of_precision
@@ -26,6 +27,7 @@ from pyflow.table.functions.builtins.definition import (
     require_common,
 )
 from pyflow.table.functions.builtins.logic import Comparison, compared, differ
+from pyflow.table.sql import tree
 from pyflow.types.data_types import DataTypes
 from pyflow.types.logical_types import (
     BooleanType,
@@ -41,28 +43,28 @@ from pyflow.types.logical_types import (
 from pyflow.types.spark_types import to_spark
 
 # sqlglot's classes of operators and the functions that they are.
-OPERATORS = {
-    "Add": "plus",
-    "Sub": "minus",
-    "Mul": "times",
-    "Div": "divide",
-    "Mod": "mod",
-    "Neg": "minusPrefix",
-    "EQ": "equals",
-    "NEQ": "notEquals",
-    "LT": "lessThan",
-    "LTE": "lessThanOrEqual",
-    "GT": "greaterThan",
-    "GTE": "greaterThanOrEqual",
-    "And": "and",
-    "Or": "or",
-    "Not": "not",
-    "DPipe": "concat",
-    "Like": "LIKE",
-    "SimilarTo": "similar",
-    "Array": "array",
-    "MapValue": "map",
-    "Tuple": "row",
+OPERATORS: dict[type[exp.Expr], str] = {
+    exp.Add: "plus",
+    exp.Sub: "minus",
+    exp.Mul: "times",
+    exp.Div: "divide",
+    exp.Mod: "mod",
+    exp.Neg: "minusPrefix",
+    exp.EQ: "equals",
+    exp.NEQ: "notEquals",
+    exp.LT: "lessThan",
+    exp.LTE: "lessThanOrEqual",
+    exp.GT: "greaterThan",
+    exp.GTE: "greaterThanOrEqual",
+    exp.And: "and",
+    exp.Or: "or",
+    exp.Not: "not",
+    exp.DPipe: "concat",
+    exp.Like: "LIKE",
+    exp.SimilarTo: "similar",
+    exp.Array: "array",
+    tree.MapValue: "map",
+    exp.Tuple: "row",
 }
 
 IS = {
@@ -104,12 +106,12 @@ def _sql_only(
 
 
 def _merged(arguments: Arguments, places: Sequence[int] | None = None) -> Arguments:
-    """Return arguments whose types SQL makes one of, which the Table API does otherwise.
+    """Return arguments cast to their common type in SQL, which differs from the Table API's.
 
     Parameters
     ----------
     places
-        Where they are, if not all are among them.
+        The positions of the arguments to cast; None for all.
     """
     chosen = range(len(arguments)) if places is None else places
     read = in_sql([arguments.types[place] for place in chosen])
@@ -125,12 +127,12 @@ def _merged(arguments: Arguments, places: Sequence[int] | None = None) -> Argume
 def _joined(arguments: Arguments) -> Arguments:
     """Return the arguments of an operator of numbers and times."""
     if any(isinstance(each, STRINGS) for each in arguments.types):
-        raise arguments.fail("there is no such operation of texts; || joins them")
+        raise arguments.fail("there is no such operation for strings; use || to concatenate them")
     return _merged(arguments)
 
 
 def _read(arguments: Arguments) -> Arguments:
-    """Return arguments that are compared together: texts beside other values are read as those."""
+    """Return arguments to compare; strings are cast if others are numbers, times or the like."""
     texts = [isinstance(each, STRINGS) for each in arguments.types]
     if not any(texts) or all(texts):
         return arguments
@@ -199,7 +201,7 @@ def _strict(name: str, comparison: Comparison) -> BuiltIn:
     )
 
 
-#: The comparisons with the rows of a query, which fail for a text that is no time.
+#: The comparisons with the rows of a query, which fail for a string that is not a valid time.
 STRICT = {"equals": _strict("equals", operator.eq), "notEquals": _strict("notEquals", operator.ne)}
 
 
@@ -237,7 +239,7 @@ _DIGITS = r"^[\p{Nd}&&[\x{0}-\x{FFFF}]]+$"
 def _test_of_text(
     name: str, pattern: str, of_numbers: tuple[type[DataType], ...], summary: str
 ) -> BuiltIn:
-    """Return a function that tells whether a text has a form, or a value is of some types."""
+    """Return a function that tests if a string matches a pattern, or a value has some types."""
 
     def build(arguments: Arguments) -> Column:
         data_type = arguments.types[0]
@@ -266,21 +268,21 @@ _SQL_ONLY = {
             "The time of processing; a column of it is a time attribute.",
             aggregate=False,
         ),
-        _test_of_text("IS_ALPHA", _LETTERS, (), "Whether a text has letters only."),
-        _test_of_text("IS_DIGIT", _DIGITS, (IntegralType,), "Whether a text has digits only."),
-        _test_of_text("IS_DECIMAL", _DECIMAL, _NUMBERS, "Whether a text is a number."),
+        _test_of_text("IS_ALPHA", _LETTERS, (), "Whether a string has letters only."),
+        _test_of_text("IS_DIGIT", _DIGITS, (IntegralType,), "Whether a string has digits only."),
+        _test_of_text("IS_DECIMAL", _DECIMAL, _NUMBERS, "Whether a string is a number."),
         _sql_only(
             "APPROX_COUNT_DISTINCT",
             "any",
             BIGINT,
             _approximate_count,
-            "Nearly how many different values there are that are not null.",
+            "The approximate number of distinct values that are not null.",
         ),
-        _rank("ROW_NUMBER", "", BIGINT, lambda _: F.row_number(), "The place, from 1."),
-        _rank("RANK", "", BIGINT, lambda _: F.rank(), "The place, the same for equal rows."),
+        _rank("ROW_NUMBER", "", BIGINT, lambda _: F.row_number(), "The row number, from 1."),
+        _rank("RANK", "", BIGINT, lambda _: F.rank(), "The rank, the same for equal rows."),
         _rank("DENSE_RANK", "", BIGINT, lambda _: F.dense_rank(), "The rank without gaps."),
         _rank("PERCENT_RANK", "", DOUBLE, lambda _: F.percent_rank(), "The rank from 0 to 1."),
-        _rank("CUME_DIST", "", DOUBLE, lambda _: F.cume_dist(), "The part up to the row."),
+        _rank("CUME_DIST", "", DOUBLE, lambda _: F.cume_dist(), "The cumulative distribution."),
         _rank("NTILE", "int", BIGINT, lambda a: F.ntile(int(a.constant(0))), "The bucket, from 1."),
     )
 }
@@ -305,7 +307,7 @@ MOVED = _sql_only(
     "date|time|timestamp|timestamp_ltz, symbol",
     _type_that_moves,
     lambda arguments: arguments.as_type(0, arguments.result),
-    "A time in a type that has a unit.",
+    "A time, cast to a type that has a unit.",
     "arguments",
     aggregate=False,
 )
@@ -342,7 +344,7 @@ AS_INTERVAL = _sql_only(
     aggregate=False,
 )
 
-# Its arguments are conditions and their values by turns, then the value without a condition.
+# Its arguments are alternating conditions and values, then the value without a condition.
 CASE = _sql_only(
     "CASE",
     "boolean, any, any, any...",

@@ -46,7 +46,7 @@ class Translator(Protocol):
         """Return the data type of a name."""
 
     def refuse(self, node: exp.Expr, reason: str) -> NoReturn:
-        """Raise an error at the place of a node."""
+        """Raise an error at the position of a node."""
 
 
 _Translation = Callable[[Translator, exp.Anonymous], Node]

@@ -8,12 +8,14 @@ from pyflow.common.configuration import Configuration
 from pyflow.table.catalogs.objects import CatalogDatabase, CatalogDescriptor
 from pyflow.table.sql import tree
 from pyflow.table.sql.execution import Execution, options_of, parts_of
+from pyflow.table.sql.handlers import runs
 
 
 class CatalogStatements(Execution):
     """Statements about catalogs and databases."""
 
-    def _createcatalog(self, statement: tree.CreateCatalog) -> None:
+    @runs(tree.CreateCatalog)
+    def _create_catalog(self, statement: tree.CreateCatalog) -> None:
         name, comment = statement.this.name, statement.args.get("comment")
         descriptor = CatalogDescriptor.of(
             name,
@@ -22,7 +24,8 @@ class CatalogStatements(Execution):
         )
         self._objects.create_catalog(name, descriptor, bool(statement.args.get("exists")))
 
-    def _altercatalog(self, statement: tree.AlterCatalog) -> None:
+    @runs(tree.AlterCatalog)
+    def _alter_catalog(self, statement: tree.AlterCatalog) -> None:
         reset = [key.name for key in statement.args.get("reset") or ()]
         if "type" in reset:
             self._refuse(statement, "ALTER CATALOG RESET does not support changing 'type'")
@@ -34,11 +37,13 @@ class CatalogStatements(Execution):
             None if comment is None else comment.name,
         )
 
+    @runs(tree.Drop, "CATALOG")
     def _drop_catalog(self, statement: tree.Drop) -> None:
         [name] = self._parts(statement.this, 1, "a catalog")
         self._objects.drop_catalog(name, bool(statement.args.get("exists")))
 
-    def _createdatabase(self, statement: tree.CreateDatabase) -> None:
+    @runs(tree.CreateDatabase)
+    def _create_database(self, statement: tree.CreateDatabase) -> None:
         comment = statement.args.get("comment")
         database = CatalogDatabase.create_instance(
             options_of(statement), None if comment is None else comment.name
@@ -46,13 +51,15 @@ class CatalogStatements(Execution):
         catalog, name = self._database(statement.this)
         self._objects.create_database(catalog, name, database, bool(statement.args.get("exists")))
 
-    def _alterdatabase(self, statement: tree.AlterDatabase) -> None:
+    @runs(tree.AlterDatabase)
+    def _alter_database(self, statement: tree.AlterDatabase) -> None:
         catalog, name = self._database(statement.this)
         before = self._objects.catalog_named(catalog).get_database(name)
         properties = {**before.get_properties(), **options_of(statement)}
         after = CatalogDatabase.create_instance(properties, before.get_comment())
         self._objects.alter_database(catalog, name, after)
 
+    @runs(tree.Drop, "DATABASE")
     def _drop_database(self, statement: tree.Drop) -> None:
         catalog, name = self._database(statement.this)
         self._objects.drop_database(
@@ -62,6 +69,7 @@ class CatalogStatements(Execution):
             bool(statement.args.get("cascade")),
         )
 
+    @runs(tree.Use)
     def _use(self, statement: tree.Use) -> None:
         kind = statement.args["kind"]
         if kind == "MODULES":

@@ -173,7 +173,7 @@ class DefinitionGrammar(QueryGrammar):
         return tree.at(column, first)
 
     def _placed_element(self, table: exp.Expr) -> None:
-        """Take what ALTER TABLE adds or changes, a column with its place."""
+        """Take what ALTER TABLE adds or changes, a column with its position."""
         count = len(table.args["columns"])
         self._table_element(table)
         if len(table.args["columns"]) == count:

@@ -81,7 +81,7 @@ _CLOSINGS = {"'": re.compile(r"(?:[^']|'')*'"), "`": re.compile(r"(?:[^`]|``)*`"
 
 
 def _not_closed(text: str) -> tuple[int | None, str]:
-    """Return where in the text what is not closed begins, which sqlglot does not tell."""
+    """Return the position of a quote or comment that is not closed; sqlglot does not tell it."""
     place = 0
     while opening := _OPENINGS.search(text, place):
         sign = opening[0]

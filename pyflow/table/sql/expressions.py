@@ -115,12 +115,12 @@ class Translator:
     subqueries: Mapping[int, Node] = field(default_factory=dict)
 
     def refuse(self, node: exp.Expr, reason: str) -> NoReturn:
-        """Raise an error at the place of a node."""
+        """Raise an error at the position of a node."""
         tree.refuse(self.text, node, reason)
 
     @contextmanager
     def at(self, node: exp.Expr) -> Iterator[None]:
-        """Give errors of the planner the place of a node."""
+        """Give errors of the planner the position of a node."""
         try:
             yield
         except tree.SqlError:
@@ -134,7 +134,7 @@ class Translator:
         if translation is not None:
             with self.at(expression):
                 return translation(self, expression)
-        operator = builtin_functions.OPERATORS.get(type(expression).__name__)
+        operator = builtin_functions.OPERATORS.get(type(expression))
         if operator is None:
             self.refuse(expression, f"{_name_of(expression)} is not supported here")
         parts = [expression.args.get("this"), expression.args.get("expression")]

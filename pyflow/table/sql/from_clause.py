@@ -263,7 +263,7 @@ class FromClause(Query):
         return rows if on is None else self.where(rows, on)
 
     def from_for_each(self, from_: exp.Expr | None) -> Rows:
-        """Return the rows of FROM for each of the values of the query around."""
+        """Return the rows of FROM for each combination of values of the outer query."""
         start, plain = self.start(), replace(self, outer=None)
         if from_ is None:
             return start
@@ -276,7 +276,7 @@ class FromClause(Query):
         return Rows(relation, rows.sources, start.around)
 
     def _tables_for_each(self, left: Rows, node: exp.Expr) -> Rows:
-        """Join tables, of which some name columns of the query around, to values of these."""
+        """Join tables, some of which refer to columns of the outer query, to their values."""
         if not isinstance(node, tree.JoinTree):
             return self._join(left, exp.Join(this=node, kind="CROSS"), [])
         rows = self._tables_for_each(left, node.this)
@@ -284,8 +284,8 @@ class FromClause(Query):
             if join.args.get("side") in ("RIGHT", "FULL"):
                 self.refuse(
                     join,
-                    f"{join.args['side']} JOIN of tables of which one names columns of the query "
-                    "around is not supported",
+                    f"{join.args['side']} JOIN with a table that refers to columns of the outer "
+                    "query is not supported",
                 )
             rows = self._join(rows, join, [])
         return rows

@@ -122,7 +122,7 @@ class Grammar(parser.Parser):
         raise tree.error_at(self.sql, start, f"{what} expected, found {found}")
 
     def ahead(self, *words: str) -> bool:
-        """Whether the next tokens are these words."""
+        """Return whether the next tokens are these words."""
         return bool(self._match_text_seq(*words, advance=False))
 
     def take(self, *words: str) -> bool:
@@ -173,7 +173,7 @@ class Grammar(parser.Parser):
         return found
 
     def name_ahead(self) -> bool:
-        """Whether a name comes next."""
+        """Return whether a name comes next."""
         token = self._curr
         return token.token_type == TokenType.IDENTIFIER or (
             token.token_type == TokenType.VAR and token.text.upper() not in RESERVED

@@ -17,6 +17,7 @@ from pyflow.table.schema import UnresolvedColumn, UnresolvedComputedColumn, Unre
 from pyflow.table.sql import tree
 from pyflow.table.sql.catalog_statements import CatalogStatements
 from pyflow.table.sql.execution import parts_of, path_text
+from pyflow.table.sql.handlers import handlers_of, runs
 from pyflow.table.table_descriptor import options_text
 from pyflow.types.data_types import DataTypes
 from pyflow.util.exceptions import TableException
@@ -39,11 +40,12 @@ _KINDS = {
 class Listings(CatalogStatements):
     """Statements that tell what there is."""
 
+    @runs(tree.Show)
     def _show(self, statement: tree.Show) -> TableResult:
         what = statement.this
-        method = getattr(self, "_show_" + what.lower().replace(" ", "_"), None)
+        method = _HANDLERS.get((tree.Show, what))
         if method is not None:
-            result: TableResult = method(statement)
+            result: TableResult = method(self, statement)
             return result
         listings: dict[str, tuple[str, Callable[[tree.Show], Sequence[str]]]] = {
             "CATALOGS": ("catalog name", lambda _: self._objects.catalogs()),
@@ -94,14 +96,17 @@ class Listings(CatalogStatements):
     def _functions(self, statement: tree.Show) -> Sequence[str]:
         return sorted({*built_in_names(), *self._user_functions(statement)})
 
+    @runs(tree.Show, "FULL MODULES")
     def _show_full_modules(self, statement: tree.Show) -> TableResult:
         rows = [[each.name(), each.used()] for each in MODULES]
         return self._rows(["module name", "used"], rows, _STRING, DataTypes.BOOLEAN())
 
+    @runs(tree.Show, "COLUMNS")
     def _show_columns(self, statement: tree.Show) -> TableResult:
         titles, rows, kinds = self._described(self._found(statement.args["source"]))
         return self._rows(titles, [row for row in rows if _matches(statement, row[0])], *kinds)
 
+    @runs(tree.Show, "PARTITIONS")
     def _show_partitions(self, statement: tree.Show) -> TableResult:
         path = path_text(statement.args["source"])
         catalog, place = self._objects.place(path)
@@ -115,7 +120,7 @@ class Listings(CatalogStatements):
         return self._rows(["partition name"], texts)
 
     def _partition_of(self, pairs: Sequence[exp.Expr]) -> CatalogPartitionSpec:
-        """Return the values of PARTITION, which are literals, as texts."""
+        """Return the values of PARTITION, which are literals, as strings."""
         values = {}
         for pair in pairs:
             if not isinstance(pair.expression, exp.Literal):
@@ -123,6 +128,7 @@ class Listings(CatalogStatements):
             values[pair.this.name] = pair.expression.name
         return CatalogPartitionSpec(values)
 
+    @runs(tree.Show, "CREATE CATALOG")
     def _show_create_catalog(self, statement: tree.Show) -> TableResult:
         name = self._parts(statement.args["source"], 1, "a catalog")[0]
         descriptor = self._objects.descriptor_of(name)
@@ -131,6 +137,7 @@ class Listings(CatalogStatements):
         text = f"CREATE CATALOG {quoted(name)}\n{comment}{options_text(options)}\n"
         return self._rows(["result"], [[text]])
 
+    @runs(tree.Show, "CREATE TABLE")
     def _show_create_table(self, statement: tree.Show) -> TableResult:
         entry = self._to_show(statement, "TABLE")
         if entry.is_view:
@@ -154,6 +161,7 @@ class Listings(CatalogStatements):
             text += options_text(dict(sorted(table.options.items()))) + "\n"
         return self._rows(["result"], [[text]])
 
+    @runs(tree.Show, "CREATE VIEW")
     def _show_create_view(self, statement: tree.Show) -> TableResult:
         entry = self._to_show(statement, "VIEW")
         if not entry.is_view:
@@ -182,6 +190,7 @@ class Listings(CatalogStatements):
 
     # DESCRIBE
 
+    @runs(tree.Describe)
     def _describe(self, statement: tree.Describe) -> TableResult:
         kind = statement.args["kind"]
         if kind == "CATALOG":
@@ -293,6 +302,9 @@ class Listings(CatalogStatements):
     def _function_name(self, path: str) -> tuple[str, str, str]:
         catalog, database, name = self._objects.qualified(path)
         return catalog, database, name.lower()
+
+
+_HANDLERS = handlers_of(Listings)
 
 
 def _create_head(entry: Entry, kind: str, lines: Sequence[str]) -> str:

@@ -59,7 +59,7 @@ def temporal(kind: str, text: str) -> tuple[Any, DataType]:
     Raises
     ------
     ValueError
-        If the text is no such value.
+        If the string is not a valid value.
     """
     # Python's own forms have weeks and parts of times, too.
     if not re.fullmatch(_FORMS.get(kind, ""), text, re.ASCII):
@@ -88,7 +88,7 @@ def interval(text: str, first: str, last: str) -> int | datetime.timedelta:
     Raises
     ------
     ValueError
-        If the text is no interval of these units.
+        If the string is not an interval of these units.
     """
     match = re.fullmatch(r"\s*([+-]?)\s*(.*?)\s*", text)
     assert match is not None

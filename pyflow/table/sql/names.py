@@ -1,8 +1,8 @@
 """What names mean in a query: the tables of its FROM and their columns.
 
 A relation's columns have unique names. The tables that were joined to it are sources: each knows
-under which visible names it brought which columns. What no source has may be a column of the query
-around.
+under which visible names it brought which columns. A name that no source has may be a column of the
+outer query.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from pyflow.table.changes.relation import Relation, unused
 
 
 class OuterColumn(Exception):  # noqa: N818
-    """A query names a column of the query around it that its rows do not have.
+    """A subquery refers to a column of the outer query that its rows do not have yet.
 
     Parameters
     ----------
     around
-        The rows of the query around it.
+        The rows of the outer query.
     column
         A column of these.
     """
 
     def __init__(self, around: Rows, column: str) -> None:
-        super().__init__(f"the column {column} of the query around is not known here")
+        super().__init__(f"the column {column} of the outer query is not known here")
         self.around = around
         self.column = column
 
@@ -50,7 +50,7 @@ class Source:
     hidden: frozenset[str] = frozenset()
 
     def qualified_by(self, parts: Sequence[str]) -> bool:
-        """Whether these names before a column mean this table."""
+        """Return whether these names before a column mean this table."""
         return bool(parts) and self.qualifier[-len(parts) :] == tuple(parts)
 
     def find(self, name: str, hidden: bool) -> list[str]:
@@ -68,14 +68,14 @@ class Source:
 
 @dataclass(frozen=True)
 class Around:
-    """The query around a query.
+    """The outer query of a subquery.
 
     Parameters
     ----------
     rows
         Its rows.
     columns
-        Columns of these that the rows of the query inside have, too, with their names there.
+        Columns of these that the rows of the subquery have, too, with their names there.
     """
 
     rows: Rows
@@ -92,7 +92,7 @@ class Rows:
 
     @property
     def outer_columns(self) -> list[str]:
-        """Return the columns that are those of the query around."""
+        """Return the columns that are those of the outer query."""
         return [] if self.around is None else [*self.around.columns.values()]
 
     def named(self, qualifier: Sequence[str], columns: Sequence[str] | None = None) -> Rows:
@@ -107,7 +107,7 @@ class Rows:
         return [entry for source in self.sources for entry in source.visible()]
 
     def apart_from(self, names: Iterable[str]) -> Rows:
-        """Return the same rows with columns that are not named so."""
+        """Return the same rows with other names for columns that have one of these names."""
         used = [*names]
         new: dict[str, str] = {}
         for name in self.relation.names:
@@ -134,12 +134,12 @@ class Rows:
         )
 
     def resolve(self, parts: Sequence[str]) -> tuple[list[str], int]:
-        """Return what :meth:`find` does, and columns of the query around where it finds none.
+        """Return what :meth:`find` does, and columns of the outer query if it finds none.
 
         Raises
         ------
         OuterColumn
-            If the rows do not have that column of the query around.
+            If the rows do not have that column of the outer query.
         """
         found, used = self.find(parts)
         if found or self.around is None:
@@ -179,7 +179,7 @@ def of_relation(relation: Relation, qualifier: Sequence[str] = ()) -> Rows:
 
 
 def output_names(wanted: Sequence[str]) -> list[str]:
-    """Return names of a query's columns: a name that is there gets a number."""
+    """Return names of a query's columns: a name that is taken gets a number."""
     names: list[str] = []
     for name in wanted:
         number, unique = 0, name

@@ -48,7 +48,7 @@ class OperandGrammar(CallGrammar):
         """Take a query (of QueryGrammar)."""
 
     def query_ahead(self) -> bool:
-        """Whether a query comes next."""
+        """Return whether a query comes next."""
         return any(self.ahead(word) for word in _QUERY_WORDS)
 
     def primary(self) -> exp.Expr:

@@ -61,7 +61,7 @@ def _function_or_none(context: TableContext, name: str) -> Any:
 
 
 def has_aggregate(context: TableContext, expression: exp.Expr) -> bool:
-    """Whether an expression has an aggregate that is not taken OVER a window."""
+    """Return whether an expression has an aggregate that is not taken OVER a window."""
     if isinstance(expression, exp.Window):
         inner = [*_arguments(expression.this), *(expression.args.get("partition_by") or ())]
         order = expression.args.get("order")
@@ -90,7 +90,7 @@ _WRAPPERS = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)
 
 
 def is_aggregated(context: TableContext, part: exp.Expr, whole: exp.Expr) -> bool:
-    """Whether a part of an expression is inside an aggregate that is not taken OVER a window."""
+    """Return whether a part of an expression is in an aggregate that has no OVER window."""
     while part is not whole and part.parent is not None:
         part = part.parent
         call = part
@@ -312,13 +312,13 @@ class OverWindows:
         return (name, window) if limited or not _is_by_time(relation, window) else None
 
     def _first_rows(self, relation: Relation, name: str, window: _Specification) -> Relation:
-        """Return the rows at the places that the query around asks for, with their place."""
+        """Return the rows whose numbers the outer query selects, with their row number."""
         wanted = wanted_places(self._select, window.call)
         if wanted is None:
             tree.refuse(
                 self._text,
                 window.call,
-                "ROW_NUMBER in streaming mode is supported where the query around it limits it: "
+                "ROW_NUMBER in streaming mode is supported where the outer query limits it: "
                 "SELECT * FROM (SELECT *, ROW_NUMBER() OVER (...) AS n FROM t) WHERE n <= 3",
             )
         order = [
@@ -334,7 +334,7 @@ class OverWindows:
             found = planned(relation, window.partitions, order, places, rank, self._context)
         if wanted.shown:
             return found
-        # The condition on the place still stands: it holds for all of these rows.
+        # The condition on the row number stays: it holds for all of these rows.
         place = F.lit(wanted.first).cast("bigint").alias(name)
         return replace(
             found,
@@ -434,7 +434,7 @@ class OverWindows:
         )
 
     def _enlarged(self, resolved: Resolved, places: int, window: _Specification) -> Column:
-        """Return a number with its point so many places further to the right."""
+        """Return a number multiplied by 10 to the power of `places`."""
         data_type = resolved.data_type
         if is_floating(data_type):
             return resolved.column.cast("double") * float(10**places)
@@ -443,7 +443,7 @@ class OverWindows:
             tree.refuse(
                 self._text,
                 window.call,
-                f"RANGE with a distance of {places} places behind the point is not supported for "
+                f"RANGE with a distance of {places} decimal places is not supported for "
                 f"{data_type.sql}",
             )
         return resolved.column.cast(to_spark(exact)) * F.lit(Decimal(10**places))
@@ -478,7 +478,7 @@ class OverWindows:
 
 
 def _sorted(value: Column, ascending: bool, nulls_first: bool | None) -> Column:
-    """Return a value in an order; nulls are less than others where nothing is said of them."""
+    """Return a sort key; nulls are less than other values unless the order says otherwise."""
     first = ascending if nulls_first is None else nulls_first
     if ascending:
         return value.asc_nulls_first() if first else value.asc_nulls_last()
@@ -486,20 +486,20 @@ def _sorted(value: Column, ascending: bool, nulls_first: bool | None) -> Column:
 
 
 def _places(bound: str | exp.Expr) -> int:
-    """Return the number of places behind the point of a distance."""
+    """Return the number of decimal places of a distance."""
     if not isinstance(bound, exp.Literal) or bound.is_string:
         return 0
     return max(0, -int(Decimal(bound.name).normalize().as_tuple().exponent))
 
 
 def _is_by_time(relation: Relation, window: _Specification) -> bool:
-    """Whether the rows of a window are in the order of a time attribute."""
+    """Return whether the rows of a window are in the order of a time attribute."""
     node, ascending, _ = window.orders[0] if window.orders else (None, False, None)
     return isinstance(node, Field) and node.name in relation.time_attributes and ascending
 
 
 def _is_inside_another(call: exp.Window, top: exp.Expr) -> bool:
-    """Whether a window is part of another one, or of a query inside the expression."""
+    """Return whether a window is part of another one, or of a subquery of the expression."""
     node: exp.Expr | None = call
     while node is not None and node is not top:
         node = node.parent

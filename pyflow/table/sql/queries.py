@@ -43,7 +43,7 @@ class _Query(FromClause):
         Parameters
         ----------
         inside
-            Whether it is a query inside another.
+            Whether it is a subquery.
         """
         inner = self._with_common_tables(query)
         output = inner._body(query)
@@ -51,7 +51,7 @@ class _Query(FromClause):
         return inner._limited(query, relation, inside)
 
     def nested(self, query: exp.Expr) -> Relation:
-        """Return the rows of a query inside another, which may be in no order in streaming mode."""
+        """Return the rows of a subquery, whose order means nothing."""
         with self.translator(Rows(self.one_row())).at(query):
             return sorting.checked(self.result(query, inside=True), self.context, inside=True)
 
@@ -161,7 +161,7 @@ class _Query(FromClause):
 
     @property
     def _domain_columns(self) -> list[str]:
-        """Return the columns of the query around that rows of this one have."""
+        """Return the columns of the outer query that rows of this one have."""
         return [] if self.outer is None else self.outer.domain.names
 
     # ORDER BY and LIMIT

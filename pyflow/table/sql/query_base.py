@@ -24,7 +24,7 @@ __all__ = ["Outer", "Query"]
 
 @dataclass(frozen=True)
 class Outer:
-    """The query around a query, for those of its columns that the one inside names."""
+    """The outer query, for those of its columns that a subquery refers to."""
 
     rows: Rows
     domain: Domain
@@ -41,7 +41,7 @@ class Query(ABC):
     Parameters
     ----------
     outer
-        The query around this one, where this one names columns of it.
+        The outer query, if this one refers to columns of it.
     """
 
     context: TableContext
@@ -50,7 +50,7 @@ class Query(ABC):
     outer: Outer | None = None
 
     def refuse(self, node: exp.Expr, reason: str) -> NoReturn:
-        """Raise an error at the place of a node."""
+        """Raise an error at the position of a node."""
         tree.refuse(self.text, node, reason)
 
     def translator(self, rows: Rows) -> Translator:
@@ -62,12 +62,12 @@ class Query(ABC):
         return self.context.one_row
 
     def start(self) -> Rows:
-        """Return the rows without FROM: one, or one for each of the query around."""
+        """Return the rows without FROM: one, or one for each row of the domain."""
         return Rows(self.one_row()) if self.outer is None else self.outer.start()
 
     @abstractmethod
     def nested(self, query: exp.Expr) -> Relation:
-        """Return the rows of a query inside another, which may be in no order in streaming mode."""
+        """Return the rows of a subquery, whose order means nothing."""
 
     @abstractmethod
     def from_(self, node: exp.Expr, conditions: list[exp.Expr] | None = None) -> Rows:

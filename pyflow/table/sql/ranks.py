@@ -1,4 +1,4 @@
-"""Top-N: which places of ROW_NUMBER the query around a query asks for."""
+"""Top-N: which row numbers of a query with ROW_NUMBER the outer query selects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TURNED = {exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE, e
 
 @dataclass(frozen=True)
 class Places:
-    """The first and the last place, from 1 on, and whether places are shown beside filtered by."""
+    """The first and the last row number, from 1, and whether row numbers are in the result."""
 
     first: int
     last: int
@@ -24,12 +24,12 @@ class Places:
 
 
 def wanted_places(select: exp.Select, call: exp.Window) -> Places | None:
-    """Return the places that the query around a SELECT takes of a ROW_NUMBER in it.
+    """Return which row numbers of a SELECT with ROW_NUMBER the outer query selects.
 
     Returns
     -------
     Places or None
-        None where it does not stand in FROM of a query with a condition such as ``n <= 3``.
+        None if the SELECT is not in FROM of a query with a condition such as ``n <= 3``.
     """
     name = next(
         (i.alias for i in select.expressions if isinstance(i, exp.Alias) and i.this is call), ""
@@ -50,7 +50,7 @@ def wanted_places(select: exp.Select, call: exp.Window) -> Places | None:
 
 
 def _around(select: exp.Select) -> exp.Select | None:
-    """Return the query that has this one, and nothing else, in FROM."""
+    """Return the outer query, if it has this one, and nothing else, in FROM."""
     node = select.parent
     if not isinstance(node, exp.Subquery):
         return None
@@ -61,7 +61,7 @@ def _around(select: exp.Select) -> exp.Select | None:
 
 
 def _bounds(condition: exp.Expr, name: str) -> tuple[int, int | None]:
-    """Return the least and the greatest place that a condition leaves."""
+    """Return the least and the greatest row number that satisfy a condition."""
     if isinstance(condition, exp.Between):
         low, high = _number(condition.args["low"]), _number(condition.args["high"])
         if _is_column(condition.this, name) and low is not None and high is not None:
@@ -94,9 +94,9 @@ def _number(node: exp.Expr) -> int | None:
 
 
 def _is_shown(outer: exp.Select, where: exp.Expr | None, name: str) -> bool:
-    """Return whether a query has the place elsewhere than in its condition.
+    """Return whether a query uses the row number elsewhere than in its condition.
 
-    ``*`` has it if the query around that one has.
+    ``*`` uses it if the next outer query does.
     """
     all_columns = False
     for part in outer.args.values():
@@ -119,7 +119,7 @@ def _is_all_columns(star: exp.Star) -> bool:
 
 
 def _is_plain(select: exp.Select) -> bool:
-    """Return whether a query only chooses and filters, and its columns keep their names."""
+    """Return whether a query only projects and filters, and its columns keep their names."""
     alias = select.parent.args.get("alias") if select.parent is not None else None
     given = {part for part, value in select.args.items() if value}
     return given <= {"expressions", "from_", "where"} and not (alias and alias.args.get("columns"))

@@ -27,6 +27,7 @@ from pyflow.table.sql.alterations import Alterations
 from pyflow.table.sql.dialect import parse
 from pyflow.table.sql.execution import keyed, options_of, path_text
 from pyflow.table.sql.expressions import Translator
+from pyflow.table.sql.handlers import handlers_of, runs
 from pyflow.table.sql.names import Rows, Source
 from pyflow.table.sql.queries import relation_of
 from pyflow.table.sql.views import view as view
@@ -99,11 +100,11 @@ class _Execution(Alterations):
             return self._table(statement).execute()
         if isinstance(statement, tree.NotSupported):
             self._refuse(statement, f"{statement.this} is not supported")
-        method = getattr(self, "_" + type(statement).__name__.lower(), None)
+        method = _HANDLERS.get((type(statement),))
         if method is None:
             self._refuse(statement, f"{statement.key.upper()} is not supported")
         try:
-            result: TableResult | None = method(statement)
+            result: TableResult | None = method(self, statement)
         except tree.SqlError:
             raise
         except JavaException as error:
@@ -128,7 +129,8 @@ class _Execution(Alterations):
 
     # Tables
 
-    def _createtable(self, statement: tree.CreateTable) -> TableResult | None:
+    @runs(tree.CreateTable)
+    def _create_table(self, statement: tree.CreateTable) -> TableResult | None:
         path = path_text(statement.this)
         query = statement.args.get("expression")
         source = self._table(query) if query is not None else None
@@ -200,21 +202,23 @@ class _Execution(Alterations):
             base.partition_keys if includes("PARTITIONS") else (),
         )
 
-    def _createview(self, statement: tree.CreateView) -> None:
+    @runs(tree.CreateView)
+    def _create_view(self, statement: tree.CreateView) -> None:
         comment = statement.args.get("comment")
         made = self._query_view(statement, None if comment is None else comment.name)
         temporary = bool(statement.args.get("temporary"))
         exists = bool(statement.args.get("exists"))
         self._objects.add(path_text(statement.this), made, temporary, exists)
 
+    @runs(tree.Drop)
     def _drop(self, statement: tree.Drop) -> None:
-        kind = statement.args["kind"]
-        method = getattr(self, f"_drop_{kind.lower()}")
-        method(statement)
+        _HANDLERS[tree.Drop, statement.args["kind"]](self, statement)
 
+    @runs(tree.Drop, "TABLE")
     def _drop_table(self, statement: tree.Drop) -> None:
         self._drop_kind(statement, view=False)
 
+    @runs(tree.Drop, "VIEW")
     def _drop_view(self, statement: tree.Drop) -> None:
         self._drop_kind(statement, view=True)
 
@@ -231,7 +235,8 @@ class _Execution(Alterations):
 
     # Functions
 
-    def _createfunction(self, statement: tree.CreateFunction) -> None:
+    @runs(tree.CreateFunction)
+    def _create_function(self, statement: tree.CreateFunction) -> None:
         name, kind = statement.this, statement.args.get("kind")
         path, system = path_text(name), kind == "TEMPORARY SYSTEM"
         exists = bool(statement.args.get("exists"))
@@ -248,6 +253,7 @@ class _Execution(Alterations):
         else:
             self._objects.add_function(path, function, described)
 
+    @runs(tree.Drop, "FUNCTION")
     def _drop_function(self, statement: tree.Drop) -> None:
         path, exists = path_text(statement.this), bool(statement.args.get("exists"))
         if statement.args.get("system"):
@@ -266,10 +272,12 @@ class _Execution(Alterations):
 
     # Insertions
 
+    @runs(tree.Insert)
     def _insert(self, statement: tree.Insert) -> TableResult:
         return executed([self.insertion(statement)], self._context)
 
-    def _statementset(self, statement: tree.StatementSet) -> TableResult:
+    @runs(tree.StatementSet)
+    def _statement_set(self, statement: tree.StatementSet) -> TableResult:
         return executed(self._insertions(statement), self._context)
 
     def _insertions(self, statement: exp.Expr) -> list[Insertion]:
@@ -296,7 +304,7 @@ class _Execution(Alterations):
             raise tree.error_at(self._text, tree.start_of(insert.this), str(error)) from error
 
     def _placed(self, insert: exp.Expr, query: Relation) -> Relation:
-        """Return the rows with the columns of the table: given ones in their place, others null."""
+        """Return the rows with the columns of the table; columns that are not given are null."""
         columns, partition = insert.args.get("columns"), insert.args.get("partition")
         if not columns and not partition:
             return query
@@ -346,9 +354,11 @@ class _Execution(Alterations):
 
     # Plans, names and settings
 
+    @runs(tree.Explain)
     def _explain(self, statement: tree.Explain) -> TableResult:
         return self._rows(["result"], [[self.explained(statement, [])]])
 
+    @runs(tree.Set)
     def _set(self, statement: tree.Set) -> TableResult | None:
         config = self._context.config
         if statement.this is None:
@@ -359,6 +369,7 @@ class _Execution(Alterations):
             self._refuse(statement.this, str(error))
         return None
 
+    @runs(tree.Reset)
     def _reset(self, statement: tree.Reset) -> None:
         configuration = self._context.configuration
         assert isinstance(configuration, SessionConfiguration)
@@ -369,6 +380,7 @@ class _Execution(Alterations):
         for each in sorted(configuration.key_set()):
             configuration.reset(each)
 
+    @runs(tree.Jar)
     def _jar(self, statement: tree.Jar) -> None:
         if statement.args["kind"] != "ADD":
             self._refuse(
@@ -380,3 +392,6 @@ class _Execution(Alterations):
         except Exception as error:
             self._refuse(statement.this, f"the jar cannot be added: {error}")
         self._context.jars.append(path)
+
+
+_HANDLERS = handlers_of(_Execution)

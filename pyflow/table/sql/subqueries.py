@@ -1,10 +1,9 @@
-"""Queries inside queries: values, IN, EXISTS, ANY and ALL in expressions, and LATERAL.
+"""Subqueries: values, IN, EXISTS, ANY and ALL in expressions, and LATERAL.
 
-What a query inside gives for each row of the query around it is a relation and conditions that tie
-the two. Where it names no column of the query around it, there are no conditions. Where it has FROM
-and WHERE only, and is asked for no more than whether there are rows, they are those conditions of
-its WHERE that name such columns. All others are computed for a domain
-(``planner/correlation.py``).
+A subquery becomes a relation and conditions by which this is joined to the rows of the outer query.
+A subquery that is not correlated has no conditions. A subquery with FROM and WHERE only, of which
+only matters whether it has rows, has those conditions of its WHERE that refer to columns of the
+outer query. All others are computed for a domain (``relations/correlation.py``).
 """
 
 from __future__ import annotations
@@ -52,18 +51,18 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Nested:
-    """The rows of a query inside another.
+    """The rows of a subquery.
 
     Parameters
     ----------
     relation
-        The rows; no column has the name of one of the query around.
+        The rows; no column has the name of one of the outer query.
     names, columns
-        The names of the query's columns, and the columns.
+        The names of the subquery's columns, and the columns.
     ties
-        Conditions on these rows and those of the query around: true where they belong together.
+        Join conditions on these rows and those of the outer query.
     keys
-        The columns of the domain that the query was computed for.
+        The columns of the domain that the subquery was computed for.
     """
 
     relation: Relation
@@ -74,12 +73,12 @@ class Nested:
 
 
 def nested_rows(query: Query, around: Rows, nested: exp.Expr, exists: bool = False) -> Nested:
-    """Return the rows of a query for those of the query around it.
+    """Return the rows of a subquery for those of the outer query.
 
     Parameters
     ----------
     exists
-        Whether it counts only if there are rows, not how many or in which order.
+        Whether only matters if there are rows, not how many or in which order.
     """
     plain = replace(query, outer=None)
     with suppress(NameNotFound):
@@ -91,7 +90,7 @@ def nested_rows(query: Query, around: Rows, nested: exp.Expr, exists: bool = Fal
 
 
 def _for_each(query: Query, around: Rows, nested: exp.Expr) -> Nested:
-    """Return the rows of a query for each of the values that it names of the query around."""
+    """Return the rows of a subquery for each combination of values of the outer query."""
     names: list[str] = []
     domain = Domain(query.one_row(), {})
     while True:
@@ -121,7 +120,7 @@ def _same(one: Node, other: Node) -> Node:
 
 
 def _has_conditions_only(query: Query, nested: exp.Select) -> bool:
-    """Whether a query has FROM and WHERE only, beside what is no matter for EXISTS."""
+    """Return whether a query has only FROM, WHERE and what does not matter for EXISTS."""
     clauses = ("group", "having", "windows", "limit", "offset", "with_")
     return (
         all(nested.args.get(key) is not None for key in ("from_", "where"))
@@ -139,7 +138,7 @@ def _pulled_up(query: Query, around: Rows, nested: exp.Select) -> Nested:
     Raises
     ------
     NameNotFound
-        Where a query in WHERE names columns of the query around this one.
+        If a subquery in WHERE refers to columns of the outer query of this one.
     """
     outer = Around(around, {name: name for name in around.relation.names})
     rows = query.from_(nested.args["from_"].this).apart_from(around.relation.names)
@@ -165,7 +164,7 @@ def _pulled_up(query: Query, around: Rows, nested: exp.Select) -> Nested:
 
 
 def is_one_group(query: Query, nested: exp.Expr) -> bool:
-    """Whether a query gives one row in any case: aggregates of all rows."""
+    """Return whether a query always gives one row: aggregates of all rows."""
     return (
         isinstance(nested, exp.Select)
         and not any(nested.args.get(key) for key in ("group", "having", "limit", "offset"))
@@ -206,7 +205,7 @@ def values_of(written: exp.Expr) -> list[exp.Expr]:
 
 
 def has_query(expression: exp.Expr) -> bool:
-    """Whether there are queries in an expression."""
+    """Return whether there are queries in an expression."""
     return bool(nested_queries(expression))
 
 
@@ -228,7 +227,7 @@ def compared(
         )
     operator = "equals"
     if isinstance(condition, tree.Quantified):
-        operator = builtin_functions.OPERATORS[condition.args["operator"].name]
+        operator = builtin_functions.OPERATORS[getattr(exp, condition.args["operator"].name)]
     if is_all(condition):
         operator = _CONTRARY[operator]
     if len(values) > 1 and operator != "equals":
@@ -248,7 +247,7 @@ _CONTRARY = {
 
 
 def is_all(condition: exp.Expr) -> bool:
-    """Whether a condition is a comparison with all rows of a query."""
+    """Return whether a condition is a comparison with all rows of a query."""
     return isinstance(condition, tree.Quantified) and condition.args["word"].name == "ALL"
 
 

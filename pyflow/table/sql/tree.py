@@ -88,7 +88,8 @@ class Descriptor(exp.Expression):
 class ColumnDefinition(exp.Expression):
     """A physical, computed or metadata column of CREATE TABLE and ALTER TABLE.
 
-    ``text`` is what computes it, as written; ``first`` and ``after`` are the place of ALTER TABLE.
+    ``text`` is what computes it, as written; ``first`` and ``after`` are its position in ALTER
+    TABLE.
     """
 
     arg_types: ClassVar[dict[str, bool]] = {
@@ -378,14 +379,14 @@ class Jar(Statement):
 
 
 def at(node: Tree, first: Token, last: Token | None = None) -> Tree:
-    """The node, which knows from now on that it goes from one token to another."""
+    """Set which tokens a node begins and ends with, and return the node."""
     node.meta[_START] = first.start
     node.meta[_END] = (last or first).end + 1
     return node
 
 
 def conjuncts(condition: exp.Expr) -> list[exp.Expr]:
-    """The conditions that AND combines."""
+    """Return the conditions that are combined by AND."""
     if isinstance(condition, exp.Paren):
         return conjuncts(condition.this)
     if isinstance(condition, exp.And):
@@ -400,7 +401,7 @@ def start_of(node: exp.Expr) -> int | None:
 
 
 def line_and_column(text: str, start: int) -> tuple[int, int]:
-    """Line and column of a place in a text, both from 1."""
+    """Return the line and the column of a position in a statement, both from 1."""
     return text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
 
 
@@ -409,12 +410,12 @@ class SqlError(TableException):
 
 
 def refuse(text: str, node: exp.Expr, reason: str) -> NoReturn:
-    """Raise a SqlError that says where in the text the reason lies."""
+    """Raise a SqlError that says where in the statement the reason lies."""
     raise error_at(text, start_of(node), reason)
 
 
 def error_at(text: str, start: int | None, reason: str) -> SqlError:
-    """An error with line, column and the line itself with a mark below the place."""
+    """Return an error with the line, the column, and a mark below this position of the line."""
     if start is None:
         return SqlError(f"SQL statement: {reason}")
     line, column = line_and_column(text, start)
