@@ -8,7 +8,6 @@ import json
 import os
 import pickle
 import re
-import zipfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,8 +22,6 @@ cloudpickle.register_pickle_by_value(stateful_jobs)
 
 #: Where a job's checkpoint is, in its folder.
 CHECKPOINT = "checkpoints/job/tables"
-#: What stands in an archive for the folder.
-_FOLDER = b"{folder}"
 #: The processing time, in a line that was printed.
 _NOW = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 _PICKLED = "struct<value:binary>"
@@ -163,22 +160,3 @@ class _Classes(pickle.Unpickler):
     def find_class(self, module, name):
         self._found.add(f"{module}.{name}")
         return super().find_class(module, name)
-
-
-def pack(folder, archive):
-    """Write the checkpoint of a job into an archive, without the place of its folder."""
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        for file in sorted((folder / CHECKPOINT).rglob("*")):
-            # What Hadoop's file system checks files with, if it is there.
-            if file.is_file() and not file.name.endswith(".crc"):
-                content = file.read_bytes().replace(str(folder).encode(), _FOLDER)
-                packed.writestr(str(file.relative_to(folder)), content)
-
-
-def unpack(archive, folder):
-    """Make the folder of a job with the checkpoint of an archive."""
-    with zipfile.ZipFile(archive) as packed:
-        for name in packed.namelist():
-            file = folder / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(packed.read(name).replace(_FOLDER, str(folder).encode()))

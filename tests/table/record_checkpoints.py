@@ -18,6 +18,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent)]
 
 import job_runs  # noqa: E402
 import sessions  # noqa: E402
+from checkpoint_archives import pack, unpack  # noqa: E402
 from pyflow.table import EnvironmentSettings, TableEnvironment  # noqa: E402
 from stateful_jobs import JOBS  # noqa: E402
 
@@ -40,9 +41,9 @@ def record(spark, name, before, after):
         raise ValueError(f"{name}: windows have ended before the checkpoint, record it again")
     states = job_runs.states(spark, before)
     archive = REFERENCE / f"{name}.zip"
-    job_runs.pack(before, archive)
+    pack(before, archive, job_runs.CHECKPOINT)
     time.sleep(2 * job.lifetime + 1)
-    job_runs.unpack(archive, after)
+    unpack(archive, after)
     until = Quiet() if job.by_clock else None
     later = job_runs.run(environment(), job, after, job.later, 1, until)
     recorded = {"states": states, "rows before": found, "rows after": later}

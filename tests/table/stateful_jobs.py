@@ -428,6 +428,7 @@ _EXPIRING: dict[str, Query] = {
     **{name: OVER_PROCESSING_TIME[name] for name in ("rows_before", "interval_before")},
 }
 _SECONDS = 5
+_LIVING = {_TTL: f"{_SECONDS} s"}
 
 JOBS = {
     "slice": Job(
@@ -446,4 +447,7 @@ JOBS = {
     "joins": Job(JOINS, RECORDED, [LATER]),
     "over": Job(OVER_PROCESSING_TIME, RECORDED, [LATER]),
     "over_event_time": Job(OVER_EVENT_TIME, RECORDED, [LATER, LAST], watermark=2),
+    "event_time": Job(EVENT_TIME, RECORDED, [LATER, LAST], watermark=2),
+    "by_clock": Job(BY_CLOCK, RECORDED, [LATER], by_clock=True),
+    "expiring": Job(_EXPIRING, RECORDED, [LATER], settings=_LIVING, lifetime=_SECONDS),
 }

@@ -98,7 +98,7 @@ def test_rows_with_other_codes_fail_the_query(streaming, code):
             [mapping("INSERT", "a", "DELETE, INSERT", "b")],
             "Duplicate change operation",
         ),
-        ("to_changelog", [mapping("INSERT", 1)], "takes literal texts"),
+        ("to_changelog", [mapping("INSERT", 1)], "takes string literals"),
         ("from_changelog", [op("k")], "doesn't support consuming update and delete changes"),
     ],
 )

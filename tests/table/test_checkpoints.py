@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import job_runs
+from checkpoint_archives import unpack
 from stateful_jobs import JOBS
 
 REFERENCE = Path(__file__).parent / "reference" / "checkpoints"
@@ -47,7 +48,7 @@ def marked(*values):
 )
 def test_a_job_goes_on_from_a_recorded_checkpoint(environment, tmp_path, name, mode):
     job, expected = JOBS[name], recorded(name)["rows after"]
-    job_runs.unpack(REFERENCE / f"{name}.zip", tmp_path)
+    unpack(REFERENCE / f"{name}.zip", tmp_path)
     t_env = environment()
     t_env.get_config().set("python.execution-mode", mode)
 

@@ -267,7 +267,7 @@ def test_changes_are_refused_in_batch_mode(batch, tmp_path):
     ("columns", "format", "options", "message"),
     [
         ("a INT, b INT", "raw", {}, "the format 'raw' has one column, not a, b"),
-        ("a MAP<INT, INT>", "json", {}, "column 'a'.*JSON has texts alone as keys"),
+        ("a MAP<INT, INT>", "json", {}, "column 'a'.*keys in JSON are strings"),
         ("a TIME", "avro", {}, "column 'a' has the type TIME"),
         ("a TIMESTAMP_LTZ(3)", "avro", {}, "avro.timestamp_mapping.legacy"),
         ("a INT", "csv", {"csv.field-delimiter": "ab"}, "'csv.field-delimiter' is 'ab'"),

@@ -320,7 +320,7 @@ def test_more_than_one_row_of_one_value_is_an_error(tables):
         (
             "SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM u FULL JOIN ("
             "SELECT b FROM v WHERE v.k = t.k) x ON u.b = x.b)",
-            "FULL JOIN of tables of which one names",
+            "FULL JOIN with a table that refers",
         ),
     ],
 )

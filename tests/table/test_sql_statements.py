@@ -185,7 +185,7 @@ WRONG = {
     "CREATE MODEL m INPUT (a INT) OUTPUT (b INT)": (1, 1, "CREATE MODEL is not supported"),
     "DELETE FROM orders": (1, 1, "DELETE is not supported"),
     "ANALYZE TABLE orders COMPUTE STATISTICS": (1, 1, "ANALYZE TABLE is not supported"),
-    "RESET 'table.local-time-zon'": (1, 1, "Near names: table.local-time-zone"),
+    "RESET 'table.local-time-zon'": (1, 1, "Similar names: table.local-time-zone"),
     "REMOVE JAR '/a.jar'": (1, 1, "REMOVE JAR is not supported"),
     "TRUNCATE TABLE orders": (1, 1, "TRUNCATE TABLE is not supported"),
     "CREATE FUNCTION f AS 'a.B' LANGUAGE JAVA": (1, 22, "The class a.B is no function here"),

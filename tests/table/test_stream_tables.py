@@ -208,7 +208,7 @@ OVER = "SELECT SUM(v) OVER (PARTITION BY k ORDER BY v) FROM orders"
     ("query", "message"),
     [
         (OVER, "must be defined on a time attribute"),
-        ("SELECT ROW_NUMBER() OVER (ORDER BY v) AS n FROM orders", "where the query around it"),
+        ("SELECT ROW_NUMBER() OVER (ORDER BY v) AS n FROM orders", "where the outer query"),
         ("SELECT k FROM orders WHERE k NOT IN (SELECT id FROM names)", "use NOT EXISTS"),
         ("SELECT k, PERCENTILE(v, 0.5) FROM orders GROUP BY k", "PERCENTILE.*not supported"),
         (

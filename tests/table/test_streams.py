@@ -510,10 +510,10 @@ def test_values_of_bounded_queries_stand_beside_rows_without_end(t_env, source, 
         "SELECT size FROM sizes WHERE size > (SELECT MAX(id) FROM words)": "query as a value over",
         "SELECT id, id IN (SELECT size FROM sizes) FROM words": "IN.* with a query as a value over",
         "SELECT 1 FROM words w WHERE id > (SELECT MAX(size) FROM sizes WHERE size < w.id)": (
-            "line 1, column 34: a query of this kind that names columns of the query around it over"
+            "line 1, column 34: a correlated subquery of this kind over"
         ),
         "SELECT 1 FROM sizes s WHERE EXISTS ("
-        "SELECT id FROM words WHERE id < s.size GROUP BY id)": "a query of this kind that names",
+        "SELECT id FROM words WHERE id < s.size GROUP BY id)": "a correlated subquery of this kind",
     }.items():
         with pytest.raises(TableException, match=message):
             t_env.sql_query(query)

@@ -141,7 +141,7 @@ def test_a_session_is_started_with_settings():
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("python.fn-execution.bundel.size", "5", r"Near names: python.fn-execution.bundle.size"),
+        ("python.fn-execution.bundel.size", "5", r"Similar names: python.fn-execution.bundle.size"),
         ("nonsense", "5", "there is no setting 'nonsense'.$"),
         ("python.fn-execution.bundle.size", "0", "'0': it must be a positive whole number"),
         ("python.fn-execution.bundle.size", "a", "'a': it must be a whole number"),
