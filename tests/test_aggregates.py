@@ -228,7 +228,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("what", FAILURES)
-def test_failures(arrow_lane, what):
+def test_exceptions_of_aggregates_are_equal_in_both_modes(arrow_lane, what):
     arrow_lane.fail(lambda spark: FAILURES[what](spark).coalesce(1))
 
 

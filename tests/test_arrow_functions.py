@@ -392,7 +392,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("what", FAILURES)
-def test_failures(arrow_lane, what):
+def test_exceptions_over_batches_are_equal_in_both_modes(arrow_lane, what):
     arrow_lane.fail(lambda spark: FAILURES[what](spark).coalesce(1))
 
 

@@ -209,7 +209,7 @@ class Broken:
 @pytest.mark.core
 @pytest.mark.parametrize("where", ["open", "process", "close"])
 @pytest.mark.parametrize("error", [ValueError("no room"), StopIteration("enough"), KeyError("k")])
-def test_errors(spark, stored, where, error):
+def test_exceptions_of_writers_are_equal_in_both_modes(spark, stored, where, error):
     detail = failures(spark, stream(spark, stored), lambda: Broken(where, error))
     assert type(error).__name__ in detail
 

@@ -301,7 +301,7 @@ def outcome(once, function, mode, **options):
         for function, quick in FAILING.items()
     ],
 )
-def test_errors(once, function):
+def test_exceptions_of_group_states_are_equal_in_both_modes(once, function):
     """Some functions make no error in process mode, either."""
     assert outcome(once, function, "thread") == outcome(once, function, "process")
 

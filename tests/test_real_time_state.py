@@ -251,7 +251,7 @@ class Failing(StatefulProcessor):
         raise ValueError(f"no rows of {key[0]}")
 
 
-def test_errors(spark, tmp_path):
+def test_an_exception_of_a_processor_ends_the_query(spark, tmp_path):
     stream = AwaitedStream(spark)
     stream.add(["a"])
     with settings(spark, {**THREAD, **STORE}):

@@ -235,7 +235,7 @@ def test_initial_state(spark, tmp_path):
     check_stream(spark, tmp_path, lambda source: summed(source, spark))
 
 
-def test_batches(spark):
+def test_bounded_frames_give_equal_rows_in_both_modes(spark):
     seen = {}
     for mode in ("process", "thread"):
         with settings(spark, {**STORE, **BERLIN, MODE: mode}):
@@ -260,7 +260,7 @@ RETURNED = {
         *(pytest.param(each, marks=pytest.mark.complete) for each in ("length", "not a row")),
     ],
 )
-def test_errors(spark, where):
+def test_exceptions_of_processors_are_equal_in_both_modes(spark, where):
     def query(keyed):
         processor = Failing(where, RETURNED.get(where))
         return keyed.transformWithState(processor, "k string, n int", "append", "none")

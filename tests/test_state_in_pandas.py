@@ -159,7 +159,7 @@ def test_expiry_and_timers_of_processing_time(spark, tmp_path):
     assert seen[0] == seen[1]
 
 
-def test_batches(spark):
+def test_bounded_frames_give_equal_rows_in_both_modes(spark):
     seen = {}
     conf = {"spark.sql.execution.arrow.maxRecordsPerBatch": "4"}
     for mode in ("process", "thread"):
@@ -215,7 +215,7 @@ RETURNED = {
         *(pytest.param(each, marks=pytest.mark.complete) for each in ("init", "twice", "no frame")),
     ],
 )
-def test_errors(spark, where):
+def test_exceptions_of_processors_are_equal_in_both_modes(spark, where):
     def query(keyed):
         processor = Failing(where, RETURNED.get(where, ()))
         return keyed.transformWithStateInPandas(processor, "k string, n int", "append", "none")

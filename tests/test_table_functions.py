@@ -387,7 +387,7 @@ class OtherArguments:
         yield "a", 1
 
 
-def test_failures(both_modes, make_udtf):
+def test_exceptions_of_table_functions_are_equal_in_both_modes(both_modes, make_udtf):
     def program(spark):
         rows = spark.range(len(FAILURES), numPartitions=len(FAILURES))
         return rows.lateralJoin(make_udtf(Failing)(col("id").outer()))

@@ -31,18 +31,18 @@ class Option:
     name
         Its key. ``#`` stands for the path of a column.
     read
-        Makes its value from text; raises ValueError for a wrong one.
+        Parses its value; raises ValueError for an invalid one.
     kind
-        What the text is, for errors: ``an integer``.
+        What the value must be, for errors: ``an integer``.
     default
-        The value where it is not given.
+        The value if the option is not given.
     required
         Whether it must be given.
     """
 
     name: str
     read: Callable[[str], Any] = str
-    kind: str = "a text"
+    kind: str = "a string"
     default: Any = None
     required: bool = False
 
@@ -74,7 +74,7 @@ def fraction(text: str) -> float:
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
-    """Return what reads one of some words, in the case that they are given in or any other."""
+    """Return a parser for one of these choices, in any case; it returns the choice as given."""
     read = options.one_of(*choices)
     return lambda text: read(text.strip())
 
@@ -121,7 +121,7 @@ class Metadata:
     name
         The column's name.
     key
-        The connector's name of what it holds.
+        The connector's name for the metadata.
     data_type
         The column's type.
     written
@@ -136,20 +136,20 @@ class Metadata:
 
 @dataclass(frozen=True)
 class DescribedTable:
-    """A table as it was described: what connectors are made of.
+    """The description of a table, from which its connector is made.
 
     Parameters
     ----------
     identifier
-        Its full name, or how it is called in errors.
+        Its full name, or its name in error messages.
     columns
         Names and types of the columns that are stored.
     options
-        All options as texts, with those of the format under the format's name.
+        All options as strings, with those of the format under the format's name.
     partition_keys, primary_key
         Names of columns.
     metadata
-        The columns that the connector fills, or is told, beside the stored ones.
+        The columns that the connector fills or receives, beside the stored ones.
     """
 
     identifier: str
@@ -198,13 +198,13 @@ class Connector(ABC):
         Rows that change have KIND and SEQUENCE, too. Where the connector reads upserts, each row is
         the newest one of its key, with SEQUENCE and DELETED: whether the key has no row any longer.
 
-        A streaming frame says that they have no end. It is asked for once for each table, so that
-        all that a query reads of the table comes from one source with one offset.
+        The rows are unbounded if the frame is a streaming one. It is asked for once for each table,
+        so that all that a query reads of the table comes from one source with one offset.
 
         Raises
         ------
         TableException
-            If the kind can only be written.
+            If the connector is only a sink.
         """
         raise TableException(
             f"Table {self.table.identifier} cannot be read: the connector "
@@ -229,7 +229,7 @@ class Connector(ABC):
         Raises
         ------
         TableException
-            If the kind cannot be asked for single rows.
+            If the connector does not support lookups.
         """
         raise TableException(
             f"Table {self.table.identifier} cannot be looked up: the connector "
@@ -243,7 +243,7 @@ class Connector(ABC):
         Raises
         ------
         TableException
-            If the kind can only be read.
+            If the connector is only a source.
         """
         raise TableException(
             f"Table {self.table.identifier} cannot be written: the connector "
@@ -271,7 +271,7 @@ class Connector(ABC):
         Returns
         -------
         DataStreamWriter or None
-            With format and options, without checkpoint, name and trigger; None where there is none.
+            With format and options, without checkpoint, name and trigger; None if Spark has none.
         """
         return None
 
@@ -281,19 +281,19 @@ class Connector(ABC):
         Parameters
         ----------
         chosen
-            The directory by the job's settings, which may not be there yet; None without any.
+            The directory in the job's settings, which may not exist yet; None if none is set.
         context
             Where the table belongs.
 
         Returns
         -------
         str or None
-            None for one that is forgotten when the program ends.
+            None for a temporary directory, which is removed when the program ends.
         """
         return chosen
 
     def check_sink(self, overwrite: bool) -> None:
-        """Raise if the table cannot be written so; called before anything runs."""
+        """Raise if the table cannot be written in this way; called before anything runs."""
         if type(self).write is Connector.write:
             raise TableException(
                 f"Table {self.table.identifier} cannot be written: the connector "
@@ -306,7 +306,7 @@ class Connector(ABC):
             )
 
     def check_metadata(self, written: bool) -> None:
-        """Raise for columns of metadata that the kind does not have, or not for writing."""
+        """Raise for metadata columns that the connector does not support for reading or writing."""
         known = set(self.written_metadata if written else self.metadata)
         for each in self.table.metadata:
             if each.key in known or (written and not each.written):
@@ -343,14 +343,14 @@ def read_options(table: DescribedTable, known: list[Option], owner: str) -> dict
     table
         The table.
     known
-        The options there are.
+        The supported options.
     owner
-        Whose they are, for errors.
+        What has these options, for errors.
 
     Raises
     ------
     TableException
-        If an option is missing, unknown, or of another type.
+        If an option is missing, unknown, or has an invalid value.
     """
     values: dict[str, Any] = {
         option.name: option.default for option in known if "#" not in option.name

@@ -69,7 +69,7 @@ def _kind(text: str) -> str:
 
 
 class DataGen(Connector):
-    """A table of as many rows as asked for; without a number of rows it has no end."""
+    """A table of a given number of rows; without a number of rows it is unbounded."""
 
     identifier = "datagen"
     options = (
@@ -133,7 +133,7 @@ class DataGen(Connector):
                 )
 
     def _count(self) -> int | None:
-        """Return how many rows there are: as many as the shortest sequence has; None for no end."""
+        """Return the number of rows: that of the shortest sequence; None for an unbounded table."""
         counts = [self["number-of-rows"]] if self["number-of-rows"] is not None else []
         for name, data_type in self.table.columns:
             if self._option(name, "kind") == "sequence":
@@ -296,7 +296,7 @@ class DataGen(Connector):
         )
 
     def _hex(self, length: int) -> Column:
-        """Return a random text of so many hexadecimal digits."""
+        """Return a random string of a number of hexadecimal digits."""
         parts = [F.md5(self._hash().cast("string")) for _ in range(-(-length // 32))]
         return F.concat(F.lit(""), *parts).substr(1, length)
 

@@ -34,7 +34,7 @@ LOOKUP_OPTIONS = (
 
 
 def check_lookup(connector: Connector) -> None:
-    """Raise for options of lookups that do not fit to each other."""
+    """Raise for lookup options that are invalid, or do not fit together."""
     for option in ("lookup.max-retries", f"{_CACHE}max-rows"):
         value = connector[option]
         if value is not None and value < 0:
@@ -61,7 +61,7 @@ def looked_up(
     Parameters
     ----------
     connector
-        Whose options say how often is tried, and what is kept.
+        Its options say how often a lookup is tried, and what is cached.
     connection
         Options of Spark's JDBC source.
     statement

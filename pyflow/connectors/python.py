@@ -81,7 +81,7 @@ class Python(Connector):
         writer.mode("overwrite" if overwrite else "append").save()
 
     def check_sink(self, overwrite: bool) -> None:
-        """The class says whether it writes, and whether it replaces, when it is asked for it."""
+        """Check nothing: the class says whether it writes, and replaces rows, when it is asked."""
 
     def stream_writer(self, rows: Relation, context: Context) -> DataStreamWriter | None:
         """Return Spark's writer that calls the class's streaming writer."""

@@ -92,7 +92,7 @@ class UpsertKafka(KafkaRecords):
         )
 
     def check_sink(self, overwrite: bool) -> None:
-        """Raise for several topics, and for promises that Spark does not keep."""
+        """Raise for several topics, and for delivery guarantees that Spark does not support."""
         super().check_sink(overwrite)
         self.sink_topic()
         self.check_delivery()

@@ -38,7 +38,7 @@ _OPTIONS = {
 
 
 class JarNotFoundError(FileNotFoundError):
-    """The installed package does not carry the plugin jar."""
+    """The installed package does not contain the plugin jar."""
 
 
 def jar_path() -> str:
@@ -139,11 +139,11 @@ def _properties(path: Path) -> dict[str, str]:
 
 
 def present_settings(builder: SparkSession.Builder) -> dict[str, str]:
-    """Return the settings that an application has which a builder starts.
+    """Return the settings of the application that a builder starts.
 
-    Those of the builder, which come before those of ``spark-submit`` and its files, where that
-    runs the program, and before those of ``PYSPARK_SUBMIT_ARGS`` and ``spark-defaults.conf``,
-    where Python does.
+    The builder's settings take precedence over those of ``spark-submit`` and its files, if it runs
+    the program, or over those of ``PYSPARK_SUBMIT_ARGS`` and ``spark-defaults.conf``, if Python
+    does.
     """
     if _is_submitted():
         return {**_submitted_settings(), **builder._options}
@@ -153,7 +153,7 @@ def present_settings(builder: SparkSession.Builder) -> dict[str, str]:
 
 
 def _is_submitted() -> bool:
-    """Whether ``spark-submit`` has started this program, and the driver's JVM before it."""
+    """Return whether ``spark-submit`` has started this program, and the driver's JVM before it."""
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
@@ -167,8 +167,8 @@ def _submitted_settings() -> dict[str, str]:
 def _submit_options() -> dict[str, str]:
     """Return the settings of ``PYSPARK_SUBMIT_ARGS``, and its ``--properties-file``.
 
-    PySpark starts ``spark-submit`` with them after those of the program; an option comes before
-    ``--conf`` there, the last of a name before the others.
+    PySpark passes them to ``spark-submit`` after those of the program. There, an option takes
+    precedence over ``--conf``, and the last of several with the same name over the others.
     """
     settings = {}
     options = {}
@@ -387,10 +387,11 @@ def _starting(
 
 
 def _choose_python(builder: SparkSession.Builder, present: Mapping[str, str]) -> None:
-    """Tell PySpark which Python functions run in: of a program that runs it reads no setting.
+    """Set the variable that tells PySpark which Python functions run in.
 
-    In a program of ``spark-submit`` the variable has what that was told, the program's own setting
-    comes before it; in any other the variable is the user's.
+    PySpark ignores the setting of a running program. In a program of ``spark-submit``, the variable
+    has the value that ``spark-submit`` was given, and the program's own setting takes precedence.
+    In any other program, a variable that the user has set takes precedence.
     """
     if not _is_submitted():
         python = present.get("spark.pyspark.python", sys.executable)
@@ -400,7 +401,7 @@ def _choose_python(builder: SparkSession.Builder, present: Mapping[str, str]) ->
 
 
 def _is_client(present: Mapping[str, str]) -> bool:
-    """Whether the application is a client of a Spark Connect server that runs already."""
+    """Return whether the application is a client of a Spark Connect server that runs already."""
     return _remote(present).startswith("sc://")
 
 
@@ -410,7 +411,7 @@ def _remote(present: Mapping[str, str]) -> str:
 
 
 def _starts_connect_server(present: Mapping[str, str]) -> bool:
-    """Whether PySpark will start a Spark Connect server in this process: ``remote("local")``."""
+    """Return whether PySpark will start a Connect server in this process: ``remote("local")``."""
     remote = _remote(present)
     mode = present.get("spark.api.mode") or os.environ.get("SPARK_API_MODE") or ""
     return remote.startswith("local") or (not remote and mode.lower() == "connect")

@@ -117,7 +117,7 @@ def add_cached_file(session: SparkSession, path: str, name: str) -> None:
 
 
 def _add_others(archive: Path, before: Path) -> None:
-    """Add to an archive what another has of modules and packages that it does not have."""
+    """Add to an archive the modules and packages of another one that it does not have."""
     with zipfile.ZipFile(archive, "a") as made, zipfile.ZipFile(before) as others:
         names = made.namelist()
         whole, parts = _top_level(names), set(names)

@@ -18,7 +18,7 @@ _FLINK_JAR = re.compile(
 
 
 def replaced(path: str) -> str | None:
-    """Return the connector or format of Flink's that a jar, a path or an address, is of, if any."""
+    """Return the Flink connector or format in a jar, by the jar's path or address, or None."""
     found = _FLINK_JAR.match(name_of(path))
     return None if found is None else found[2]
 

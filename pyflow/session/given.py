@@ -12,17 +12,18 @@ PREFIX = "spark.pyflow.conf."
 
 
 def given_settings(*configurations: Configuration | None) -> Configuration:
-    """Return the settings that a program is given from outside, and over them those of its own.
+    """Return the settings that a program is given from outside, merged with its own.
 
     Parameters
     ----------
     configurations : Configuration
-        The program's own settings; those of a later one hold before those of one before.
+        The program's own settings. They take precedence over those from outside, and a later
+        configuration over an earlier one.
 
     Returns
     -------
     Configuration
-        A new one. A setting that is given without a value is not in it.
+        A new one, without the settings that are given without a value.
     """
     from pyspark.sql import SparkSession
 

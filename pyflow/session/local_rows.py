@@ -1,4 +1,4 @@
-"""Rows of Spark that the program takes one by one, with the errors that it would see of all."""
+"""Rows of a Spark frame, read one by one, with the same errors as ``collect()`` raises."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _drop_jobs() -> None:
 
 
 def _known(exception: Any, spark: Any) -> PySparkException | None:
-    """The first of an exception of the JVM and its causes that PySpark has a class for."""
+    """Return the first of a JVM exception and its causes for which PySpark has a class."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 

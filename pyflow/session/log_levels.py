@@ -45,6 +45,6 @@ def levels_of(text: str) -> dict[str, int]:
     Raises
     ------
     ValueError
-        If it is of another form, or a level is none.
+        If it has another form, or a level is invalid.
     """
     return {name: level_of(level) for name, level in map_of(text).items()}

@@ -35,7 +35,7 @@ _BUFFER_BYTES = 65536
 
 
 def is_wanted(present: Mapping[str, str]) -> bool:
-    """Whether the settings of an application ask for it."""
+    """Return whether the settings of an application ask for it."""
     return present.get(SPARK_KEY, "").lower() == "true"
 
 
@@ -64,7 +64,7 @@ def settings(master: str) -> dict[str, str]:
 
 @functools.cache
 def _address() -> str:
-    """Listen for what Spark starts in place of its daemon; the path of the socket."""
+    """Listen for the process that Spark starts instead of its daemon; return the socket's path."""
     directory = tempfile.mkdtemp(prefix="pyflow-loopback-")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     path = os.path.join(directory, "socket")
@@ -161,7 +161,7 @@ _of_thread = threading.local()
 
 
 def _current() -> _Worker | None:
-    """The worker that the thread is, or whose function has started the thread."""
+    """Return the worker of this thread, or of the function that has started it."""
     return getattr(_of_thread, "worker", None)
 
 

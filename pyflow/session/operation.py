@@ -32,7 +32,7 @@ __all__ = ["DIRECTORY", "ask", "register", "serve"]
 DIRECTORY = "PYFLOW_JOB_DIRECTORY"
 _SOCKET = "control"
 _CANCEL_SECONDS = 60
-# How many jobs that have ended are told of.
+# How many ended jobs are listed.
 _ENDED = 100
 
 _jobs: dict[str, Operated] = {}

@@ -1,8 +1,8 @@
-"""What becomes of Flink's settings: one table, from which docs and checks are made.
+"""Flink's settings and their effect here: one table, used for checks and docs.
 
-A setting becomes one of Spark's or PyFlow's, is read here, or is accepted because Spark has
-nothing that it could change. One whose value would change results, and cannot, is refused.
-Keys that begin with ``spark.`` are Spark's own.
+A setting is mapped to settings of Spark or PyFlow, is read here, or is accepted without effect
+because it does not apply to Spark. A setting whose values would change results, but are not
+supported, is refused. Keys that begin with ``spark.`` are Spark's own.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OFFSET = re.compile(r"Z|(UTC|GMT|UT)?[+-]\d{1,2}(:?\d{2}){0,2}|UTC|GMT|UT")
 
 
 class Effect(Enum):
-    """What becomes of a setting."""
+    """The effect of a setting."""
 
     SESSION = "sets, for the session,"
     START = "sets, when the session is started,"
@@ -48,19 +48,19 @@ class Setting:
     Parameters
     ----------
     key : str
-        Its name. Ending with ``.*`` it stands for all that begin with it.
+        Its name. A name that ends with ``.*`` stands for all settings with that prefix.
     effect : Effect
-        What becomes of it.
+        Its effect.
     meaning : str
-        What it says here, or why it says nothing.
+        What it does here, or why it has no effect.
     parse : callable
-        Returns the value of a text, or raises ValueError.
+        Parses a string, or raises ValueError.
     default : str, optional
-        Its value where none is set.
+        Its value if it is not set.
     spark : tuple of str
-        The settings of Spark or PyFlow that it becomes.
+        The settings of Spark or PyFlow that it is mapped to.
     convert : callable
-        Returns the text of those of the value; None to leave them as they are.
+        Returns the value of these, given that of the setting; None to leave them unchanged.
     """
 
     key: str
@@ -87,7 +87,7 @@ def _positive(text: str) -> int:
 
 
 def one_of(*names: str) -> Parser:
-    """Return what reads one of some words, in any case."""
+    """Return a parser for one of these names, in any case."""
 
     def parse(text: str) -> str:
         known = {name.upper(): name for name in names}
@@ -137,14 +137,14 @@ _TO_SPARK = (
     Setting(
         "python.fn-execution.bundle.size",
         Effect.SESSION,
-        "the most rows that are passed to Python in one call",
+        "the maximum number of rows that are passed to Python in one call",
         _positive,
         spark=("spark.pyflow.bundle.size",),
     ),
     Setting(
         "python.fn-execution.bundle.time",
         Effect.SESSION,
-        "the time in which a bundle is gathered and evaluated, milliseconds without a unit",
+        "the time in which a bundle is gathered and evaluated; in milliseconds if it has no unit",
         Duration.parse,
         spark=("spark.pyflow.bundle.time",),
         convert=_millis,
@@ -152,7 +152,7 @@ _TO_SPARK = (
     Setting(
         "python.fn-execution.arrow.batch.size",
         Effect.SESSION,
-        "the most rows of a batch that pandas functions get",
+        "the maximum number of rows in a batch for pandas functions",
         _positive,
         spark=("spark.sql.execution.arrow.maxRecordsPerBatch",),
     ),
@@ -183,7 +183,7 @@ _TO_SPARK = (
     Setting(
         "table.exec.resource.default-parallelism",
         Effect.SESSION,
-        "as `parallelism.default`; the one set later holds",
+        "as `parallelism.default`; the one that is set later takes precedence",
         _integer,
         spark=("spark.sql.shuffle.partitions",),
         convert=_if_positive,
@@ -212,7 +212,7 @@ _TO_SPARK = (
     Setting(
         "python.executable",
         Effect.START,
-        "the Python whose environment functions run in",
+        "the Python interpreter in whose environment functions run",
         spark=("spark.pyspark.python",),
     ),
     Setting(
@@ -224,7 +224,7 @@ _TO_SPARK = (
     Setting(
         "execution.batch.speculative.enabled",
         Effect.START,
-        "whether slow tasks are begun a second time",
+        "whether slow tasks are started a second time",
         boolean_of,
         spark=("spark.speculation",),
         convert=lambda enabled: str(enabled).lower(),
@@ -235,7 +235,7 @@ _TO_SPARK = (
         "python.requirements",
         Effect.FILES,
         "packages of a requirements file, installed on the machine of the program, for executors "
-        "of its platform; with `#` and a directory, those in it alone",
+        "of its platform; with `#` and a directory, only packages in the directory",
         lambda text: [text],
     ),
     Setting("pipeline.jars", Effect.FILES, "jars, separated by `;`", _listing),
@@ -247,26 +247,26 @@ _TYPED = (
     Setting(
         "execution.runtime-mode",
         Effect.READ,
-        "whether results are computed once or as input comes",
+        "whether results are computed once, or continuously as input arrives",
         one_of("STREAMING", "BATCH"),
         "STREAMING",
     ),
     Setting(
         "table.builtin-catalog-name",
         Effect.READ,
-        "the first catalog",
+        "the name of the initial catalog",
         default="default_catalog",
     ),
     Setting(
         "table.builtin-database-name",
         Effect.READ,
-        "the first database",
+        "the name of the initial database",
         default="default_database",
     ),
     Setting(
         "python.client.executable",
         Effect.SUBMIT,
-        "the Python of the program; one that runs already has its own",
+        "the Python interpreter that runs the program; without effect on a running program",
     ),
     Setting(
         "python.metric.enabled",
@@ -278,17 +278,17 @@ _TYPED = (
     Setting(
         "python.logging.default.level",
         Effect.READ,
-        "from which level on loggers of functions write to the executor's log, in workers to its "
+        "the level from which loggers of functions write to the executor's log, in workers to its "
         "standard error, unless functions set another: OFF, ERROR, WARN, INFO, DEBUG, TRACE or a "
-        "number of Python's `logging`. `spark.pyflow.logging.level` is that of PySpark's functions",
+        "number of Python's `logging`. For PySpark's functions it is `spark.pyflow.logging.level`",
         level_of,
         "INFO",
     ),
     Setting(
         "python.logging.level.overrides",
         Effect.READ,
-        "the levels of single loggers and those below them, as `name:level,name:level`. "
-        "`spark.pyflow.logging.overrides` are those of PySpark's functions",
+        "the levels of individual loggers and their children, as `name:level,name:level`. "
+        "For PySpark's functions they are `spark.pyflow.logging.overrides`",
         levels_of,
     ),
     Setting(
@@ -314,28 +314,28 @@ _TYPED = (
     Setting(
         "table.exec.async-scalar.timeout",
         Effect.READ,
-        "how long such a call may take, with all attempts",
+        "how long a call of an asynchronous function may take, with all attempts",
         Duration.parse,
         "3 min",
     ),
     Setting(
         "table.exec.async-scalar.retry-strategy",
         Effect.READ,
-        "whether such a call is repeated when it fails",
+        "whether a failed call of an asynchronous function is retried",
         one_of("NO_RETRY", "FIXED_DELAY"),
         "FIXED_DELAY",
     ),
     Setting(
         "table.exec.async-scalar.retry-delay",
         Effect.READ,
-        "how long to wait before that",
+        "how long to wait before a call is retried",
         Duration.parse,
         "100 ms",
     ),
     Setting(
         "table.exec.async-scalar.max-attempts",
         Effect.READ,
-        "how often such a call is tried",
+        "how often a call of an asynchronous function is tried",
         _positive,
         "3",
     ),
@@ -349,39 +349,39 @@ _TYPED = (
     Setting(
         "table.exec.sink.upsert-materialize",
         Effect.READ,
-        "whether rows that meet under a sink's key are kept, so that one that is retracted gives "
-        "way to the one before: where it is needed, never, or always over unbounded tables",
+        "whether all rows with the same key of a sink are kept, so that the previous row replaces "
+        "one that is retracted: where it is needed, never, or always over unbounded tables",
         one_of("AUTO", "NONE", "FORCE"),
         "AUTO",
     ),
     Setting(
         "table.exec.mini-batch.enabled",
         Effect.READ,
-        "whether unbounded rows wait for more as long as `table.exec.mini-batch.allow-latency`, "
-        "and a key's changes are emitted once per batch",
+        "whether rows of unbounded tables are buffered for `table.exec.mini-batch.allow-latency`, "
+        "and the changes of a key are emitted once per batch",
         boolean_of,
         "false",
     ),
     Setting(
         "table.exec.mini-batch.allow-latency",
         Effect.READ,
-        "the time between two batches of unbounded rows, where mini-batches are enabled",
+        "the time between two batches of an unbounded table, if mini-batches are enabled",
         Duration.parse,
         "0 ms",
     ),
     Setting(
         "table.exec.source.idle-timeout",
         Effect.READ,
-        "after which time without rows an unbounded table holds the watermark back no more, until "
-        "it has rows again; 0 for never. A query goes on from a checkpoint with a time-out if it "
-        "had one, and without if it had none",
+        "the time without rows after which an unbounded table is idle: until it has rows again, it "
+        "does not hold back the watermark; 0 for never. A query that continues from a checkpoint "
+        "has a time-out if it had one before, and has none otherwise",
         Duration.parse,
         "0 ms",
     ),
     Setting(
         "execution.checkpointing.dir",
         Effect.READ,
-        "where queries over unbounded tables keep, by the job's name, what they go on from",
+        "the directory for the checkpoints of queries over unbounded tables, by the job's name",
     ),
     Setting(
         "state.checkpoints.dir",
@@ -391,8 +391,8 @@ _TYPED = (
     Setting(
         "execution.checkpointing.interval",
         Effect.READ,
-        "the time between two batches that a stream writes into files; others write progress with "
-        "every batch. In real-time mode, how long a batch lasts: 5 minutes, if it is not set",
+        "the time between two batches of a stream that writes files; other streams write their "
+        "progress with every batch. In real-time mode, the length of a batch, by default 5 minutes",
         Duration.parse,
     ),
     Setting(
@@ -405,12 +405,12 @@ _TYPED = (
     Setting(
         "pipeline.name",
         Effect.READ,
-        "the name of the job that is started next: its query, and its directory of checkpoints",
+        "the name of the next job: of its query, and of its checkpoint directory",
     ),
     Setting(
         "table.display.max-column-width",
         Effect.READ,
-        "the width in which `print` shows texts in streaming mode",
+        "the width in which `print` shows strings in streaming mode",
         _positive,
         "30",
     ),
@@ -432,12 +432,12 @@ SETTINGS: dict[str, Setting] = {
 
 
 def find(key: str) -> Setting:
-    """Return what becomes of the setting of this name.
+    """Return the setting of this name.
 
     Raises
     ------
     TableException
-        If there is none; the message has names like it.
+        If there is no such setting; the message suggests similar names.
     """
     if key in SETTINGS:
         return SETTINGS[key]
@@ -447,7 +447,7 @@ def find(key: str) -> Setting:
     if key.startswith("spark."):
         return Setting(key, Effect.SESSION, "Spark's own", spark=(key,))
     near = get_close_matches(key, SETTINGS, n=3, cutoff=0.7)
-    hint = f" Near names: {', '.join(near)}." if near else ""
+    hint = f" Similar names: {', '.join(near)}." if near else ""
     raise TableException(f"there is no setting {key!r}.{hint}")
 
 
@@ -458,7 +458,7 @@ def _prefixes(key: str) -> Iterator[str]:
 
 
 def check(key: str, value: str) -> Setting:
-    """Return what becomes of a setting, if it can be given this value.
+    """Return the setting of this name, if it can have this value.
 
     Raises
     ------
@@ -485,7 +485,7 @@ def value_of(configuration: Configuration, key: str) -> Any:
     Returns
     -------
     bool, int, str, list of str, `Duration` or None
-        As the setting's kind is; None where nothing is set and there is no default.
+        The parsed value; None if the setting is not set and has no default.
     """
     text = configuration.get_string(key, None)
     if text is None:
@@ -495,7 +495,7 @@ def value_of(configuration: Configuration, key: str) -> Any:
 
 
 def value_of_text(key: str, text: str) -> Any:
-    """Return the value that a setting has by a text.
+    """Return the value of a setting, parsed from a string.
 
     Raises
     ------
@@ -506,12 +506,12 @@ def value_of_text(key: str, text: str) -> Any:
 
 
 def start_settings(configuration: Configuration) -> dict[str, str]:
-    """Return what to set of Spark's when a session is started.
+    """Return the Spark settings that a session is started with.
 
     Raises
     ------
     TableException
-        If there is a setting that is unknown, refused, or has a wrong value.
+        If a setting is unknown or refused, or has a wrong value.
     """
     settings: dict[str, str] = {}
     for key, value in configuration.to_dict().items():
@@ -522,12 +522,12 @@ def start_settings(configuration: Configuration) -> dict[str, str]:
 
 
 def session_settings(configuration: Configuration, prefix: str) -> dict[str, str]:
-    """Return what the settings of a configuration whose names begin so are for a session of Spark.
+    """Return the Spark settings for a session, from the settings whose names have a prefix.
 
     Raises
     ------
     TableException
-        If there is one that is unknown, refused, or has a wrong value.
+        If one of these is unknown or refused, or has a wrong value.
     """
     settings: dict[str, str] = {}
     for key, value in configuration.to_dict().items():
@@ -542,6 +542,6 @@ def start_jars(configuration: Configuration) -> list[str]:
 
 
 def of_spark(setting: Setting, text: str) -> dict[str, str]:
-    """Return the settings of Spark that a setting of this value becomes."""
+    """Return the Spark settings that a setting with this value is mapped to."""
     value = setting.convert(setting.parse(text))
     return {} if value is None else dict.fromkeys(setting.spark, value)

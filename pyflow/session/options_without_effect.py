@@ -1,10 +1,10 @@
-"""Settings of Flink of which Spark has nothing that they could change, by what holds instead."""
+"""Flink's settings that have no effect here, or only their default, with the reason."""
 
 from __future__ import annotations
 
 __all__ = ["DEFAULT", "NONE", "REFUSED"]
 
-#: Flink's default is what holds here, and the other values are not supported: it, and why.
+#: Only Flink's default is supported: the default, and the reason.
 DEFAULT = {
     "python.systemenv.enabled": (
         "true",
@@ -14,13 +14,13 @@ DEFAULT = {
     "table.dml-sync": ("false", "an INSERT runs in the background; `wait()` waits for it"),
     "table.exec.legacy-cast-behaviour": ("DISABLED", "a cast that fails is an error"),
     "table.exec.sink.not-null-enforcer": ("ERROR", "no row is dropped"),
-    "table.exec.sink.type-length-enforcer": ("IGNORE", "texts and bytes are not cut to length"),
+    "table.exec.sink.type-length-enforcer": ("IGNORE", "strings and bytes are not cut to length"),
     "table.exec.source.cdc-events-duplicate": ("false", "changes are taken as they come"),
     "table.exec.sort.default-limit": ("-1", "ORDER BY returns all rows; use fetch()"),
     "table.exec.async-lookup.output-mode": ("ORDERED", "rows keep their order"),
     "table.exec.async-scalar.output-mode": ("ORDERED", "rows keep their order"),
     "table.column-expansion-strategy": ("", "`*` stands for all columns"),
-    "table.legacy-nested-row-nullability": ("false", "fields keep what they say of None"),
+    "table.legacy-nested-row-nullability": ("false", "fields keep their nullability"),
     "table.plan.force-recompile": ("false", "there are no compiled plans"),
     "table.optimizer.nondeterministic-update.strategy": ("IGNORE", "plans are not checked for it"),
 }
@@ -29,10 +29,10 @@ _MEMORY = "Spark shares its memory between operators itself"
 _SPILLING = "Spark spills as it needs to"
 _OPTIMIZER = "Spark's optimizer plans queries"
 _CHECKPOINTS = "Spark writes state and progress with every batch"
-_JVM_OBJECTS = "rows travel in Spark's form"
+_JVM_OBJECTS = "rows are in Spark's format"
 _RESTART = "Spark repeats tasks `spark.task.maxFailures` times"
 _STATE = "state is kept in Spark's state store"
-_PROCESSES = "it is of Flink's processes; `spark.*` are those of Spark's"
+_PROCESSES = "it concerns Flink's processes; `spark.*` configures those of Spark"
 _CODE = "Spark generates its own code"
 _CHAINING = "Spark joins operators between shuffles"
 _WATERMARKS = "Spark moves watermarks with every batch"
@@ -40,8 +40,8 @@ _WATERMARKS = "Spark moves watermarks with every batch"
 #: Accepted without effect, and why.
 NONE = {
     "python.fn-execution.memory.managed": "`spark.executor.pyspark.memory` limits workers",
-    "python.fn-execution.buffer.memory.size": "Flink has it no more",
-    "python.fn-execution.framework.memory.size": "Flink has it no more",
+    "python.fn-execution.buffer.memory.size": "Flink no longer has it",
+    "python.fn-execution.framework.memory.size": "Flink no longer has it",
     "python.operator-chaining.enabled": "functions that follow each other run in one pass",
     "python.internal.*": "it is PyFlink's own",
     "python.job-options": "it is PyFlink's own",
@@ -60,7 +60,7 @@ NONE = {
     "table.exec.mini-batch.size": "a batch is Spark's",
     "table.exec.sink.keyed-shuffle": "rows of a key reach a sink in order",
     "table.exec.sink.rowtime-inserter": "sinks take time columns as they are",
-    "table.exec.sink.nested-constraint-enforcer": "rows inside are written as they are",
+    "table.exec.sink.nested-constraint-enforcer": "nested rows are written as they are",
     "table.exec.sort.max-num-file-handles": _SPILLING,
     "table.exec.sort.async-merge-enabled": _SPILLING,
     "table.exec.spill-compression.enabled": _SPILLING,
@@ -91,7 +91,7 @@ NONE = {
     "table.exec.local-hash-agg.adaptive.enabled": _OPTIMIZER,
     "table.exec.local-hash-agg.adaptive.sampling-threshold": _OPTIMIZER,
     "table.exec.local-hash-agg.adaptive.distinct-value-rate-threshold": _OPTIMIZER,
-    "table.exec.deduplicate.insert-update-after-sensitive-enabled": "both kinds are told apart",
+    "table.exec.deduplicate.insert-update-after-sensitive-enabled": "both kinds are distinguished",
     "table.exec.deduplicate.mini-batch.compact-changes-enabled": "a batch is Spark's",
     "table.optimizer.*": _OPTIMIZER,
     "execution.checkpointing.interval-during-backlog": _CHECKPOINTS,
@@ -105,7 +105,7 @@ NONE = {
     "execution.checkpointing.incremental": _CHECKPOINTS,
     "execution.checkpointing.savepoint-dir": _CHECKPOINTS,
     "execution.checkpointing.storage": _CHECKPOINTS,
-    "execution.checkpointing.snapshot-compression": "Spark compresses state always",
+    "execution.checkpointing.snapshot-compression": "Spark always compresses state",
     "execution.checkpointing.unaligned.*": _CHECKPOINTS,
     "execution.checkpointing.aligned-checkpoint-timeout": _CHECKPOINTS,
     "execution.checkpointing.cleaner.*": _CHECKPOINTS,
@@ -136,7 +136,7 @@ NONE = {
     "pipeline.force-kryo": _JVM_OBJECTS,
     "pipeline.force-kryo-avro": _JVM_OBJECTS,
     "pipeline.serialization-config": _JVM_OBJECTS,
-    "pipeline.max-parallelism": "state has as many parts as there are tasks after a shuffle",
+    "pipeline.max-parallelism": "state has as many partitions as there are tasks after a shuffle",
     "pipeline.operator-chaining.*": _CHAINING,
     "pipeline.sources.pause-until-first-checkpoint": _CHECKPOINTS,
     "pipeline.vertex-description-mode": "operators have Spark's names",
@@ -185,7 +185,7 @@ REFUSED = {
     "execution.state-recovery.*": "there are no savepoints; a query goes on from its checkpoint",
     "execution.savepoint.*": "there are no savepoints; a query goes on from its checkpoint",
     "pipeline.cached-files": "give files to `SparkSession.addArtifacts`",
-    "pipeline.jobvertex-parallelism-overrides": "tasks after all shuffles are equally many",
+    "pipeline.jobvertex-parallelism-overrides": "all shuffles have the same number of tasks",
     "table.catalog-store.*": "catalogs are Spark's and are not kept by the Table API",
     "table.catalog-modification.listeners": "they are Java classes of Flink",
     "table.rtas-ctas.atomicity-enabled": "Spark creates tables step by step",

@@ -51,7 +51,7 @@ def provide(session: SparkSession) -> None:
 
 @functools.cache
 def _written() -> str:
-    """The package in a zip file, without the jar; Spark reads it for as long as the driver runs."""
+    """Return a zip file of the package without the jar, which Spark reads while the driver runs."""
     directory = tempfile.mkdtemp(prefix="pyflow-")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     package = Path(pyflow.__file__).parent

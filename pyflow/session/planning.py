@@ -1,4 +1,4 @@
-"""Programs that are run for the plan of their first job, which ends them in its place."""
+"""Programs that are run only to obtain the plan of their first job, and end when it is written."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ PLUGIN = "io.pyflow.PyFlowPlugin"
 
 
 def driver_has_plugin() -> bool:
-    """Whether the driver's JVM, which runs, has the plugin's class."""
+    """Return whether the driver's JVM, which runs, has the plugin's class."""
     from py4j.java_gateway import JavaClass  # type: ignore[import-untyped]
     from pyspark import SparkContext
 

@@ -1,4 +1,4 @@
-"""Streaming queries of Spark: what they go on from, and how they end."""
+"""Streaming queries of Spark: their checkpoints, and how they end."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ __all__ = [
     "unused_name",
 ]
 
-# Directories of checkpoints that go with their query, of Spark and of tables.
+# Prefixes of checkpoint directories that are removed with their query, of Spark and of tables.
 _TEMPORARY = ("temporary-", "pyflow-checkpoint-")
 _POLL_SECONDS = 1
 _POLL_MILLIS = 200
 
 
 def checkpoint_of(query: StreamingQuery) -> str:
-    """Return where a query keeps what it goes on from.
+    """Return the checkpoint directory of a query.
 
     Raises
     ------
     ValueError
-        If that goes with the query.
+        If the directory is removed with the query.
     """
     wrapped: Any = query
     path = str(wrapped._jsq.streamingQuery().resolvedCheckpointRoot())
@@ -46,7 +46,7 @@ def checkpoint_of(query: StreamingQuery) -> str:
 
 
 def has_checkpoint_in_use(session: SparkSession, directory: str) -> bool:
-    """Return whether a query runs whose checkpoint a directory is, in any session of the driver.
+    """Return whether a running query of any session of the driver has this checkpoint directory.
 
     Spark would end it.
     """
@@ -60,9 +60,9 @@ def has_checkpoint_in_use(session: SparkSession, directory: str) -> bool:
 
 
 def unused_name(session: SparkSession, name: str) -> str:
-    """Return a name for a query that no other has which runs, with a number behind it if need be.
+    """Return a name that no running query has, with a number appended if necessary.
 
-    Spark refuses names that another query has; jobs of Flink may have the same one.
+    Spark refuses a name that another query has; jobs of Flink may have the same name.
     """
     active = {query.name for query in session.streams.active}
     names = (f"{name} ({number})" if number > 1 else name for number in count(1))
@@ -70,9 +70,9 @@ def unused_name(session: SparkSession, name: str) -> str:
 
 
 def end_after_batches(queries: Sequence[StreamingQuery]) -> None:
-    """End queries when the batches that run are committed.
+    """End queries when the running batches are committed.
 
-    When the queries go on from their checkpoints, they do not write again what those batches wrote.
+    A query that resumes from its checkpoint does not write again what these batches wrote.
     Over Spark Connect, and in a driver without the plugin, batches are interrupted.
 
     Raises
@@ -103,7 +103,7 @@ def end_after_batches(queries: Sequence[StreamingQuery]) -> None:
 
 
 def has_ended(query: StreamingQuery) -> bool:
-    """Whether a query has ended, within a second, or raise the error that ended it."""
+    """Return whether a query has ended, within a second, or raise the error that ended it."""
     if not query.awaitTermination(_POLL_SECONDS):
         return False
     # It is not active any more; its thread may not have ended yet.

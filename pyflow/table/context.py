@@ -139,7 +139,7 @@ class TableContext(Context):
             return JavaFunction(name, self.session)
         module, _, attribute = name.rpartition(".")
         if not module or not attribute:
-            raise TableException(f"the place of a Python function is 'module.name', not {name!r}")
+            raise TableException(f"a Python function is named as 'module.name', not {name!r}")
         try:
             found = getattr(importlib.import_module(module), attribute)
         except (ImportError, AttributeError) as error:

@@ -59,7 +59,7 @@ class Rowtime(Descriptor):
         return self._watermarks("periodic-ascending")
 
     def watermarks_periodic_bounded(self, delay: int) -> Rowtime:
-        """Say that rows come at most so many milliseconds later than others."""
+        """Say that rows come at most `delay` milliseconds later than others."""
         return self._watermarks("periodic-bounded", delay=str(delay))
 
     def watermarks_from_source(self) -> Rowtime:
@@ -108,7 +108,7 @@ class Schema(Descriptor):
         }
 
     def schema(self, table_schema: TableSchema) -> Schema:
-        """Take these columns instead of all that were said."""
+        """Use these columns instead of all that were set."""
         self._columns = []
         names, types = table_schema.get_field_names(), table_schema.get_field_data_types()
         for name, data_type in zip(names, types):
@@ -152,5 +152,5 @@ class Schema(Descriptor):
 
     def _last(self, method: str) -> dict[str, str]:
         if not self._columns:
-            raise TableException(f"{method}() is said of the last field, and there is none yet")
+            raise TableException(f"{method}() applies to the last field, and there is none yet")
         return self._columns[-1]

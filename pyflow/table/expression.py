@@ -173,7 +173,7 @@ def _interval(multiple: int, data_type: DataType, unit: str) -> property:
     def interval(expression: Expression[Any]) -> Expression[Any]:
         return _interval_of(expression, multiple, data_type)
 
-    return property(interval, doc=f"An interval of so many {unit}.")
+    return property(interval, doc=f"An interval in {unit}.")
 
 
 def _interval_of(
@@ -436,7 +436,7 @@ class Expression(Generic[T]):
         return Expression(nodes.NamedArgument(name, self._node))
 
     def cast(self, data_type: DataType) -> Expression[Any]:
-        """Return the value as one of another type; a value that is none of it fails the query.
+        """Return the value, cast to another type; a value that cannot be cast fails the query.
 
         Parameters
         ----------
@@ -446,7 +446,7 @@ class Expression(Generic[T]):
         return Expression(nodes.Cast(self._node, stored_type(data_type), False))
 
     def try_cast(self, data_type: DataType) -> Expression[Any]:
-        """Return the value as one of another type, as `cast`; null where it is none of it."""
+        """Return the value, cast to another type, or null if it cannot be cast."""
         return Expression(nodes.Cast(self._node, stored_type(data_type), True))
 
     @property
@@ -822,7 +822,7 @@ class Expression(Generic[T]):
         on_empty: JsonQueryOnEmptyOrError = JsonQueryOnEmptyOrError.NULL,
         on_error: JsonQueryOnEmptyOrError = JsonQueryOnEmptyOrError.NULL,
     ) -> Expression[str]:
-        """Return the JSON at a path as a text.
+        """Return the JSON at a path as a string.
 
         Parameters
         ----------

@@ -370,7 +370,7 @@ def call(f: Any, *args: Any) -> Expression[Any]:
 
 
 def call_sql(sql_expression: str) -> Expression[Any]:
-    """Return the expression that a text in SQL stands for."""
+    """Return the expression in a string of SQL."""
     return Expression(nodes.Sql(sql_expression))
 
 

@@ -37,15 +37,15 @@ class ModelDescriptor:
         return dict(self.options)
 
     def get_input_schema(self) -> Schema | None:
-        """Return what the model is asked; None if it was not said."""
+        """Return the input schema of the model; None if it is not set."""
         return self.input_schema
 
     def get_output_schema(self) -> Schema | None:
-        """Return what the model answers; None if it was not said."""
+        """Return the output schema of the model; None if it is not set."""
         return self.output_schema
 
     def get_comment(self) -> str | None:
-        """Return what the model means; None if it was not said."""
+        """Return the comment of the model; None if it is not set."""
         return self.comment
 
     def __str__(self) -> str:
@@ -70,12 +70,12 @@ class ModelDescriptor:
             self._comment: str | None = None
 
         def input_schema(self, input_schema: Schema) -> ModelDescriptor.Builder:
-            """Say what the model is asked."""
+            """Set the input schema of the model."""
             self._input = input_schema
             return self
 
         def output_schema(self, output_schema: Schema) -> ModelDescriptor.Builder:
-            """Say what the model answers."""
+            """Set the output schema of the model."""
             self._output = output_schema
             return self
 
@@ -85,7 +85,7 @@ class ModelDescriptor:
             return self
 
         def comment(self, comment: str) -> ModelDescriptor.Builder:
-            """Say what the model means."""
+            """Set the comment of the model."""
             self._comment = comment
             return self
 

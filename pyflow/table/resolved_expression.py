@@ -44,9 +44,9 @@ class ResolvedExpression(Expression[Any]):
         ]
 
     def as_serializable_string(self) -> str:
-        """Return it as a text."""
+        """Return the expression as a string."""
         return str(self)
 
     def as_summary_string(self) -> str:
-        """Return it as a text for the reader."""
+        """Return the expression as a string for people."""
         return str(self)

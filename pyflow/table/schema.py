@@ -25,7 +25,7 @@ class UnresolvedColumn(ABC):
     name : str
         Its name.
     comment : str, optional
-        What it means.
+        Its comment.
     """
 
     name: str
@@ -33,7 +33,7 @@ class UnresolvedColumn(ABC):
 
     @abstractmethod
     def _declaration(self) -> str:
-        """The column as it is declared, behind its name."""
+        """Return the column as it is declared, behind its name."""
 
     def __str__(self) -> str:
         comment = "" if self.comment is None else f" COMMENT {literal(self.comment)}"
@@ -68,7 +68,7 @@ class UnresolvedComputedColumn(UnresolvedColumn):
     Parameters
     ----------
     expression : Expression or str
-        How; a text is SQL.
+        How; a string is SQL.
     """
 
     expression: Any
@@ -115,7 +115,7 @@ class UnresolvedWatermarkSpec:
     column_name : str
         The column.
     expression : Expression or str
-        The watermark of a row; a text is SQL.
+        The watermark of a row; a string is SQL.
     """
 
     column_name: str
@@ -249,7 +249,7 @@ class Schema:
             column_name : str
                 Its name.
             expr : Expression or str
-                How; a text is SQL.
+                How; a string is SQL.
             """
             self._columns.append(UnresolvedComputedColumn(column_name, None, expr))
             return self

@@ -55,7 +55,7 @@ class Table:
     A table is made by a :class:`TableEnvironment` and belongs to it. Its operations return new
     tables and compute nothing; :meth:`execute`, :meth:`execute_insert` and :meth:`to_pandas` do.
     ``table.name`` is the column ``name`` as an expression. ``str(table)`` registers the table under
-    a name of its own and returns the name, so that it can be put into a text.
+    a name of its own and returns the name, so that it can be used in a statement.
     """
 
     def __init__(self, relation: Relation, context: TableContext) -> None:
@@ -106,7 +106,7 @@ class Table:
         Returns
         -------
         Table
-            The selection. A column without a name of its own is named by its place: ``_c0``.
+            The selection. A column without a name of its own is named by its position: ``_c0``.
         """
         nodes = nodes_of(fields, self._context)
         relation = self._rows
@@ -124,7 +124,7 @@ class Table:
         Parameters
         ----------
         field, *fields : str
-            The names, in the order of the columns. One text may hold several, with commas.
+            The names, in the order of the columns. One string may have several, with commas.
         """
         names = [field, *fields]
         if not fields and len(self._relation.names) > 1:
@@ -266,7 +266,7 @@ class Table:
         return self._combine(right, "union", every=False)
 
     def union_all(self, right: Table) -> Table:
-        """Return the rows of both tables; columns belong together by their place."""
+        """Return the rows of both tables; columns are matched by position."""
         return self._combine(right, "union", every=True)
 
     def intersect(self, right: Table) -> Table:

@@ -21,7 +21,7 @@ __all__ = ["TableConfig"]
 class TableConfig:
     """The settings of a table environment, by Flink's names.
 
-    A name that means nothing is an error, with names like it; so is a value that cannot be.
+    An unknown name is an error, whose message suggests similar names; so is an invalid value.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class TableConfig:
         Raises
         ------
         TypeError
-            If it is no text. (PyFlink raises a bare ``Exception``.)
+            If it is not a string. (PyFlink raises a bare ``Exception``.)
         TableException
             If there is no such zone.
         """
@@ -101,12 +101,12 @@ class TableConfig:
         self.set("table.generated-code.max-length", str(max_generated_code_length))
 
     def set_idle_state_retention(self, duration: datetime.timedelta) -> None:
-        """Set how long state is kept that no row touched; 0 for ever."""
+        """Set how long idle state is kept; 0 means forever."""
         millis = round(duration / datetime.timedelta(milliseconds=1))
         self.set("table.exec.state.ttl", f"{millis} ms")
 
     def get_idle_state_retention(self) -> datetime.timedelta:
-        """Return how long state is kept that no row touched; 0 for ever."""
+        """Return how long idle state is kept; 0 means forever."""
         duration = value_of(self._configuration, "table.exec.state.ttl")
         return datetime.timedelta(milliseconds=duration.to_millis())
 

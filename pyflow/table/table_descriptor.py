@@ -87,7 +87,7 @@ class TableDescriptor:
         return TableDescriptor.Builder().option("connector", connector)
 
     def get_schema(self) -> Schema | None:
-        """Return the columns; None if they were not said."""
+        """Return the schema; None if it is not set."""
         return self.schema
 
     def get_options(self) -> dict[str, str]:
@@ -99,7 +99,7 @@ class TableDescriptor:
         return list(self.partition_keys)
 
     def get_comment(self) -> str | None:
-        """Return what the table means; None if it was not said."""
+        """Return the comment of the table; None if it is not set."""
         return self.comment
 
     def __str__(self) -> str:
@@ -128,7 +128,7 @@ class TableDescriptor:
             self._comment: str | None = None
 
         def schema(self, schema: Schema) -> TableDescriptor.Builder:
-            """Say the columns."""
+            """Set the schema."""
             self._schema = schema
             return self
 
@@ -142,7 +142,7 @@ class TableDescriptor:
             format: str | FormatDescriptor,
             format_option: ConfigOption[str] | None = None,
         ) -> TableDescriptor.Builder:
-            """Say the format of the data.
+            """Set the format of the data.
 
             Parameters
             ----------
@@ -165,12 +165,12 @@ class TableDescriptor:
             return self
 
         def partitioned_by(self, *partition_keys: str) -> TableDescriptor.Builder:
-            """Say the columns by which the table is partitioned."""
+            """Set the columns by which the table is partitioned."""
             self._partition_keys += partition_keys
             return self
 
         def comment(self, comment: str) -> TableDescriptor.Builder:
-            """Say what the table means."""
+            """Set the comment of the table."""
             self._comment = comment
             return self
 

@@ -104,7 +104,7 @@ class TableEnvironment:
         self._catalogs.add_system_function(name, _registered(function))
 
     def drop_temporary_system_function(self, name: str) -> bool:
-        """Forget a function; return whether there was one of the name."""
+        """Drop a temporary function; return whether there was one of the name."""
         return self._catalogs.drop_system_function(name)
 
     def create_temporary_function(self, path: str, function: Any) -> None:
@@ -120,7 +120,7 @@ class TableEnvironment:
         self._catalogs.add_function(path, _registered(function))
 
     def drop_temporary_function(self, path: str) -> bool:
-        """Forget a function; return whether there was one of the name."""
+        """Drop a temporary function; return whether there was one of the name."""
         return self._catalogs.drop_temporary_function(path)
 
     def drop_function(self, path: str) -> bool:
@@ -198,7 +198,7 @@ class TableEnvironment:
         table_or_data_stream: Table | DataStream,
         *fields_or_schema: Any,
     ) -> None:
-        """Give a table a name.
+        """Register a table as a temporary view.
 
         Parameters
         ----------
@@ -227,7 +227,7 @@ class TableEnvironment:
     def create_view(
         self, view_path: str, table: Table, ignore_if_exists: bool | None = False
     ) -> None:
-        """Give a table a name in the catalog, for as long as the environment lives.
+        """Register a table as a view of the catalog, which lives as long as the environment.
 
         Parameters
         ----------
@@ -241,11 +241,11 @@ class TableEnvironment:
         table._register(view_path, temporary=False, ignore=bool(ignore_if_exists))
 
     def drop_temporary_table(self, table_path: str) -> bool:
-        """Forget a temporary table; return whether there was one of the name."""
+        """Drop a temporary table; return whether there was one of the name."""
         return self._catalogs.drop_temporary(table_path, view=False)
 
     def drop_table(self, table_path: str, ignore_if_not_exists: bool | None = True) -> bool:
-        """Forget a table of the catalog; return whether there was one of the name.
+        """Drop a table of the catalog; return whether there was one of the name.
 
         Raises
         ------
@@ -257,11 +257,11 @@ class TableEnvironment:
         )
 
     def drop_temporary_view(self, view_path: str) -> bool:
-        """Forget a temporary view; return whether there was one of the name."""
+        """Drop a temporary view; return whether there was one of the name."""
         return self._catalogs.drop_temporary(view_path, view=True)
 
     def drop_view(self, view_path: str, ignore_if_not_exists: bool | None = True) -> bool:
-        """Forget a view of the catalog; return whether there was one of the name.
+        """Drop a view of the catalog; return whether there was one of the name.
 
         Raises
         ------
@@ -343,7 +343,7 @@ class TableEnvironment:
         """
         if frame.isStreaming and not self._context.is_streaming:
             raise TableException(
-                "A streaming data frame of Spark has no end, which is not allowed in batch mode."
+                "A streaming data frame of Spark is unbounded, which is not allowed in batch mode."
             )
         return Table(sources.of_spark(frame), self._context)
 
@@ -589,11 +589,11 @@ class TableEnvironment:
 
     @unsupported(_MODULES)
     def unload_module(self, module_name: str) -> None:
-        """Take a module of functions away."""
+        """Remove a module of functions."""
 
     @unsupported(_MODULES)
     def use_modules(self, *module_names: str) -> None:
-        """Say which modules of functions are used."""
+        """Choose which modules of functions are used."""
 
     @unsupported(_MODELS)
     def create_model(
@@ -615,11 +615,11 @@ class TableEnvironment:
 
     @unsupported(_MODELS)
     def drop_model(self, model_path: str, ignore_if_not_exists: bool | None = True) -> Any:
-        """Forget a model."""
+        """Drop a model."""
 
     @unsupported(_MODELS)
     def drop_temporary_model(self, model_path: str) -> Any:
-        """Forget a model."""
+        """Drop a model."""
 
     @unsupported(_PLANS)
     def load_plan(self, plan_reference: PlanReference) -> Any:
@@ -657,7 +657,7 @@ class StreamTableEnvironment(TableEnvironment):
         stream_execution_environment : StreamExecutionEnvironment, optional
             Its settings are those of the tables, too.
         environment_settings : EnvironmentSettings, optional
-            Mode and configuration; they hold before those of the other environment.
+            Mode and configuration; they take precedence over those of the other environment.
 
         Raises
         ------

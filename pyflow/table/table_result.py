@@ -196,7 +196,7 @@ class Form:
         self.widths = [len(tableau.KIND_COLUMN), *widths] if shows_kinds else widths
 
     def texts(self, row: Row) -> list[str]:
-        """Return the texts of a row's columns."""
+        """Return the values of a row as strings."""
         kind = [str(row.get_row_kind())] if self._shows_kinds else []
         values = zip(row, self._types)
         return [*kind, *(cast_text(v, t, self._zone, tableau.NULL) for v, t in values)]

@@ -75,14 +75,14 @@ class ImperativeAggregateFunction(UserDefinedFunction, ABC, Generic[T, ACC]):
 
     @abstractmethod
     def accumulate(self, accumulator: ACC, *args: Any) -> None:
-        """Count the arguments of a row, in the accumulator."""
+        """Add the arguments of a row to the accumulator."""
 
     def retract(self, accumulator: ACC, *args: Any) -> None:
-        """Retract the arguments of a row that was counted."""
+        """Retract the arguments of a row from the accumulator."""
         raise RuntimeError(f"{type(self).__name__} has no method retract")
 
     def merge(self, accumulator: ACC, accumulators: Iterable[ACC]) -> None:
-        """Count in the first accumulator what the others have counted."""
+        """Merge other accumulators into the first one."""
         raise RuntimeError(f"{type(self).__name__} has no method merge")
 
     def get_result_type(self) -> DataType | str:
@@ -99,7 +99,7 @@ class AggregateFunction(ImperativeAggregateFunction[T, ACC]):
 
     @abstractmethod
     def get_value(self, accumulator: ACC) -> T:
-        """Return the value for what the accumulator has counted."""
+        """Return the result of the accumulator."""
 
 
 class TableAggregateFunction(ImperativeAggregateFunction[T, ACC]):
@@ -240,7 +240,7 @@ class UserDefinedScalarFunctionWrapper(UserDefinedFunctionWrapper):
         names : sequence of str or None
             Of the columns that arguments are.
         constants : collection of int
-            The places of arguments that depend on no row.
+            The positions of arguments that are the same in all rows.
         """
         from pyflow.table.functions import python as python_functions
 
@@ -360,7 +360,7 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
             self._refuse_map()
 
     def _declared(self, method: str) -> Any:
-        """The type that the function declares by one of its methods."""
+        """Return the type that the function declares by one of its methods."""
         if not isinstance(self.function, ImperativeAggregateFunction):
             raise TypeError(
                 f"function {self.name} has no method {method}: a general aggregate is an object "
@@ -441,7 +441,7 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
 
 
 def _checked(what: str, data_type: Any, prefix: str, contains: bool = False) -> Any:
-    """A type as it was given, if it is one."""
+    """Return a type as it was given, or raise a TypeError if it is not one."""
     if not isinstance(data_type, str):
         from pyflow.types.logical_types import DataType
 
@@ -478,7 +478,7 @@ def _parsed(data_type: DataType | str) -> DataType:
 
 
 def _row_type(types: Any) -> RowType:
-    """The type of a row, given that of a row, or of its field or fields."""
+    """Return the type of a row, given that of a row, or of its field or fields."""
     from pyflow.table.functions.python import row_of
     from pyflow.types.logical_types import RowType
 
@@ -540,7 +540,7 @@ def udf(
     Raises
     ------
     TypeError
-        If `f` is a class or cannot be called, or a type is none.
+        If `f` is a class or cannot be called, or a type is not a data type.
     ValueError
         If `func_type` is another, or `deterministic` is not what the object says.
     """
@@ -703,7 +703,7 @@ def wrapped(function: Any) -> UserDefinedFunctionWrapper:
     Raises
     ------
     TypeError
-        If it is none.
+        If it is not a user-defined function.
     """
     if isinstance(function, AggregateFunction):
         return udaf(function)  # type: ignore[no-any-return]

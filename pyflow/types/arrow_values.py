@@ -18,7 +18,7 @@ __all__ = ["array_maker", "arrow_type", "values_of"]
 
 
 def values_of(array: pa.Array, shape: Shape) -> list[Any]:
-    """The values of an array, as functions see them."""
+    """Return the values of an array, as functions see them."""
     decode = _decoder(shape)
     values: list[Any] = array.to_pylist()
     return values if decode is None else [decode(value) for value in values]
@@ -63,7 +63,7 @@ def _same(value: Any) -> Any:
 
 
 def array_maker(shape: Shape, subject: str) -> Callable[[list[Any]], pa.Array]:
-    """What makes an array of the values that a function returned.
+    """Return the function that makes an array from the results of a function.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def array_maker(shape: Shape, subject: str) -> Callable[[list[Any]], pa.Array]:
 
 
 def _stored(shape: Shape) -> Convert | None:
-    """What Arrow takes in place of an encoded value: maps are pairs. None if nothing changes."""
+    """Return the function that converts an encoded value for Arrow; None if it needs none."""
     kind, *about = shape
     if kind == "MAP":
         key, value = (_stored(each) or _same for each in about)
@@ -105,7 +105,7 @@ def _stored(shape: Shape) -> Convert | None:
 
 
 def arrow_type(shape: Shape) -> pa.DataType:
-    """The Arrow type in which PySpark takes results of a type."""
+    """Return the Arrow type in which PySpark takes results of a type."""
     import pyarrow as pa
 
     kind, *about = shape

@@ -53,17 +53,17 @@ class DataTypes:
 
     @staticmethod
     def CHAR(length: int, nullable: bool = True) -> CharType:
-        """Return the type of texts of exactly so many code points."""
+        """Return the type of strings of exactly `length` code points."""
         return CharType(length, nullable)
 
     @staticmethod
     def VARCHAR(length: int, nullable: bool = True) -> VarCharType:
-        """Return the type of texts of at most so many code points."""
+        """Return the type of strings of at most `length` code points."""
         return VarCharType(length, nullable)
 
     @staticmethod
     def STRING(nullable: bool = True) -> VarCharType:
-        """Return the type of texts."""
+        """Return the type of strings."""
         return VarCharType(MAX_LENGTH, nullable)
 
     @staticmethod
@@ -73,12 +73,12 @@ class DataTypes:
 
     @staticmethod
     def BINARY(length: int, nullable: bool = True) -> BinaryType:
-        """Return the type of exactly so many bytes."""
+        """Return the type of exactly `length` bytes."""
         return BinaryType(length, nullable)
 
     @staticmethod
     def VARBINARY(length: int, nullable: bool = True) -> VarBinaryType:
-        """Return the type of at most so many bytes."""
+        """Return the type of at most `length` bytes."""
         return VarBinaryType(length, nullable)
 
     @staticmethod
@@ -88,7 +88,7 @@ class DataTypes:
 
     @staticmethod
     def DECIMAL(precision: int, scale: int, nullable: bool = True) -> DecimalType:
-        """Return the type of decimal numbers: digits in all (1 to 38), and behind the point."""
+        """Return the type of decimal numbers of `precision` digits (1 to 38), `scale` decimals."""
         return DecimalType(precision, scale, nullable)
 
     @staticmethod
@@ -128,7 +128,7 @@ class DataTypes:
 
     @staticmethod
     def TIME(precision: int = 0, nullable: bool = True) -> TimeType:
-        """Return the type of times of a day, with so many digits of a second's fraction."""
+        """Return the type of times of day, with `precision` digits of a second's fraction."""
         return TimeType(precision, nullable)
 
     @staticmethod
@@ -187,7 +187,7 @@ class DataTypes:
     def SECOND(
         precision: int = DayTimeIntervalType.DEFAULT_FRACTIONAL_PRECISION,
     ) -> Resolution:
-        """Return an interval's resolution in seconds, with so many digits of their fraction."""
+        """Return an interval's resolution in seconds, with `precision` digits of a fraction."""
         return Resolution(Resolution.IntervalUnit.SECOND, precision)
 
     @staticmethod
@@ -202,7 +202,7 @@ class DataTypes:
 
     @staticmethod
     def DAY(precision: int = DayTimeIntervalType.DEFAULT_DAY_PRECISION) -> Resolution:
-        """Return an interval's resolution in days of so many digits, 1 to 6."""
+        """Return an interval's resolution in days of `precision` digits, 1 to 6."""
         return Resolution(Resolution.IntervalUnit.DAY, precision)
 
     @staticmethod
@@ -212,7 +212,7 @@ class DataTypes:
 
     @staticmethod
     def YEAR(precision: int = YearMonthIntervalType.DEFAULT_PRECISION) -> Resolution:
-        """Return an interval's resolution in years of so many digits, 1 to 4."""
+        """Return an interval's resolution in years of `precision` digits, 1 to 4."""
         return Resolution(Resolution.IntervalUnit.YEAR, precision)
 
     @staticmethod

@@ -1,8 +1,8 @@
 """Conversion between what PySpark hands to functions and what functions of the Table API see.
 
-Of most types nothing has to be done. Rows are :class:`pyflow.common.Row`; ``TIMESTAMP_LTZ`` is a
+Most types need no conversion. Rows are :class:`pyflow.common.Row`; ``TIMESTAMP_LTZ`` is a
 ``datetime`` in the session's time zone. Results are checked: an integer must fit into its type, a
-float for an integer loses its fraction, a text must be a ``str``.
+float for an integer loses its fraction, a string must be a ``str``.
 
 A type is described by a shape, a tuple of its kind and what the kind needs to know, so that
 executors need not import the types themselves.
@@ -44,7 +44,7 @@ _MILLISECOND = 1000
 
 
 def time_zone(name: str) -> datetime.tzinfo:
-    """The time zone of a name or an offset, as Spark has them."""
+    """Return the time zone of a name or an offset, as Spark has them."""
     offset = re.fullmatch(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?", name)
     if offset is not None:
         sign, hours, minutes, seconds = offset.groups()
@@ -63,7 +63,7 @@ def time_zone(name: str) -> datetime.tzinfo:
 
 
 def decoder(shape: Shape) -> Convert | None:
-    """What makes an argument of what PySpark hands over; None if it is the same."""
+    """Return the function that converts an argument from PySpark; None if it needs none."""
     kind, *about = shape
     if kind == "ROW":
         return _row_decoder(*about)
@@ -109,7 +109,7 @@ def _map_decoder(key_shape: Shape, value_shape: Shape) -> Convert | None:
 
 
 def _in_zone(zone: datetime.tzinfo) -> Convert:
-    """Of a naive time by the process's clock, which is what PySpark hands over, or an aware one."""
+    """Convert an aware time, or a naive one by the process's clock, which PySpark passes."""
     return lambda value: value.astimezone(zone)
 
 
@@ -117,7 +117,7 @@ def _in_zone(zone: datetime.tzinfo) -> Convert:
 
 
 def is_exact(shape: Shape, arrow: bool) -> bool:
-    """Whether thread mode finds values that need an encoder itself, so that others need no call.
+    """Return whether thread mode detects values that need an encoder, which others can skip.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def is_exact(shape: Shape, arrow: bool) -> bool:
 
 
 def has_instants(shape: Shape) -> bool:
-    """Whether there are values of TIMESTAMP_LTZ in those of a type."""
+    """Return whether a type is TIMESTAMP_LTZ or contains it."""
     kind, *about = shape
     if kind == "ROW":
         return any(map(has_instants, about[1]))
@@ -146,7 +146,7 @@ def has_instants(shape: Shape) -> bool:
 
 
 def encoder(shape: Shape, subject: str) -> Convert:
-    """What makes a value of a type of what a function has returned.
+    """Return the function that converts a function's result to a value of a type.
 
     Parameters
     ----------
@@ -285,12 +285,12 @@ def _time_encoder(_precision: int, subject: str) -> Convert:
 
 
 def _is_cut(precision: int) -> bool:
-    """Whether Flink stores milliseconds of a timestamp."""
+    """Return whether Flink stores milliseconds of a timestamp."""
     return precision <= 3
 
 
 def _timestamp_encoder(subject: str, precision: int) -> Convert:
-    """A time zone is left out: what counts is what calendar and clock show."""
+    """Return an encoder that drops the time zone: what calendar and clock show counts."""
     unit = _MILLISECOND if _is_cut(precision) else 1
 
     def encode(value: Any) -> datetime.datetime:
@@ -301,7 +301,7 @@ def _timestamp_encoder(subject: str, precision: int) -> Convert:
 
 
 def _zoned_encoder(subject: str, precision: int, zone_name: str) -> Convert:
-    """A time without a zone is one of the session's."""
+    """Return an encoder of instants; a time without a zone is one of the session's."""
     unit = _MILLISECOND if _is_cut(precision) else 1
     zone = time_zone(zone_name)
 
@@ -322,7 +322,7 @@ def _check_timestamp(value: Any, subject: str) -> None:
 def _plain_datetime(
     value: datetime.datetime, unit: int, zone: datetime.tzinfo | None
 ) -> datetime.datetime:
-    """A datetime of that class itself, which has no nanoseconds."""
+    """Return a plain ``datetime.datetime``, which has no nanoseconds."""
     return datetime.datetime(
         *(value.year, value.month, value.day, value.hour, value.minute, value.second),
         microsecond=value.microsecond - value.microsecond % unit,

@@ -27,7 +27,7 @@ def infer(value: Any) -> DataType:
     ----------
     value
         None, or a value of a type that Python has for literals. A number has the smallest type
-        that holds it, a text the ``CHAR`` of its length.
+        that holds it, a string the ``CHAR`` of its length.
 
     Raises
     ------
@@ -254,7 +254,7 @@ _ACCEPTED: dict[type[DataType], tuple[type, ...]] = {
 
 
 def verifier(data_type: DataType, name: str | None = None) -> Verifier:
-    """Return a function that raises if a value is none of a type.
+    """Return a function that raises if a value is not of a type.
 
     Parameters
     ----------

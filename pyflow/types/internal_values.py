@@ -25,7 +25,7 @@ def days_of_date(value: datetime.date) -> int:
 
 
 def date_of_days(days: int) -> datetime.date:
-    """Return the date so many days after 1970-01-01."""
+    """Return the date a number of days after 1970-01-01."""
     return datetime.date.fromordinal(days + EPOCH_DAY)
 
 
@@ -53,7 +53,7 @@ def micros_of_datetime(value: datetime.datetime) -> int:
 
 
 def datetime_of_micros(micros: int) -> datetime.datetime:
-    """Return the local time, without a zone, so many microseconds after the epoch."""
+    """Return the local time, without a zone, a number of microseconds after the epoch."""
     seconds, microsecond = divmod(micros, MICROS)
     return datetime.datetime.fromtimestamp(seconds).replace(microsecond=microsecond)
 

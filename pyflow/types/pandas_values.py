@@ -35,7 +35,7 @@ _MILLISECONDS = 3
 
 
 def series_of(array: pa.Array, shape: Shape, name: str | None = None) -> pd.Series | pd.DataFrame:
-    """The values of an array as functions see them, of rows the fields as columns."""
+    """Return the values of an array as functions see them, of rows the fields as columns."""
     if shape[0] != "ROW":
         return _series(array, shape).rename(name)
     import pandas as pd
@@ -60,7 +60,7 @@ def _series(array: pa.Array, shape: Shape) -> pd.Series:
 
 
 def in_zone(series: pd.Series, shape: Shape) -> pd.Series:
-    """A series with its instants, which pyarrow makes times of UTC, in the session's time zone."""
+    """Return a series with its instants, which pyarrow gives in UTC, in the session's time zone."""
     if shape[0] == "LTZ":
         return series.dt.tz_convert(shape[2])
     if not has_instants(shape):
@@ -71,7 +71,7 @@ def in_zone(series: pd.Series, shape: Shape) -> pd.Series:
 
 
 def _with_units(stored: pa.DataType, shape: Shape) -> pa.DataType:
-    """The Arrow type of values with timestamps of their types' units."""
+    """Return the Arrow type of values with timestamps of their types' units."""
     import pyarrow as pa
 
     kind, *about = shape
@@ -81,7 +81,7 @@ def _with_units(stored: pa.DataType, shape: Shape) -> pa.DataType:
 
 
 def _with_whole_seconds(stored: pa.DataType, shape: Shape) -> pa.DataType:
-    """The Arrow type of values with times of TIME(0) in seconds."""
+    """Return the Arrow type of values with times of TIME(0) in seconds."""
     import pyarrow as pa
 
     if shape == ("TIME", 0):
@@ -92,7 +92,7 @@ def _with_whole_seconds(stored: pa.DataType, shape: Shape) -> pa.DataType:
 def _with_inner(
     change: Callable[[pa.DataType, Shape], pa.DataType], stored: pa.DataType, shape: Shape
 ) -> pa.DataType:
-    """A type with the types inside of it changed."""
+    """Return a type with the types inside of it changed."""
     import pyarrow as pa
 
     kind, *about = shape
@@ -110,7 +110,7 @@ def _with_inner(
 
 
 def _in_zone(value: Any, shape: Shape) -> Any:
-    """A value with its instants, which pandas has as times of UTC, in the session's time zone."""
+    """Return a value with its instants, which pandas has in UTC, in the session's time zone."""
     import pandas as pd
 
     kind, *about = shape
@@ -130,7 +130,7 @@ def _in_zone(value: Any, shape: Shape) -> Any:
 
 
 def _objects(values: list[Any]) -> np.ndarray[Any, Any]:
-    """An array of objects, also where they are arrays themselves."""
+    """Return an array of objects, also where they are arrays themselves."""
     import numpy as np
 
     array = np.empty(len(values), dtype=object)
@@ -143,7 +143,7 @@ def _objects(values: list[Any]) -> np.ndarray[Any, Any]:
 
 
 def array_of(output: pd.Series | pd.DataFrame, shape: Shape, subject: str) -> pa.Array:
-    """The array of a type for what a function returned.
+    """Return the array of a type for what a function returned.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def array_of(output: pd.Series | pd.DataFrame, shape: Shape, subject: str) -> pa
 
 
 def array_of_values(values: list[Any], shape: Shape, subject: str) -> pa.Array:
-    """The array of a type for values that a function returned one by one.
+    """Return the array of a type for values that a function returned one by one.
 
     Of a row or a tuple each value is a field; errors are those of `array_of`.
     """
@@ -258,7 +258,7 @@ def _is_of_time(shape: Shape) -> bool:
 
 
 def _has_times(shape: Shape) -> bool:
-    """Whether there are times or timestamps in the values of a type."""
+    """Return whether there are times or timestamps in the values of a type."""
     kind, *about = shape
     if kind == "ROW":
         return any(map(_has_times, about[1]))
@@ -266,7 +266,7 @@ def _has_times(shape: Shape) -> bool:
 
 
 def _instants(series: pd.Series, shape: Shape, subject: str) -> pd.Series:
-    """A series of instants: what has no time zone are times of the session's."""
+    """Return a series of instants: what has no time zone are times of the session's."""
     import numpy as np
     import pandas as pd
 
@@ -281,7 +281,7 @@ def _instants(series: pd.Series, shape: Shape, subject: str) -> pd.Series:
 
 
 def with_times(value: Any, shape: Shape, subject: str) -> Any:
-    """A value with the times in it as their types have them.
+    """Return a value with the times in it as their types have them.
 
     Maps become lists of pairs, rows dicts: what Arrow takes for them.
     """

@@ -55,7 +55,7 @@ _ATOMIC: dict[type[DataType], str] = {
 
 
 def shape_of(data_type: DataType, time_zone: str) -> Shape:
-    """The shape of a type.
+    """Return the shape of a type.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def shape_of(data_type: DataType, time_zone: str) -> Shape:
     Raises
     ------
     TableException
-        If values of the type do not reach Python functions.
+        If Python functions do not support the type.
     """
     if isinstance(data_type, RowType):
         shapes = [shape_of(field.data_type, time_zone) for field in data_type.fields]
@@ -98,5 +98,5 @@ def shape_of(data_type: DataType, time_zone: str) -> Shape:
 
 
 def arrow_type(data_type: DataType) -> spark.DataType:
-    """The type of Spark in which results arrive through Arrow: times have one precision."""
+    """Return the type of Spark in which results arrive through Arrow: times have one precision."""
     return with_times_of_day(to_spark(data_type), lambda _: spark.TimeType())

@@ -23,7 +23,7 @@ _INTERVAL_FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
 def to_spark(data_type: DataType) -> spark.DataType:
     """Return the type of Spark whose columns hold such values.
 
-    Lengths of texts and bytes, the precision of timestamps and that of intervals are lost: Spark
+    Lengths of strings and bytes, the precision of timestamps and that of intervals are lost: Spark
     has no such types. A multiset is a map from elements to numbers, a pickled object is bytes, and
     a bitmap the array of its values, in their order as unsigned numbers.
 

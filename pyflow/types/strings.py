@@ -1,4 +1,4 @@
-"""Values as text: as a cast to STRING shows them, and as Java's classes do.
+"""Values as strings: as a cast to STRING shows them, and as Java's classes do.
 
 The first is what ``TableResult.print()`` shows, the second what the print connector writes. Both
 take PyFlow's Python values: :class:`Row`, ``datetime``, ``Decimal`` and so on.

@@ -25,7 +25,7 @@ _TOKEN = re.compile(
 
 
 def parse(text: str, in_sql: bool = False) -> DataType:
-    """Return the type that a text describes, in SQL's words of any case.
+    """Return the type that a string describes, in SQL's words of any case.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def parse(text: str, in_sql: bool = False) -> DataType:
     Raises
     ------
     TableException
-        If it describes none. The message has the column, counted from 1.
+        If it is not a valid type. The message has the column, counted from 1.
     """
     if not isinstance(text, str):
         raise TypeError(f"a type is read from a str, not from {text!r}")

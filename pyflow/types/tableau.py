@@ -121,7 +121,7 @@ def _line(texts: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    """Return the beginning of a text, as wide as said, and three dots."""
+    """Return the beginning of a string, up to a width, and three dots."""
     taken = ""
     passed = 0
     for character in text:
@@ -133,7 +133,7 @@ def _cut(text: str, width: int) -> str:
 
 
 def display_width(text: str) -> int:
-    """Return how many columns of a terminal a text takes, as Flink counts them."""
+    """Return the width of a string in columns of a terminal, as Flink counts them."""
     if text.isascii():
         return len(text)
     return _utf16_length(text) + sum(map(_is_wide, text))

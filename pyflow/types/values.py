@@ -108,7 +108,7 @@ def to_spark_value(value: Any, data_type: DataType) -> Any:
 def rounded_decimal(value: decimal.Decimal, data_type: DecimalType) -> decimal.Decimal | None:
     """Return a number with the digits of a type behind the point; None if it does not fit.
 
-    Flink rounds half up, and has null in place of what does not fit.
+    Flink rounds half up, and has null for a number that does not fit.
     """
     unit = decimal.Decimal(1).scaleb(-data_type.scale)
     context = decimal.Context(prec=data_type.precision)

@@ -34,7 +34,7 @@ def test_the_reference_has_docstrings_also_of_what_is_made_of_tables(site):
     strategy = text_of(site / "api" / "pyflow.common.watermark_strategy" / "index.html")
     assert "Return the strategy for sources that may fall silent." in strategy
     expression = text_of(site / "api" / "pyflow.table.expression" / "index.html")
-    assert "The text backwards." in expression
+    assert "The string, reversed." in expression
 
 
 def test_every_page_has_a_title_and_is_found(site, root):

@@ -1,4 +1,4 @@
-"""The formats ``debezium-json`` and ``canal-json``: changes that databases tell in their logs."""
+"""The formats ``debezium-json`` and ``canal-json``: changes from the logs of databases."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ class ChangeFormat(Format):
 
     @abstractmethod
     def changes(self, fields: Fields) -> Column:
-        """Return the changes that the parsed object of a frame tells."""
+        """Return the changes in the parsed object of a frame."""
 
     def row(self, parsed: Column, fields: Fields) -> Column:
-        """Return the row of a parsed object; null where there is none."""
+        """Return the row of a parsed object; null if there is none."""
         columns = (self.json.value(parsed.getField(n), t, n).alias(n) for n, t in fields)
         return F.when(parsed.isNotNull(), F.struct(*columns))
 
@@ -112,7 +112,7 @@ class DebeziumJson(ChangeFormat):
         return payload
 
     def changes(self, fields: Fields) -> Column:
-        """Return the changes that the parsed object of a frame tells."""
+        """Return the changes in the parsed object of a frame."""
         payload = column(PARSED)
         if self.values["schema-include"]:
             payload = payload.getField("payload")
@@ -168,7 +168,7 @@ class CanalJson(ChangeFormat):
         )
 
     def changes(self, fields: Fields) -> Column:
-        """Return the changes that the parsed object of a frame tells."""
+        """Return the changes in the parsed object of a frame."""
         told = column(PARSED)
         data, old, kind = (told.getField(name) for name in ("data", "old", "type"))
         # What an update has not changed is missing in `old`, which a null is not.

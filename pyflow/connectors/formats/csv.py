@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _CORRUPT = "$corrupt"
 _SURPLUS = "$surplus"
 _TEXT = "$text"
-#: What no value is, in place of a text for null.
+#: Stands for null if the table has no literal for it: a string that no value is.
 _NOTHING = "\u0000\u0000"
 
 
@@ -75,7 +75,7 @@ class Csv(Format):
         nulls: bool = False,
     ) -> DataFrame:
         """Return a row for each line."""
-        # A line that is too short has nulls where errors are ignored, one that is too long is none.
+        # If errors are ignored, a line that is too short has nulls, and one too long is skipped.
         last = _SURPLUS if self._lenient else _CORRUPT
         names = [*(quoted(name) for name, _ in fields), quoted(last)]
         schema = ", ".join(f"{name} string" for name in names)

@@ -1,4 +1,4 @@
-"""What every format has: options, and ways to make rows of bytes and bytes of rows."""
+"""What every format has: options, and methods to decode and encode rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PARSED = "$parsed"
 
 
 class Format(ABC):
-    """Makes rows of bytes and bytes of rows.
+    """Decodes rows from bytes, and encodes rows as bytes.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Format(ABC):
         kept: Sequence[str],
         nulls: bool = False,
     ) -> DataFrame:
-        """Return a row for each that the bytes or the text of a column have.
+        """Return the rows that are decoded from the bytes or the strings of a column.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class Format(ABC):
 
     @abstractmethod
     def encoded(self, fields: Fields, source: Callable[[str], Column] = column) -> Column:
-        """Return the text or the bytes of a row of a frame.
+        """Return a row of a frame, encoded as a string or as bytes.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
 """The format ``json``: an object for each row.
 
-Spark parses the text; what becomes of the texts of numbers, dates and the like is Flink's.
+Spark parses the JSON. Numbers, dates and the like in it are converted as Flink does.
 """
 
 from __future__ import annotations
@@ -124,11 +124,11 @@ class JsonText:
             if not isinstance(key, TEXTS):
                 raise TableException(
                     f"Table {self.table.identifier}: column {name!r} has the type {data_type.sql}; "
-                    "JSON has texts alone as keys."
+                    "keys in JSON are strings."
                 )
             return SparkMap(StringType(), self.shape(of_value, name))
         if isinstance(data_type, DecimalType):
-            # Spark has texts of numbers from Java's double.
+            # As strings, Spark would write numbers as Java's double.
             return to_spark(DecimalType(_DIGITS, data_type.scale))
         self._texts.check(data_type, name)
         return StringType()

@@ -1,7 +1,7 @@
-"""Values of Flink's types made of texts, and texts made of them, as JSON and CSV have them.
+"""Conversion between values of Flink's types and strings, as in JSON and CSV.
 
-A text that is no value of its type raises an error with table, column and text. Where the table
-ignores such errors it is null.
+A string that is not a valid value of its type raises an error with table, column and string. If the
+table ignores such errors, it becomes null.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _MICROSECONDS = 6
 
 @dataclass(frozen=True)
 class TextValues:
-    """How a format writes values as texts.
+    """How a format writes values as strings.
 
     Parameters
     ----------
@@ -78,11 +78,11 @@ class TextValues:
     format
         The format, for errors.
     lenient
-        Whether a wrong text is null.
+        Whether an invalid string becomes null.
     iso
-        Whether ``T`` stands between date and time, and not a blank.
+        Whether ``T`` separates date and time, instead of a space.
     fractions
-        Whether a number with a fraction is an integer, without the fraction.
+        Whether a number with a fraction is accepted as an integer, without the fraction.
     """
 
     table: str
@@ -92,7 +92,7 @@ class TextValues:
     fractions: bool = False
 
     def check(self, data_type: DataType, name: str) -> None:
-        """Raise an error for a type that has no texts, and is none of rows, arrays or maps."""
+        """Raise an error for a type whose values cannot be converted from a string."""
         if not isinstance(data_type, _READ):
             raise TableException(
                 f"Table {self.table}: column {name!r} has the type {data_type.sql}, which the "
@@ -100,14 +100,14 @@ class TextValues:
             )
 
     def read(self, text: Column, data_type: DataType, name: str) -> Column:
-        """Return the value of a text.
+        """Return the value in a string.
 
         Parameters
         ----------
         text
-            The text.
+            The string.
         data_type
-            The type, not one of rows, arrays or maps.
+            The type; not a row, array or map.
         name
             The column's name, for errors.
         """
@@ -132,7 +132,7 @@ class TextValues:
         name: str,
         wrong: Column | None = None,
     ) -> Column:
-        """Return a value, with an error where there is none although there is a text."""
+        """Return a value that was converted from a string, or an error if that is not possible."""
         if self.lenient:
             return made
         message = (
@@ -144,7 +144,7 @@ class TextValues:
         return F.coalesce(made, F.when(is_wrong, error))
 
     def _made(self, text: Column, data_type: DataType) -> Column:
-        """Return the value of a text, null for a wrong one."""
+        """Return the value in a string; null for an invalid one."""
         wanted = to_spark(data_type)
         trimmed = F.trim(text)
         if isinstance(data_type, INTEGERS):
@@ -172,7 +172,7 @@ class TextValues:
         return of_precision(made, data_type)
 
     def written(self, value: Column, data_type: DataType) -> Column:
-        """Return the value with each date, time and timestamp in it as a text."""
+        """Return the value with each date, time and timestamp in it as a string."""
         return mapped(value, data_type, self._written)
 
     def _written(self, value: Column, data_type: DataType, _name: str) -> Column:
@@ -217,7 +217,7 @@ def mapped(
 
 
 def _shortest(text: Column) -> Column:
-    """Return the text of a time without zeros at the end of the second's fraction."""
+    """Return a time, as a string, without zeros at the end of the second's fraction."""
     return F.regexp_replace(text, r"\.?0*$", "")
 
 

@@ -28,7 +28,7 @@ _logger = logging.getLogger(__name__)
 
 
 def end_after_error(end: Callable[[], None]) -> None:
-    """Do what ends a job where another error is raised, which an error of the end does not hide."""
+    """End a job after an error; a further error is logged, and does not hide the first."""
     try:
         end()
     except Exception:
@@ -38,8 +38,8 @@ def end_after_error(end: Callable[[], None]) -> None:
 class Job:
     """Work that has been started on a thread of its own.
 
-    The program does not end before the work has. Queries of Spark that it runs carry the job's
-    name, by which :meth:`cancel` interrupts them.
+    The program does not end before the work has. Its Spark queries are tagged with the job's name,
+    by which :meth:`cancel` interrupts them.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ class Job:
     work
         What to do.
     stop
-        Ends work that has no end of its own; without it the work's queries are interrupted.
+        Ends unbounded work; without it the work's queries are interrupted.
     daemon
         Whether the program may end before the work has.
     ends
-        Whether work that has `stop` ends of its own, too.
+        Whether work with `stop` may also end by itself.
     name
         What the job is called.
     queries

@@ -24,8 +24,8 @@ def with_event_time(frame: DataFrame, name: str, delay: str, idle_timeout_ms: in
     delay : str
         How late rows may be, as Spark's ``withWatermark`` takes it.
     idle_timeout_ms : int
-        After which time without rows these rows hold the watermark of a query back no more, with
-        the plugin in the driver; 0 for never.
+        The time without rows after which these rows no longer hold back the watermark of a query,
+        if the driver has the plugin; 0 for never.
     """
     if idle_timeout_ms > 0:
         frame = frame.withMetadata(name, {_IDLE_TIMEOUT: idle_timeout_ms})

@@ -19,7 +19,7 @@ _ABSENT: Any = object()
 
 
 def identity_of(value: Any) -> Any:
-    """What can be a key of a dict in place of a value: equal where Spark's binary rows are."""
+    """Return a hashable stand-in for a value: two are equal if Spark's binary rows are equal."""
     if isinstance(value, float):
         return repr(value)  # NaN is one value, 0.0 and -0.0 are two.
     if isinstance(value, (list, tuple)):
@@ -162,7 +162,7 @@ class ListStore:
         self._replaced = False
 
     def get(self) -> list[Any]:
-        """The objects; the list must not be changed."""
+        """Return the objects; the list must not be changed."""
         if self._read is None:
             self._read = [pickle.loads(value) for (value,) in self._state.get()]
         return self._read + self._added if self._added else self._read

@@ -113,7 +113,7 @@ class OpenFunction:
         fail_task()
 
     def watch(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function that also ends the task's when it raises."""
+        """Return a function that closes all functions of the task if it raises."""
 
         def watched(*arguments: Any) -> Any:
             try:
@@ -227,7 +227,7 @@ class _Closing:
 
 
 def _closings() -> list[_Closing | _AtEnd]:
-    """Those of the worker's task; thread mode has none."""
+    """Return the closings of the worker's task; thread mode has none."""
     context = _context_of_worker()
     if context is None:
         return []
@@ -242,7 +242,7 @@ def _context_of_worker() -> TaskContext | None:
 
 
 def _task_in_thread_mode() -> Any:
-    """The task that thread mode runs on this thread, None in a worker process."""
+    """Return the task that thread mode runs on this thread, None in a worker process."""
     current_task = sys.modules.get("pyflow.thread_mode.current_task")
     return None if current_task is None else current_task.current()
 
@@ -258,12 +258,12 @@ def classes_by_value() -> tuple[MutableMapping[Any, Any], ...]:
 
 
 def in_thread_mode() -> bool:
-    """Whether thread mode runs the task on this thread."""
+    """Return whether thread mode runs the task on this thread."""
     return _task_in_thread_mode() is not None
 
 
 def in_isolated_interpreter() -> bool:
-    """Whether this is an interpreter with a GIL of its own."""
+    """Return whether this is an interpreter with a GIL of its own."""
     bootstrap = sys.modules.get("pyflow.thread_mode.bootstrap")
     return bootstrap is not None and bootstrap.is_isolated()
 

@@ -94,7 +94,7 @@ class _Gauge:
 
 
 def _number(value: Any) -> int | float | str:
-    """A number as JSON has it; of what is none or infinite, Java's name."""
+    """Return a number for JSON; for NaN and the infinities, their names in Java."""
     if isinstance(value, int):
         return int(value)
     number = float(value)
@@ -140,7 +140,7 @@ class TaskMetricGroup(MetricGroup):
         return cast(Distribution, self._metric(name, _Distribution))
 
     def report(self) -> Report:
-        """What the metrics say now, of what has been since the last report.
+        """Return the values of the metrics since the last report.
 
         Raises
         ------
@@ -193,7 +193,7 @@ class ToDriver:
     """What PySpark does with values of the accumulator; an ``AccumulatorParam``."""
 
     def zero(self, value: TaskReports) -> TaskReports:
-        """A value without metrics."""
+        """Return a value without metrics."""
         return TaskReports()
 
     def addInPlace(self, value1: TaskReports, value2: Any) -> TaskReports:  # noqa: N802

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 __all__ = ["MILLISECOND", "ExpiringOperator", "StreamOperator", "first_millisecond"]
 
-#: In microseconds, as which times travel; timers count milliseconds.
+#: In microseconds, the unit of encoded times; timers count milliseconds.
 MILLISECOND = 1000
 
 
 def first_millisecond(moment: int) -> int:
-    """The first of the milliseconds, as timers count them, that is not before a moment."""
+    """Return a time in microseconds as milliseconds, the unit of timers, rounded up."""
     return -(-moment // MILLISECOND)
 
 
@@ -57,7 +57,7 @@ class StreamOperator(ABC):
     def handleInputRows(  # noqa: N802
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
     ) -> Iterator[Any]:
-        """The rows that are emitted for the rows of a key."""
+        """Return the rows that are emitted for the rows of a key."""
 
     def handleExpiredTimer(  # noqa: N802
         self,
@@ -65,7 +65,7 @@ class StreamOperator(ABC):
         timerValues: Any,  # noqa: N803
         expiredTimerInfo: Any,  # noqa: N803
     ) -> Iterator[Any]:
-        """The rows that are emitted when a timer of a key has expired."""
+        """Return the rows that are emitted when a timer of a key has expired."""
         return iter(())
 
     def _move_timer(self, timer: int | None, wanted: int | None, now: int) -> None:
@@ -91,7 +91,7 @@ class StreamOperator(ABC):
             self._handle.report()
 
     def handleInitialState(self, key: Any, row: Any, timer_values: Any) -> None:  # noqa: B027, N802
-        """There is none."""
+        """Do nothing: there is no initial state."""
 
 
 class ExpiringOperator(StreamOperator):
@@ -115,7 +115,7 @@ class ExpiringOperator(StreamOperator):
         return iter(())
 
     def _opened(self, handle: Any) -> Iterable[Store]:
-        """What is kept of a key beside one object."""
+        """Return the stores of a key beside that of one object."""
         return ()
 
     def _flush(self) -> None:

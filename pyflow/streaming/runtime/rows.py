@@ -12,13 +12,13 @@ _place = itemgetter(-1)
 
 
 def in_sequence(rows: Iterable[Any]) -> list[tuple[Any, ...]]:
-    """The rows of a key in their order; the last column has the place of each in it."""
-    # Rows of PySpark look up a name or a place with code in Python, plain tuples do not.
+    """Return the rows of a key as tuples, sorted by their last column."""
+    # Rows of PySpark look up a name or a position with code in Python, plain tuples do not.
     return sorted(map(tuple, rows), key=_place)
 
 
 def row_maker(names: Sequence[str]) -> Callable[[tuple[Any, ...]], Any]:
-    """What makes rows of PySpark with these names of tuples of all columns' values."""
+    """Return a function that makes a PySpark row with these names from a tuple of values."""
     from pyspark.sql import Row
 
     known = list(names)

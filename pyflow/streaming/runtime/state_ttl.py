@@ -33,7 +33,7 @@ class Lifetime(NamedTuple):
     sweeps: bool = False
 
     def expiry(self) -> float:
-        """When state expires that is used now, in seconds since 1970; 0 for never."""
+        """Return when state that is used now expires, in seconds since 1970; 0 for never."""
         return time.time() + self.seconds if self.seconds else 0
 
 
@@ -42,12 +42,12 @@ FOREVER = Lifetime(0)
 
 
 def is_over(expiry: float) -> bool:
-    """Whether state has expired."""
+    """Return whether state has expired."""
     return bool(expiry) and time.time() >= expiry
 
 
 def timer_at(expiry: float) -> int:
-    """The timer that looks at state when it expires, in milliseconds."""
+    """Return the time of the timer that checks state when it expires, in milliseconds."""
     return math.ceil(expiry * 1000)
 
 

@@ -92,11 +92,11 @@ class Ticks(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """The name of the format."""
+        """Return the name of the format."""
         return _NAME
 
     def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802
-        """What Spark asks for offsets."""
+        """Return the reader that Spark asks for offsets."""
         return _Reader(self.options[_FILE])
 
 
@@ -113,14 +113,14 @@ class _Reader(DataSourceStreamReader):
         self._offset = 0
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
-        """Of a query that has had no batches."""
+        """Return the offset of a query that has had no batches."""
         self._goes_on = False
         return {"ticks": self._offset}
 
     def latestOffset(  # noqa: N802
         self, start: dict[str, int] | None = None, limit: Any = None
     ) -> dict[str, int]:
-        """Another when a timer is due, and when the query goes on, which knows of none."""
+        """Return a new offset if a timer is due, or if the query resumes and knows of no timer."""
         if self._is_due():
             self._offset = time.time_ns()
         self._goes_on = False

@@ -31,7 +31,7 @@ class TimerReports:
     """What PySpark does with values of the accumulator; an ``AccumulatorParam``."""
 
     def zero(self, value: Any) -> list[Any]:
-        """A value without reports."""
+        """Return a value without reports."""
         return []
 
     def addInPlace(self, value1: list[Any], value2: Any) -> list[Any]:  # noqa: N802
@@ -105,7 +105,7 @@ class ReportedTimers:
 
 
 def _earliest_timer(handle: Any) -> int:
-    """The earliest timer in the store, at the end of a task in a worker process."""
+    """Return the earliest timer in the store, at the end of a task in a worker process."""
     client = handle._statefulProcessorApiClient
     state = client.handle_state
     states = type(state)

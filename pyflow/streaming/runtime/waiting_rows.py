@@ -63,7 +63,7 @@ class WaitingRows(StreamOperator):
         timerValues: Any,  # noqa: N803
         expiredTimerInfo: Any,  # noqa: N803
     ) -> Iterator[Any]:
-        """The rows that wait no longer."""
+        """Return the rows that wait no longer."""
         found = self._state.get()
         if found is None:
             return iter(())
@@ -95,11 +95,11 @@ class WaitingRows(StreamOperator):
 
     @abstractmethod
     def _group(self, moments: Sequence[int], first: int) -> tuple[int, int]:
-        """Where the group ends that begins at a place, and the watermark that it waits for.
+        """Return where the group that begins at a position ends, and the watermark it waits for.
 
         The watermark is in milliseconds.
         """
 
     @abstractmethod
     def _emitted(self, moments: Sequence[int], rows: Sequence[Sequence[_Values]]) -> Iterable[Any]:
-        """The rows that are emitted for a group: its times, and the rows of each."""
+        """Return the rows to emit for a group, given its times and the rows of each."""

@@ -121,7 +121,7 @@ class Catalog:
     def alter_database(
         self, name: str, new_database: CatalogDatabase, ignore_if_not_exists: bool
     ) -> None:
-        """Give a database other properties and another comment.
+        """Change the properties and the comment of a database.
 
         Raises
         ------
@@ -194,7 +194,7 @@ class Catalog:
     def rename_table(
         self, table_path: ObjectPath, new_table_name: str, ignore_if_not_exists: bool
     ) -> None:
-        """Give a table or view another name in its database.
+        """Rename a table or view within its database.
 
         Raises
         ------
@@ -226,7 +226,7 @@ class Catalog:
         ignore_if_not_exists: bool,
         renamed_columns: dict[str, str] | None = None,
     ) -> None:
-        """Put another table or view into the place of one.
+        """Replace a table or view by another one.
 
         Parameters
         ----------
@@ -329,7 +329,7 @@ class Catalog:
         new_partition: CatalogPartition,
         ignore_if_not_exists: bool,
     ) -> None:
-        """Give a partition other properties.
+        """Change the properties of a partition.
 
         Raises
         ------
@@ -386,7 +386,7 @@ class Catalog:
     def alter_function(
         self, function_path: ObjectPath, new_function: CatalogFunction, ignore_if_not_exists: bool
     ) -> None:
-        """Put another function into the place of one.
+        """Replace a function by another one.
 
         Raises
         ------
@@ -457,7 +457,7 @@ class Catalog:
     def rename_model(
         self, model_path: ObjectPath, new_model_name: str, ignore_if_not_exists: bool
     ) -> None:
-        """Give a model another name."""
+        """Rename a model."""
 
     @unsupported(_MODELS)
     def create_model(
@@ -469,12 +469,12 @@ class Catalog:
     def alter_model(
         self, model_path: ObjectPath, new_model: CatalogModel, ignore_if_not_exists: bool
     ) -> None:
-        """Put another model into the place of one."""
+        """Replace a model by another one."""
 
     # Statistics
 
     def get_table_statistics(self, table_path: ObjectPath) -> CatalogTableStatistics:
-        """Return how large a table is; -1 for what is not known.
+        """Return the statistics of a table; -1 for unknown figures.
 
         Raises
         ------
@@ -485,7 +485,7 @@ class Catalog:
         return unknown_statistics()
 
     def get_table_column_statistics(self, table_path: ObjectPath) -> CatalogColumnStatistics:
-        """Return what is known of the values of a table's columns.
+        """Return the column statistics of a table.
 
         Raises
         ------
@@ -498,7 +498,7 @@ class Catalog:
     def get_partition_statistics(
         self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
     ) -> CatalogTableStatistics:
-        """Return how large a partition is; -1 for what is not known.
+        """Return the statistics of a partition; -1 for unknown figures.
 
         Raises
         ------
@@ -511,13 +511,13 @@ class Catalog:
     def bulk_get_partition_statistics(
         self, table_path: ObjectPath, partition_specs: list[CatalogPartitionSpec]
     ) -> list[CatalogTableStatistics]:
-        """Return how large partitions are, as :meth:`get_partition_statistics` does."""
+        """Return the statistics of partitions, as :meth:`get_partition_statistics` does."""
         return [self.get_partition_statistics(table_path, each) for each in partition_specs]
 
     def get_partition_column_statistics(
         self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
     ) -> CatalogColumnStatistics:
-        """Return what is known of the values of a partition's columns.
+        """Return the column statistics of a partition.
 
         Raises
         ------
@@ -530,7 +530,7 @@ class Catalog:
     def bulk_get_partition_column_statistics(
         self, table_path: ObjectPath, partition_specs: list[CatalogPartitionSpec]
     ) -> list[CatalogColumnStatistics]:
-        """Return what is known of values, as :meth:`get_partition_column_statistics` does."""
+        """Return column statistics, as :meth:`get_partition_column_statistics` does."""
         return [self.get_partition_column_statistics(table_path, each) for each in partition_specs]
 
     def alter_table_statistics(
@@ -539,7 +539,7 @@ class Catalog:
         table_statistics: CatalogTableStatistics,
         ignore_if_not_exists: bool,
     ) -> None:
-        """Say how large a table is.
+        """Set the statistics of a table.
 
         Raises
         ------
@@ -554,7 +554,7 @@ class Catalog:
         column_statistics: CatalogColumnStatistics,
         ignore_if_not_exists: bool,
     ) -> None:
-        """Say what is known of the values of a table's columns.
+        """Set the column statistics of a table.
 
         Raises
         ------
@@ -570,7 +570,7 @@ class Catalog:
         partition_statistics: CatalogTableStatistics,
         ignore_if_not_exists: bool,
     ) -> None:
-        """Say how large a partition is.
+        """Set the statistics of a partition.
 
         Raises
         ------
@@ -586,7 +586,7 @@ class Catalog:
         column_statistics: CatalogColumnStatistics,
         ignore_if_not_exists: bool,
     ) -> None:
-        """Say what is known of the values of a partition's columns.
+        """Set the column statistics of a partition.
 
         Raises
         ------
@@ -662,12 +662,12 @@ class Catalog:
 
 
 def unknown_statistics() -> CatalogTableStatistics:
-    """Return figures of which none is known."""
+    """Return statistics with unknown figures only."""
     return CatalogTableStatistics(_UNKNOWN, _UNKNOWN, _UNKNOWN, _UNKNOWN)
 
 
 def check_kinds(old: CatalogBaseTable, new: CatalogBaseTable) -> None:
-    """Raise unless a table takes the place of a table, or a view that of a view."""
+    """Raise unless a table replaces a table, or a view replaces a view."""
     if old.is_view != new.is_view:
         kinds = ["VIEW" if each.is_view else "TABLE" for each in (old, new)]
         raise CatalogException(

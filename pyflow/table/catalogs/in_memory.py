@@ -87,7 +87,7 @@ class GenericInMemoryCatalog(Catalog):
     def alter_database(
         self, name: str, new_database: CatalogDatabase, ignore_if_not_exists: bool
     ) -> None:
-        """Give a database other properties and another comment."""
+        """Change the properties and the comment of a database."""
         if name in self._databases:
             self._databases[name] = new_database.copy()
         elif not ignore_if_not_exists:
@@ -123,7 +123,7 @@ class GenericInMemoryCatalog(Catalog):
     def rename_table(
         self, table_path: ObjectPath, new_table_name: str, ignore_if_not_exists: bool
     ) -> None:
-        """Give a table or view another name in its database."""
+        """Rename a table or view within its database."""
         if table_path not in self._tables:
             if ignore_if_not_exists:
                 return
@@ -152,7 +152,7 @@ class GenericInMemoryCatalog(Catalog):
         ignore_if_not_exists: bool,
         renamed_columns: dict[str, str] | None = None,
     ) -> None:
-        """Put another table or view into the place of one."""
+        """Replace a table or view by another one."""
         if table_path in self._tables:
             check_kinds(self._tables[table_path], new_table)
             self._tables[table_path] = new_table.copy()
@@ -220,7 +220,7 @@ class GenericInMemoryCatalog(Catalog):
         new_partition: CatalogPartition,
         ignore_if_not_exists: bool,
     ) -> None:
-        """Give a partition other properties."""
+        """Change the properties of a partition."""
         if ignore_if_not_exists and not self.partition_exists(table_path, partition_spec):
             return
         self._partitions[self._key_of(table_path, partition_spec)] = new_partition.copy()
@@ -275,7 +275,7 @@ class GenericInMemoryCatalog(Catalog):
     def alter_function(
         self, function_path: ObjectPath, new_function: CatalogFunction, ignore_if_not_exists: bool
     ) -> None:
-        """Put another function into the place of one."""
+        """Replace a function by another one."""
         path = _lower(function_path)
         if path in self._functions:
             self._functions[path] = new_function.copy()
@@ -293,25 +293,25 @@ class GenericInMemoryCatalog(Catalog):
     # Statistics; as Flink has it, a table with partitions has those of its partitions alone.
 
     def get_table_statistics(self, table_path: ObjectPath) -> CatalogTableStatistics:
-        """Return how large a table is; -1 for what is not known."""
+        """Return the statistics of a table; -1 for unknown figures."""
         self.get_table(table_path)
         return self._sizes.get((table_path, ()), unknown_statistics())
 
     def get_table_column_statistics(self, table_path: ObjectPath) -> CatalogColumnStatistics:
-        """Return what is known of the values of a table's columns."""
+        """Return the column statistics of a table."""
         self.get_table(table_path)
         return self._columns.get((table_path, ()), CatalogColumnStatistics({}))
 
     def get_partition_statistics(
         self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
     ) -> CatalogTableStatistics:
-        """Return how large a partition is; -1 for what is not known."""
+        """Return the statistics of a partition; -1 for unknown figures."""
         return self._sizes.get(self._key_of(table_path, partition_spec), unknown_statistics())
 
     def get_partition_column_statistics(
         self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
     ) -> CatalogColumnStatistics:
-        """Return what is known of the values of a partition's columns."""
+        """Return the column statistics of a partition."""
         key = self._key_of(table_path, partition_spec)
         return self._columns.get(key, CatalogColumnStatistics({}))
 
@@ -321,7 +321,7 @@ class GenericInMemoryCatalog(Catalog):
         table_statistics: CatalogTableStatistics,
         ignore_if_not_exists: bool,
     ) -> None:
-        """Say how large a table without partitions is."""
+        """Set the statistics of a table without partitions."""
         if self._takes_statistics(table_path, ignore_if_not_exists):
             self._sizes[table_path, ()] = table_statistics.copy()
 
@@ -331,7 +331,7 @@ class GenericInMemoryCatalog(Catalog):
         column_statistics: CatalogColumnStatistics,
         ignore_if_not_exists: bool,
     ) -> None:
-        """Say what is known of the values of the columns of a table without partitions."""
+        """Set the column statistics of a table without partitions."""
         if self._takes_statistics(table_path, ignore_if_not_exists):
             self._columns[table_path, ()] = column_statistics.copy()
 
@@ -342,7 +342,7 @@ class GenericInMemoryCatalog(Catalog):
         partition_statistics: CatalogTableStatistics,
         ignore_if_not_exists: bool,
     ) -> None:
-        """Say how large a partition is."""
+        """Set the statistics of a partition."""
         try:
             self._sizes[self._key_of(table_path, partition_spec)] = partition_statistics.copy()
         except PartitionNotExistException:
@@ -356,7 +356,7 @@ class GenericInMemoryCatalog(Catalog):
         column_statistics: CatalogColumnStatistics,
         ignore_if_not_exists: bool,
     ) -> None:
-        """Say what is known of the values of a partition's columns."""
+        """Set the column statistics of a partition."""
         try:
             self._columns[self._key_of(table_path, partition_spec)] = column_statistics.copy()
         except PartitionNotExistException:

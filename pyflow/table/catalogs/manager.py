@@ -246,7 +246,7 @@ class CatalogManager:
             self.catalog_named(catalog).create_database(name, database, ignore)
 
     def alter_database(self, catalog: str, name: str, database: CatalogDatabase) -> None:
-        """Give a database other properties."""
+        """Change the properties of a database."""
         with _table_errors():
             self.catalog_named(catalog).alter_database(name, database, False)
 
@@ -336,7 +336,7 @@ class CatalogManager:
             return None
 
     def drop_temporary(self, path: str, view: bool) -> bool:
-        """Forget a temporary table or view; return whether there was one."""
+        """Drop a temporary table or view; return whether there was one."""
         qualified = self.qualified(path)
         found = self._temporary.get(qualified)
         if found is None or found.is_view != view:
@@ -389,7 +389,7 @@ class CatalogManager:
     def alter(
         self, path: str, table: CatalogBaseTable, renamed_columns: dict[str, str] | None = None
     ) -> None:
-        """Put another table or view into the place of one of a catalog."""
+        """Replace a table or view of a catalog by another one."""
         catalog, place = self.place(path)
         with _table_errors():
             if renamed_columns:
@@ -398,7 +398,7 @@ class CatalogManager:
                 catalog.alter_table(place, table, False)
 
     def rename(self, path: str, new_path: str) -> None:
-        """Give a table or view of a catalog another name in its database.
+        """Rename a table or view of a catalog within its database.
 
         Raises
         ------
@@ -456,7 +456,7 @@ class CatalogManager:
         self._system_functions[name.lower()] = RegisteredFunction(function, described, system=True)
 
     def drop_system_function(self, name: str) -> bool:
-        """Forget a function; return whether there was one."""
+        """Drop a temporary system function; return whether there was one."""
         return self._system_functions.pop(name.lower(), None) is not None
 
     def add_function(
@@ -472,7 +472,7 @@ class CatalogManager:
         self._functions[key] = RegisteredFunction(function, described)
 
     def drop_temporary_function(self, path: str) -> bool:
-        """Forget a temporary function; return whether there was one."""
+        """Drop a temporary function; return whether there was one."""
         return self._functions.pop(self._function_path(path), None) is not None
 
     def has_function(self, path: str, system: bool) -> bool:
@@ -488,7 +488,7 @@ class CatalogManager:
             catalog.create_function(place, function, ignore)
 
     def alter_function(self, path: str, function: CatalogFunction, ignore: bool) -> None:
-        """Put another function into the place of one of a catalog."""
+        """Replace a function of a catalog by another one."""
         catalog, place = self.place(path)
         with _table_errors():
             catalog.alter_function(place, function, ignore)

@@ -141,7 +141,7 @@ class CatalogDatabase:
         return dict(self.properties)
 
     def get_comment(self) -> str | None:
-        """Return what the database means."""
+        """Return the comment of the database."""
         return self.comment
 
     def copy(self) -> CatalogDatabase:
@@ -149,11 +149,11 @@ class CatalogDatabase:
         return CatalogDatabase(dict(self.properties), self.comment)
 
     def get_description(self) -> str | None:
-        """Return what the database means."""
+        """Return the comment of the database."""
         return self.comment
 
     def get_detailed_description(self) -> str | None:
-        """Return what the database means."""
+        """Return the comment of the database."""
         return self.comment
 
 
@@ -170,7 +170,7 @@ class CatalogBaseTable:
     partition_keys : tuple of str
         The columns by which the table is partitioned.
     comment : str, optional
-        What it means.
+        Its comment.
     original_query, expanded_query : str, optional
         Of a view: the query as written, and with all names in full.
     """
@@ -200,7 +200,7 @@ class CatalogBaseTable:
         properties : dict, optional
             The options of connector and format.
         comment : str, optional
-            What it means.
+            Its comment.
         """
         return CatalogBaseTable(
             _declared(schema), dict(properties or {}), tuple(partition_keys), comment
@@ -225,7 +225,7 @@ class CatalogBaseTable:
         properties : dict
             Options.
         comment : str, optional
-            What it means.
+            Its comment.
         """
         columns = _declared(schema)
         return CatalogBaseTable(
@@ -241,7 +241,7 @@ class CatalogBaseTable:
         return self.schema
 
     def get_comment(self) -> str | None:
-        """Return what the table means."""
+        """Return the comment of the table."""
         return self.comment
 
     def copy(self) -> CatalogBaseTable:
@@ -249,7 +249,7 @@ class CatalogBaseTable:
         return replace(self)
 
     def get_description(self) -> str | None:
-        """Return what the table means."""
+        """Return the comment of the table."""
         return self.comment
 
     def get_detailed_description(self) -> str | None:
@@ -343,7 +343,7 @@ class CatalogPartition:
         return None
 
     def get_comment(self) -> str | None:
-        """Return what the partition means."""
+        """Return the comment of the partition."""
         return self.comment
 
 
@@ -427,7 +427,7 @@ class CatalogModel:
         return CatalogModel(**self.__dict__)
 
     def get_comment(self) -> str | None:
-        """Return what the model means."""
+        """Return the comment of the model."""
         return self.comment
 
     def get_options(self) -> dict[str, str]:

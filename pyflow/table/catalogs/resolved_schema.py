@@ -25,7 +25,7 @@ class Column(ABC):
     data_type : DataType
         Its type.
     comment : str, optional
-        What it means.
+        Its comment.
     """
 
     def __init__(self, name: str, data_type: DataType, comment: str | None = None) -> None:
@@ -63,7 +63,7 @@ class Column(ABC):
         return MetadataColumn(name, data_type, metadata_key, is_virtual)
 
     def with_comment(self: SomeColumn, comment: str | None) -> SomeColumn:
-        """Return the column with what it means."""
+        """Return the column with a comment."""
         return self._with(_comment=comment)
 
     def copy(self: SomeColumn, new_data_type: DataType) -> SomeColumn:
@@ -104,7 +104,7 @@ class Column(ABC):
         return self._name
 
     def get_comment(self) -> str | None:
-        """Return what the column means; None if it was not said."""
+        """Return the comment of the column; None if it is not set."""
         return self._comment
 
     def as_summary_string(self) -> str:

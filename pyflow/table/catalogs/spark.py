@@ -131,7 +131,7 @@ class SparkCatalog(Catalog):
     def alter_database(
         self, name: str, new_database: CatalogDatabase, ignore_if_not_exists: bool
     ) -> None:
-        """Give a database other properties and another comment."""
+        """Change the properties and the comment of a database."""
         if ignore_if_not_exists and not self.database_exists(name):
             return
         old, place = self.get_database(name), self._in_catalog(name)
@@ -315,7 +315,7 @@ class SparkCatalog(Catalog):
     def rename_table(
         self, table_path: ObjectPath, new_table_name: str, ignore_if_not_exists: bool
     ) -> None:
-        """Give a table or view another name in its database."""
+        """Rename a table or view within its database."""
         if not self.table_exists(table_path):
             if ignore_if_not_exists:
                 return

@@ -1,4 +1,4 @@
-"""The statements of Spark's SQL that make one table of another."""
+"""The statements of Spark's SQL that change one table into another."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def changes(
     renamed
         New names of columns by their old ones.
     placed
-        Whether Spark puts new columns where it is told; otherwise they come behind the others.
+        Whether Spark can put a new column at a position; otherwise new columns are appended.
 
     Raises
     ------
     CatalogException
-        If the difference is none that Spark's statements can make.
+        If Spark has no statement for a difference.
     """
     if old.partition_keys != new.partition_keys:
         raise CatalogException(

@@ -1,4 +1,4 @@
-"""Names, texts and types as Spark's SQL writes them."""
+"""Names, strings and types as Spark's SQL writes them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyflow.util.identifiers import quoted
 
 
 def literal(text: str) -> str:
-    """Return a text between quotes."""
+    """Return a string between quotes."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
@@ -32,7 +32,7 @@ def column_text(column: UnresolvedPhysicalColumn) -> str:
 
 
 def type_text(data_type: spark.DataType) -> str:
-    """Return a type; other than Spark's own text of it this quotes the names of fields."""
+    """Return a type, with the names of fields in quotes, which Spark's own string lacks."""
     if isinstance(data_type, spark.StructType):
         return f"struct<{', '.join(map(_field_text, data_type.fields))}>"
     if isinstance(data_type, spark.ArrayType):

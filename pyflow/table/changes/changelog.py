@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from pyflow.types.logical_types import DataType
 
-# How far the places of bounded rows are apart: the changes that operators make of a row follow it.
+# The distance between the positions of bounded rows: the changes made from a row follow it.
 _SPACING = 1024
 
 _POSITION = "$position"
@@ -131,8 +131,8 @@ def net_changes(relation: Relation, key: Sequence[str]) -> Relation:
 def rows_by_key(relation: Relation, key: Sequence[str], conflict: Conflict) -> Relation:
     """Return bounded changes as those of a table whose key is another than theirs.
 
-    Of the rows that are left under one key one counts, the last where that is not said otherwise;
-    a key without any is deleted.
+    If several rows are left with one key, one of them counts, by default the last; a key without
+    any is deleted.
     """
     is_first = conflict.strategy != Conflict.LAST
     left = _last_of_key(relation) if relation.key else _left_of_all(relation, is_first)
@@ -157,14 +157,14 @@ def rows_by_key(relation: Relation, key: Sequence[str], conflict: Conflict) -> R
 
 
 def _left_of_all(relation: Relation, is_first: bool = False) -> DataFrame:
-    """Return the rows that are left of those without a key, with the place of the last addition.
+    """Return the rows without a key that are left, with the position of the last addition.
 
-    Of those that are equal the one that was added first is retracted first.
+    Of equal rows, the one that was added first is retracted first.
 
     Parameters
     ----------
     is_first
-        Whether it is the place of the first addition that was not retracted.
+        Whether it is the position of the first addition that was not retracted.
     """
     adds = column(KIND).isin(INSERT, UPDATE_AFTER)
     added = F.when(adds, column(SEQUENCE))

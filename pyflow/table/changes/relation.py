@@ -1,7 +1,7 @@
 """What a Table is made of: a lazy frame of Spark with the names and Flink types of its columns.
 
 A relation that changes (``updating``) has two more columns than its fields: the kind of each change
-(:data:`KIND`, the number of a RowKind) and its place in the order of all changes
+(:data:`KIND`, the number of a RowKind) and its position in the order of all changes
 (:data:`SEQUENCE`). Changes of one row follow each other in that order, whatever partition Spark
 keeps them in, so that every operator and sink can restore it by sorting.
 """
@@ -141,11 +141,11 @@ class Relation:
 
     @property
     def unbounded(self) -> bool:
-        """Whether its rows have no end: those of a stream."""
+        """Whether the rows are unbounded: those of a stream."""
         return self.frame.isStreaming
 
     def refuse_unbounded(self, operation: str) -> None:
-        """Raise where the rows have no end, for an operation that is for bounded rows alone."""
+        """Raise if the rows are unbounded, for an operation on bounded rows only."""
         if self.unbounded:
             raise TableException(
                 f"{operation} over unbounded tables is not supported yet. Bound the input, as with "

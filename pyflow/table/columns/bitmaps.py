@@ -54,7 +54,7 @@ def cardinality(bitmap: Column) -> Column:
 
 
 def as_text(bitmap: Column) -> Column:
-    """Return the values as unsigned numbers in a text."""
+    """Return the values as unsigned numbers in a string."""
     texts = F.transform(
         bitmap,
         lambda value: value.cast("bigint").bitwiseAND(F.lit(_UNSIGNED)).cast("string"),

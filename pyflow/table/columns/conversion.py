@@ -59,7 +59,7 @@ def convert(column: Column, source: DataType, target: DataType, tolerant: bool =
     target
         The type that it gets.
     tolerant
-        Whether a text that is no value of that type becomes null; it fails the query otherwise.
+        Whether a string that is not a value of that type becomes null, or fails the query.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def as_text(column: Column, source: DataType) -> Column:
 
 
 def divided_text(value: Column, divisor: int) -> Column:
-    """Return a whole quotient as a text."""
+    """Return a whole quotient as a string."""
     return F.call_function("div", value, F.lit(divisor)).cast("string")
 
 
@@ -225,7 +225,7 @@ def _collection_text(column: Column, source: DataType) -> Column:
 
 
 def _parsed(column: Column, target: DataType, tolerant: bool) -> Column | None:
-    # Spaces around a value are no part of it, but of a timestamp and of a text's bytes they are.
+    # Spaces around a value are ignored, except in timestamps and in strings cast to bytes.
     whole = isinstance(target, (*BYTES, DateType, *TIMESTAMPS))
     value = _try_parse(column if whole else F.trim(column), target)
     if value is None or tolerant:
@@ -334,7 +334,7 @@ def _of_collection(
         return lambda value: convert(value, from_type, to_type, tolerant)
 
     def lost(value: Column, from_type: DataType, to_type: DataType) -> Column:
-        """Whether a part cannot be converted: then there is nothing of the whole."""
+        """Return whether a part cannot be converted: then there is nothing of the whole."""
         may_fail = tolerant and isinstance(from_type, (*STRINGS, ArrayType, MapType, RowType))
         if not may_fail:
             return F.lit(False)

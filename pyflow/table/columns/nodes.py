@@ -164,7 +164,7 @@ class Over(Node):
     alias
         The window's name.
     as_text
-        Whether the program gives the name as a text, not as a column.
+        Whether the program gives the name as a string, not as a column.
     """
 
     aggregate: Node

@@ -1,10 +1,10 @@
-"""Dates and times in texts, read as Flink reads them.
+"""Dates and times in strings, parsed as Flink does.
 
-Flink reads texts in three ways, of which Spark has none: with Java's ``DateTimeFormatter``, which
-takes the 30th of February as the last day of it; with ``Timestamp.valueOf`` and ``Date.valueOf``,
-which take it as the first of March; and with ``SimpleDateFormat``, which does so, too, and ignores
-what follows in the text. Here a regular expression takes the numbers out of the text, and Spark's
-functions make a time of them.
+Flink parses strings in three ways, of which Spark has none: with Java's ``DateTimeFormatter``,
+which takes the 30th of February as the last day of the month; with ``Timestamp.valueOf`` and
+``Date.valueOf``, which take it as the first or second of March; and with ``SimpleDateFormat``,
+which does so, too, and ignores what follows in the string. Here a regular expression extracts the
+numbers from the string, and Spark's functions make a time of them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_DIGITS = {"y": 4, "M": 5, "d": 5, "H": 5, "m": 5, "s": 5, "S": 9}
 
 @dataclass(frozen=True)
 class TimeForm:
-    """The form that a text of a date or a time has.
+    """The form of a string with a date or a time.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class TimeForm:
     letters: str
 
     def numbers(self, text: Column) -> dict[str, Column]:
-        """Return the numbers of a text by their letters, null where the text has another form."""
+        """Return the numbers of a string by their letters; null if the string has another form."""
         return {
             letter: F.regexp_extract(text, self.expression, group)
             for group, letter in enumerate(self.letters, 1)
@@ -67,7 +67,7 @@ _DAY_VALUE = TimeForm(
 
 
 def read_date(text: Column) -> Column:
-    """Return the date of a text such as 2020-2-9, 2020-2 or 2020; null where it has another form.
+    """Return the date in a string such as 2020-2-9, 2020-2 or 2020; null if it has another form.
 
     What follows a blank is left out.
     """
@@ -83,18 +83,18 @@ def read_date(text: Column) -> Column:
 
 
 def read_timestamp(text: Column) -> Column:
-    """Return the ``TIMESTAMP_NTZ`` of a text such as 2020-2-9 or 2020-02-09 1:02:03.4.
+    """Return the ``TIMESTAMP_NTZ`` in a string such as 2020-2-9 or 2020-02-09 1:02:03.4.
 
-    It is null where the text has another form.
+    It is null if the string has another form.
     """
     return F.coalesce(_resolved(_DATE_AND_CLOCK, text), _resolved(_DATE_ONLY, text))
 
 
 def read_in_form(text: Column, pattern: str) -> Column | None:
-    """Return the ``TIMESTAMP_NTZ`` of a text in a form of ``DateTimeFormatter``.
+    """Return the ``TIMESTAMP_NTZ`` in a string, parsed by a pattern of ``DateTimeFormatter``.
 
-    A text of another form may be one that `Timestamp.valueOf` or `Date.valueOf` of Java take. The
-    result is None where the form has more than numbers.
+    A string of another form is parsed as by `Timestamp.valueOf` or `Date.valueOf` of Java. The
+    result is None if the pattern has more than numbers.
     """
     form = _strict_form(pattern)
     if form is None:
@@ -104,9 +104,9 @@ def read_in_form(text: Column, pattern: str) -> Column | None:
 
 
 def read_leniently(text: Column, pattern: str) -> Column | None:
-    """Return the ``TIMESTAMP_NTZ`` of a text that begins in a form of ``SimpleDateFormat``.
+    """Return the ``TIMESTAMP_NTZ`` at the beginning of a string, by a ``SimpleDateFormat`` pattern.
 
-    The result is None where the form has more than numbers.
+    The result is None if the pattern has more than numbers.
     """
     form = _lenient_form(pattern)
     return None if form is None else _rolled(form, text, month=False)
@@ -220,7 +220,7 @@ def _rolled(form: TimeForm, text: Column, month: bool) -> Column:
     Parameters
     ----------
     form, text
-        The form, and the text.
+        The form, and the string.
     month
         Whether the month and the day must be ones that some year has.
     """

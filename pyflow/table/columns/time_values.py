@@ -44,7 +44,7 @@ def local_time(date: Column, micros: Column) -> Column:
 
 
 def local_of_micros(micros: Column) -> Column:
-    """Return the ``TIMESTAMP_NTZ`` so many microseconds after 1970."""
+    """Return the ``TIMESTAMP_NTZ`` a number of microseconds after the epoch."""
     within = F.pmod(micros, F.lit(_DAY * 1000))
     days = _divided(micros - within, _DAY * 1000)
     return local_time(F.date_add(_epoch(), days.cast("int")), within)
@@ -108,7 +108,7 @@ def shortened(column: Column, precision: int) -> Column:
 
 
 def formatted(column: Column, data_type: DataType) -> Column:
-    """Return a time as a text, with the digits of a second's fraction that its type has.
+    """Return a time as a string, with the digits of a second's fraction that its type has.
 
     As in Flink, a TIME has no zeros at the end of it, but for the first digit.
     """
@@ -148,7 +148,7 @@ def format_time(column: Column, data_type: DataType, pattern: str | Column) -> C
 
 
 def parse_local(text: Column, pattern: Column) -> Column:
-    """Return the ``TIMESTAMP_NTZ`` of a text in such a form; null if it has another."""
+    """Return the ``TIMESTAMP_NTZ`` in a string of such a form; null if it has another."""
     zoned = F.try_to_timestamp(F.concat(text, F.lit(" +0000")), F.concat(pattern, F.lit(" Z")))
     return in_utc(zoned)
 

@@ -61,7 +61,7 @@ def with_nulls(data_type: DataType, *sources: DataType) -> DataType:
 
 
 def same(left: DataType, right: DataType) -> bool:
-    """Return whether two types differ in nothing but whether they have nulls at all."""
+    """Return whether two types are the same, apart from their nullability."""
     return left.nullable() == right.nullable()
 
 
@@ -74,7 +74,7 @@ def decimal_of(data_type: DataType) -> DecimalType | None:
 
 
 def adjusted(precision: int, scale: int) -> DecimalType:
-    """Return the DECIMAL of at most 38 digits: digits behind the point are given up, down to 6."""
+    """Return the DECIMAL of at most 38 digits; its scale is reduced, but not below 6."""
     if precision > MAX_DECIMAL_PRECISION:
         scale = max(MAX_DECIMAL_PRECISION - (precision - scale), min(scale, 6))
         precision = MAX_DECIMAL_PRECISION
@@ -139,7 +139,7 @@ def common(types: Sequence[DataType]) -> DataType | None:
 
 
 def in_sql(types: Sequence[DataType]) -> list[DataType] | None:
-    """Return the types as which SQL looks for one that values of all of them can have.
+    """Return the types as SQL takes them to find their common type.
 
     Other than in the Table API a FLOAT beside a DECIMAL is a DOUBLE, a timestamp beside another one
     is of the kind of the first, and beside a date or a time of day there is none: None. The same
@@ -177,7 +177,7 @@ def common_in_sql(types: Sequence[DataType]) -> DataType | None:
 def takes(declared: DataType, given: DataType) -> bool:
     """Return whether a function takes a value of a type for an argument that it declares.
 
-    Inside of arrays, maps and rows the same rules hold; fields are compared by their places.
+    Inside of arrays, maps and rows the same rules hold; fields are compared by position.
     """
     if _are_alike(declared, given):
         return all(takes(*each) for each in zip(parts_of(declared), parts_of(given)))
@@ -194,7 +194,7 @@ def takes(declared: DataType, given: DataType) -> bool:
 
 
 def _are_alike(left: DataType, right: DataType) -> bool:
-    """Whether two types are of one kind and have as many types inside, some at least."""
+    """Return whether two types are of one kind and have as many types inside, some at least."""
     parts = parts_of(left)
     return bool(parts) and type(left) is type(right) and len(parts) == len(parts_of(right))
 
@@ -252,7 +252,7 @@ def _common_time(left: DataType, right: DataType) -> DataType | None:
 
 TIMES = (DateType, TimeType, *TIMESTAMPS)
 
-# Types whose values are compared with texts.
+# Types whose values are compared with strings.
 _WRITTEN = (BooleanType, NumericType, *TIMES)
 
 
@@ -263,8 +263,8 @@ def _precision(data_type: DataType) -> int:
 def comparable(left: DataType, right: DataType, equality: bool = False) -> DataType | None:
     """Return the type as values of which two are compared; None if they cannot be compared.
 
-    Dates and timestamps are compared as what clocks of the session's time zone show, and a text
-    as a number, a time or a BOOLEAN. As in Flink, only a time has an `equality` with a text.
+    Dates and timestamps are compared as local times of the session's time zone, and a string as a
+    number, a time or a BOOLEAN. As in Flink, only a time has an `equality` with a string.
     """
     for text, other in ((left, right), (right, left)):
         if isinstance(text, STRINGS) and isinstance(other, _WRITTEN):

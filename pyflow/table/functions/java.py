@@ -31,7 +31,7 @@ class JavaFunction:
     Raises
     ------
     TableException
-        If there is no such class, or it is none of these functions.
+        If there is no such class, or it implements none of these interfaces.
     """
 
     kind: ClassVar[str] = "scalar"

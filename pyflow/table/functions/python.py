@@ -84,7 +84,7 @@ def scalar(
     names: Sequence[str | None],
     constants: Collection[int] = (),
 ) -> Column:
-    """A call of a scalar function.
+    """Return a call of a scalar function.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def scalar(
     names : sequence of str or None
         Of the columns that arguments are; series over them have these names.
     constants : collection of int
-        The places of arguments that depend on no row.
+        The positions of arguments that are the same in all rows.
     """
     if wrapper.func_type == "pandas":
         return _pandas_scalar(wrapper, result_type, arguments, types, settings, names, constants)
@@ -115,7 +115,7 @@ def _pandas_scalar(
     names: Sequence[str | None],
     constants: Collection[int],
 ) -> Column:
-    """A call of a scalar function over series; what depends on no row is a value, no series."""
+    """Return a call of a scalar function over series; a constant argument is a value instead."""
     shapes, result = _shapes(types, settings), shape_of(result_type, settings.time_zone)
     series = [place for place in range(len(arguments)) if place not in constants]
     if not series:
@@ -141,7 +141,7 @@ def _pandas_scalar(
 def _values(
     constants: Mapping[int, Column], shapes: Sequence[Shape], settings: FunctionSettings
 ) -> dict[int, Any]:
-    """What functions see of columns that depend on no row, by their places."""
+    """Return the arguments that are the same in all rows, as functions see them, by position."""
     if not constants:
         return {}
     # No job runs: the optimizer computes them.
@@ -161,7 +161,7 @@ def async_scalar(
     types: Sequence[DataType],
     settings: FunctionSettings,
 ) -> Column:
-    """A call of an asynchronous scalar function; parameters as `scalar` has them."""
+    """Return a call of an asynchronous scalar function; parameters as `scalar` has them."""
     pickled = _pickled(
         wrapper,
         load_async,
@@ -185,7 +185,7 @@ def lateral(
     outer: bool,
     settings: FunctionSettings,
 ) -> DataFrame:
-    """The rows of a frame, each as often as a table function makes rows of it, with their columns.
+    """Return the rows of a frame, each joined with the rows that a table function makes of it.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def aggregate(
     distinct: bool,
     window: WindowSpec | None,
 ) -> Column:
-    """A call of an aggregate function, among the columns of ``agg`` or over a window.
+    """Return a call of an aggregate function, among the columns of ``agg`` or over a window.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def table_aggregate(
     settings: FunctionSettings,
     distinct: bool,
 ) -> Column:
-    """The array of the rows that a table aggregate emits for a group, to be taken apart.
+    """Return the array of the rows that a table aggregate emits for a group, to be exploded.
 
     Parameters as `aggregate` has them; `result_type` is that of one row.
     """
@@ -285,7 +285,7 @@ def table_aggregate(
 
 
 def row_of(types: Sequence[DataType]) -> RowType:
-    """A row of fields of these types, with the names that Flink gives them."""
+    """Return a row of fields of these types, with the names that Flink gives them."""
     return RowType([RowField(f"f{index}", each) for index, each in enumerate(types)])
 
 
@@ -333,7 +333,7 @@ def _collected(
     distinct: bool,
     window: WindowSpec | None,
 ) -> list[Column]:
-    """The arguments of a group's rows, an array each. Rows with nulls count, too."""
+    """Return the arguments of a group's rows, an array each. Rows with nulls count, too."""
     if window is not None and distinct:
         raise TableException(
             f"aggregate function {wrapper.name} cannot be DISTINCT over a window: Spark collects "

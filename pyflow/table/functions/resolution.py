@@ -82,7 +82,7 @@ class Scope:
         Raises
         ------
         TableException
-            If a name is unknown, or a function is not called as it can be.
+            If a name is unknown, or a function is called with wrong arguments.
         """
         resolve = _RESOLVERS.get(type(node))
         if resolve is None:
@@ -122,7 +122,7 @@ class Scope:
         return [node.name if isinstance(node, nodes.Field) else None for node in self.expand(found)]
 
     def aggregated(self, distinct: bool) -> Aggregated:
-        """Return how the aggregates here take their values."""
+        """Return which values an aggregate is computed from."""
         return Aggregated(distinct, self.over)
 
     def expand(self, found: Sequence[Node]) -> list[Node]:
@@ -293,7 +293,7 @@ def _function_call(scope: Scope, node: nodes.FunctionCall, distinct: bool = Fals
 
 
 def _constants(arguments: Sequence[Node]) -> frozenset[int]:
-    """Return the places of arguments that are the same in all rows, as the program writes them."""
+    """Return the positions of arguments that are the same in all rows: constants of the program."""
     return frozenset(place for place, node in enumerate(arguments) if _is_constant(node))
 
 
@@ -407,7 +407,7 @@ def interval_ms(node: Node) -> int:
     Raises
     ------
     TableException
-        If it is none, or one of months.
+        If it is not such a literal, or an interval of months.
     """
     if isinstance(node, nodes.Alias):
         node = node.child

@@ -1,4 +1,4 @@
-"""Changes as rows that tell their kind, and back: TO_CHANGELOG and FROM_CHANGELOG."""
+"""TO_CHANGELOG and FROM_CHANGELOG: changes to rows with a column for their kind, and back."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ _INVALID = "Invalid target mapping for argument 'op_mapping'."
 
 @dataclass(frozen=True)
 class Operations:
-    """How a column tells kinds of changes.
+    """How a column encodes kinds of changes.
 
     Parameters
     ----------
     name
         Of the column.
     codes
-        What stands for what: lists of kinds, or of codes, separated by commas, and what each of
-        them is in the other form. By default the names of the kinds are the codes.
+        The mapping between kinds and codes. Its keys are lists, separated by commas. By default the
+        names of the kinds are the codes.
     """
 
     name: str = "op"
@@ -75,7 +75,7 @@ class Operations:
             else:
                 raise TableException(
                     f"{argument} is no argument here; there are op, a descriptor of one column, "
-                    "and op_mapping, a map of texts: descriptor('code').as_argument('op') and "
+                    "and op_mapping, a map of strings: descriptor('code').as_argument('op') and "
                     "map_('INSERT', 'I').as_argument('op_mapping')"
                 )
         return found
@@ -100,7 +100,7 @@ def _mapping(call: Call) -> dict[str, str]:
     found: dict[str, str] = {}
     for key, value in zip(call.arguments[::2], call.arguments[1::2]):
         if not (_is_text(key) and _is_text(value)):
-            raise TableException(f"op_mapping takes literal texts, not {key} and {value}")
+            raise TableException(f"op_mapping takes string literals, not {key} and {value}")
         found[key.value] = value.value  # type: ignore[attr-defined]
     return found
 

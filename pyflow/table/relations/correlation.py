@@ -1,11 +1,11 @@
-"""Queries inside others, computed for all rows of the query around them at once.
+"""Correlated subqueries, computed for all rows of the outer query at once.
 
-A query that names columns of the query around it has a result for each combination of their
-values. These combinations, each once, are its domain. Its rows are those of its FROM beside each
-row of the domain, whose columns stay with them through all of its operations: they are among the
-keys of groups and of DISTINCT and among the partitions of OVER, and LIMIT counts the rows of each.
-So its results for all combinations are one relation, which these columns join to the rows of the
-query around it.
+A correlated subquery refers to columns of the outer query. It has a result for each combination of
+their values. These combinations, each once, are its domain. Its rows are the cross join of its FROM
+with the domain, whose columns stay with the rows through all operations: they are among the keys of
+groups and of DISTINCT and among the partitions of OVER, and LIMIT counts the rows of each
+combination. So the results for all combinations are one relation, which is joined by these columns
+to the rows of the outer query.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from pyflow.table.context import TableContext
 
-# One with FROM and WHERE only, in a condition of WHERE, is a join.
-_CORRELATED = "a query of this kind that names columns of the query around it"
+# A subquery with FROM and WHERE only, in a condition of WHERE, is a join.
+_CORRELATED = "a correlated subquery of this kind"
 
 _NUMBERS = count()
 
@@ -44,14 +44,14 @@ _FOUND = "$found"
 
 @dataclass(frozen=True)
 class Domain:
-    """The values of columns of the query around, for which a query is computed.
+    """The values of columns of the outer query for which a subquery is computed.
 
     Parameters
     ----------
     relation
         One row for each combination of them.
     columns
-        The columns of the query around, and their names in the relation.
+        The columns of the outer query, and their names in the relation.
     """
 
     relation: Relation
@@ -64,7 +64,7 @@ class Domain:
 
 
 def domain_of(around: Relation, names: Sequence[str]) -> Domain:
-    """Return the values of some columns of the query around.
+    """Return the values of some columns of the outer query.
 
     Raises
     ------
@@ -77,8 +77,8 @@ def domain_of(around: Relation, names: Sequence[str]) -> Domain:
     for name in names:
         if isinstance(types[name], (MapType, MultisetType)):
             raise TableException(
-                f"a query that names the column {name} of the query around it, of type "
-                f"{types[name].sql}, is not supported"
+                f"a correlated subquery that refers to the column {name}, of type "
+                f"{types[name].sql}, of the outer query is not supported"
             )
         columns[name] = unused(f"$around {name}", [*around.names, *columns.values()])
     values = (column(name).alias(own) for name, own in columns.items())

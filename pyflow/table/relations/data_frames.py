@@ -1,7 +1,7 @@
 """Tables of data frames of pandas, and data frames of tables.
 
 Both go through Arrow. ``TIME(p)``, ``TIMESTAMP(p)`` and ``TIMESTAMP_LTZ(p)`` have the unit of Arrow
-that has so many digits, as in PyFlink, also inside of arrays, maps and rows.
+with `p` digits, as in PyFlink, also inside of arrays, maps and rows.
 """
 
 from __future__ import annotations

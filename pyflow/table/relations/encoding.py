@@ -1,8 +1,8 @@
 """The encoding of values for operators that keep state.
 
-Operators see numbers, texts and the like as Python has them. What would change on the way, or is
-slow to convert, is encoded as a number: instants and dates as the count of microseconds or days
-since 1970. They compare as the values themselves do.
+Operators see numbers, strings and the like as Python values. A value that would change on the way,
+or is slow to convert, is encoded as a number: an instant or a date as the microseconds or days
+since 1970. These compare as the values themselves do.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MONTHS = spark.YearMonthIntervalType(1, 1)
 
 
 def encoded_type(data_type: DataType) -> spark.DataType:
-    """The type of encoded values."""
+    """Return the type of encoded values."""
     if isinstance(data_type, (LocalZonedTimestampType, TimestampType)):
         return spark.LongType()
     if isinstance(data_type, (DateType, NullType, YearMonthIntervalType)):
@@ -57,7 +57,7 @@ def encoded_type(data_type: DataType) -> spark.DataType:
 
 
 def encoded(column: Column, data_type: DataType) -> Column:
-    """The column as operators have it."""
+    """Return the column as operators have it."""
     if isinstance(data_type, LocalZonedTimestampType):
         return F.unix_micros(column)
     if isinstance(data_type, TimestampType):
@@ -78,7 +78,7 @@ def encoded(column: Column, data_type: DataType) -> Column:
 
 
 def decoded(column: Column, data_type: DataType) -> Column:
-    """The column as it was before `encoded`."""
+    """Return the column as it was before `encoded`."""
     if isinstance(data_type, LocalZonedTimestampType):
         return F.timestamp_micros(column)
     if isinstance(data_type, TimestampType):
@@ -102,7 +102,7 @@ _Recode = Callable[[Column, DataType], Column]
 
 
 def _inside(column: Column, data_type: DataType, recode: _Recode) -> Column:
-    """The column with what is inside its values encoded or decoded, where that has to be done."""
+    """Return the column with the parts of its values encoded or decoded, if they need it."""
     if encoded_type(data_type) == _plain(to_spark(data_type)):
         return column
     if isinstance(data_type, ArrayType):
@@ -117,7 +117,7 @@ def _inside(column: Column, data_type: DataType, recode: _Recode) -> Column:
 
 
 def _plain(data_type: spark.DataType) -> spark.DataType:
-    """The type with all elements and values in it nullable; fields of rows have other names."""
+    """Return the type with nullable elements and values, and other names for fields of rows."""
     if isinstance(data_type, spark.ArrayType):
         return spark.ArrayType(_plain(data_type.elementType))
     if isinstance(data_type, spark.MapType):

@@ -226,8 +226,8 @@ def with_row(
     without
         Columns that are not part of those rows.
     flat
-        Whether the fields of columns that are rows stand in place of these, as pandas functions
-        have them in one data frame.
+        Whether columns that are rows are replaced by their fields, as pandas functions have them
+        in one data frame.
     """
     parts: list[tuple[str, DataType, Column]] = []
     for name, data_type in relation.fields:
@@ -260,7 +260,7 @@ def combine(
     every: bool,
     context: TableContext,
 ) -> Relation:
-    """Return the union, intersection or difference of two tables, by the place of columns."""
+    """Return the union, intersection or difference of two tables, by the position of columns."""
     types = _common_types(left, right, operation)
     one = _as_types(left, left.names, types)
     other = _as_types(right, left.names, types)

@@ -1,7 +1,7 @@
 """Conditions: what they consist of, and which are checked before the rows that they are about.
 
 A join that keeps rows in state is made again with the conditions on its result: equalities are its
-key, and what is said of one side leaves fewer rows to keep. Spark does so with joins of its own.
+key, and a condition on one side leaves fewer rows to keep. Spark does so with joins of its own.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def checked(relation: Relation, context: TableContext, inside: bool = False) -> 
     Parameters
     ----------
     inside
-        Whether it is a query inside another, whose order means nothing.
+        Whether it is a subquery, whose order means nothing.
 
     Raises
     ------

@@ -96,7 +96,7 @@ def _created(session: SparkSession, rows: list[Any], schema: StructType) -> Data
 
 
 def _with_digits(struct: StructType, digits: int) -> StructType:
-    """A type of Spark whose times have at least so many digits of a second's fraction.
+    """Return a type of Spark whose times have at least a number of fractional digits.
 
     Arrow brings microseconds, and a session of Connect refuses its rows for a type with others.
     """

@@ -493,7 +493,7 @@ def _written_columns(schema: Schema) -> tuple[tuple[str, DataType], ...]:
 def _converted(
     relation: Relation, identifier: str, target: tuple[tuple[str, DataType], ...]
 ) -> Relation:
-    """Return the relation with the names and types of the table's columns, by their place."""
+    """Return the relation with the names and types of the table's columns, by position."""
     query = relation.fields
     problem = None
     if len(query) != len(target):

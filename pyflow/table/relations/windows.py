@@ -60,7 +60,7 @@ class Assigned:
     relation
         The rows, with the columns of ``keys`` that tell the window apart.
     start, end
-        The columns with its bounds; None for windows of so many rows.
+        The columns with its bounds; None for row-count windows.
     time
         The type of the time attribute.
     by_clock
@@ -69,8 +69,7 @@ class Assigned:
         Of sessions by the processing time, in milliseconds: grouping finds them, and adds the
         columns of ``keys``.
     rows
-        Of windows of so many rows of an unbounded table, how many, and how many rows after one
-        the next begins: grouping counts them.
+        The size and the slide of row-count windows of an unbounded table: grouping counts the rows.
     """
 
     relation: Relation
@@ -116,8 +115,8 @@ def assigned(
     Parameters
     ----------
     keys
-        Columns by which rows are grouped beside the window: sessions and windows of so many rows
-        are counted for each.
+        Columns by which rows are grouped beside the window: each key has its own sessions and
+        row-count windows.
     """
     name = _time_field(relation, window, context)
     data_type = dict(relation.fields)[name]
@@ -319,7 +318,7 @@ def sessions(frame: DataFrame, keys: Sequence[str], gap: int) -> DataFrame:
 
 
 def _slide_by_rows(window: GroupWindow, size: RowInterval, context: TableContext) -> int:
-    """Return how many rows after one window of so many rows the next begins."""
+    """Return the slide of row-count windows: how many rows after one window the next begins."""
     slide = size if window.slide is None else node_of(window.slide, context)
     assert isinstance(slide, RowInterval)
     for each in (size, slide):
@@ -329,7 +328,7 @@ def _slide_by_rows(window: GroupWindow, size: RowInterval, context: TableContext
 
 
 def _by_rows(relation: Relation, keys: Sequence[str], name: str, size: int, slide: int) -> Assigned:
-    """Assign rows to windows of so many rows of a key; a window that is not full has no result."""
+    """Assign the rows of a key to row-count windows; a window that is not full has no result."""
     data_type = dict(relation.fields)[name]
     if relation.unbounded:
         return Assigned(relation, (), None, None, data_type, True, rows=(size, slide))
@@ -337,7 +336,7 @@ def _by_rows(relation: Relation, keys: Sequence[str], name: str, size: int, slid
     by_time = Window.partitionBy(*map(column, keys)).orderBy(column(name), column(SEQUENCE))
     place = F.row_number().over(by_time) - 1
     frame = rows.frame.withColumn(_END, place)
-    # The windows of a row, counted from 0; of some rows there is none where they are far apart.
+    # The windows of a row, counted from 0; a row has none if the slide exceeds the size.
     last = F.floor(column(_END) / slide)
     first = F.greatest(F.floor((column(_END) - size) / slide) + 1, F.lit(0))
     windows = F.when(first <= last, F.sequence(first, last))

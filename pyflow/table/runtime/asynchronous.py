@@ -121,7 +121,7 @@ class _Calls:
         self._options = options
 
     async def over(self, rows: list[tuple[Any, ...]]) -> list[Any]:
-        """The results for some rows, in their order; the first error that comes, if one does."""
+        """Return the results for some rows, in their order, or raise the first error."""
         results: list[Any] = [None] * len(rows)
         waiting = iter(enumerate(rows))
 
@@ -158,7 +158,7 @@ class _Calls:
         return result
 
     async def _attempts(self, arguments: tuple[Any, ...]) -> tuple[Any, Exception | None]:
-        """The result or the last error; kept apart from a timeout, which is an error, too."""
+        """Return the result or the last error, which is not raised, unlike that of a timeout."""
         repeated = 0
         while True:
             try:

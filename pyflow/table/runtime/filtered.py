@@ -38,12 +38,12 @@ class FilteredAggregate(UserDefinedFunction):
         return self._function.create_accumulator()
 
     def accumulate(self, accumulator: Any, *args: Any) -> None:
-        """Count a row's arguments if the condition holds; null is none that does."""
+        """Accumulate a row's arguments if the condition is true; if it is null, do nothing."""
         if args[0]:
             self._function.accumulate(accumulator, *args[1:])
 
     def retract(self, accumulator: Any, *args: Any) -> None:
-        """Retract a row's arguments if the condition holds."""
+        """Retract a row's arguments if the condition is true."""
         if args[0]:
             self._function.retract(accumulator, *args[1:])
 
@@ -52,7 +52,7 @@ class FilteredAggregate(UserDefinedFunction):
         self._function.merge(accumulator, accumulators)
 
     def get_value(self, accumulator: Any) -> Any:
-        """Return the value for what the accumulator has counted."""
+        """Return the result of the accumulator."""
         return self._function.get_value(accumulator)
 
 

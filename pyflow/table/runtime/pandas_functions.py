@@ -35,7 +35,7 @@ def load_pandas_scalar(
     names : sequence of str or None
         Of the columns that arguments are.
     constants : mapping of int to object
-        The arguments that depend on no row, by their places: no arrays come for them.
+        The arguments that are the same in all rows, by position; they are not passed as arrays.
     result : tuple
     settings : TaskSettings
     """
@@ -67,7 +67,7 @@ def load_pandas_scalar(
 def _with_constants(
     function: Callable[..., Any], constants: Mapping[int, Any], count: int
 ) -> Callable[..., Any]:
-    """The function of a number of arguments, as one of those that are no constants."""
+    """Return a function of the arguments that are not constants, given one of all arguments."""
     if not constants:
         return function
 
@@ -117,7 +117,7 @@ def load_pandas_aggregate(
 
 
 def aggregation(function: Any) -> Callable[..., Any]:
-    """What is called for the series of a group."""
+    """Return the function to call for the series of a group."""
     if not hasattr(function, "create_accumulator"):
         return evaluation(function)
 

@@ -62,7 +62,7 @@ def load_table_function(
 
 
 def evaluation(function: Any) -> Function:
-    """What is called for a row."""
+    """Return the function to call for a row."""
     evaluate: Function = getattr(function, "eval", function)
     return evaluate
 
@@ -70,7 +70,7 @@ def evaluation(function: Any) -> Function:
 def row_function(
     evaluate: Function, result: Shape, opened: OpenFunction, settings: TaskSettings
 ) -> Function:
-    """A function whose results are of the declared type.
+    """Return a function whose results are of the declared type.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def row_function(
 
 
 def _decoding(function: Function, shapes: Sequence[Shape]) -> Function:
-    """The function, with arguments as it shall see them; itself where they are so already."""
+    """Return the function with its arguments converted, or itself if they need no conversion."""
     decoders = [decoder(shape) for shape in shapes]
     if not any(decoders):
         return function
@@ -114,7 +114,7 @@ def _decoding(function: Function, shapes: Sequence[Shape]) -> Function:
 
 
 def rows_of(returned: Any) -> list[Any]:
-    """The rows that a table function returned: of a list, a range or a generator each is one."""
+    """Return the rows of a table function's result: each element of a list, range or generator."""
     if returned is None:
         return []
     if isinstance(returned, (list, range, Generator)):
@@ -123,7 +123,7 @@ def rows_of(returned: Any) -> list[Any]:
 
 
 def fields_of(row: Any) -> Any:
-    """The fields of a row that a function returned, in their order, whatever names they have.
+    """Return the fields of a row that a function returned, in order, whatever their names.
 
     Any value but a row or a tuple is a field.
     """

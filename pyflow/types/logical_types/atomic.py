@@ -115,21 +115,21 @@ class _LengthType(AtomicType):
 
 
 class CharType(_LengthType):
-    """Texts of exactly so many code points: ``CHAR(n)``."""
+    """Strings of exactly n code points: ``CHAR(n)``."""
 
 
 class VarCharType(_LengthType):
-    """Texts of at most so many code points: ``VARCHAR(n)``, the longest one ``STRING``."""
+    """Strings of at most n code points: ``VARCHAR(n)``, the longest one ``STRING``."""
 
     UNBOUNDED = "STRING"
 
 
 class BinaryType(_LengthType):
-    """Exactly so many bytes: ``BINARY(n)``."""
+    """Exactly n bytes: ``BINARY(n)``."""
 
 
 class VarBinaryType(_LengthType):
-    """At most so many bytes: ``VARBINARY(n)``, the longest one ``BYTES``."""
+    """At most n bytes: ``VARBINARY(n)``, the longest one ``BYTES``."""
 
     UNBOUNDED = "BYTES"
 

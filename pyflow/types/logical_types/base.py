@@ -90,7 +90,7 @@ class AtomicType(DataType):
 
 
 def checked_type(subject: str, data_type: DataType) -> DataType:
-    """Return a type, or raise a TypeError for what is none."""
+    """Return a type, or raise a TypeError for anything else."""
     if not isinstance(data_type, DataType):
         raise TypeError(f"{subject} must be a DataType, as DataTypes.INT(), not {data_type!r}")
     return data_type

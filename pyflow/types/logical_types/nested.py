@@ -135,7 +135,7 @@ class RowField:
     data_type : DataType
         The type of its values.
     description : str, optional
-        What it means; ``...`` when it is not said.
+        Its description; ``...`` if it is not set.
     """
 
     def __init__(self, name: str, data_type: DataType, description: str | None = None) -> None:

@@ -26,7 +26,7 @@ class DateType(AtomicType):
         return None if d is None else internal.days_of_date(d)
 
     def from_sql_type(self, v: int | None) -> datetime.date | None:
-        """Return the date so many days after 1970-01-01."""
+        """Return the date a number of days after 1970-01-01."""
         return None if v is None else internal.date_of_days(v)
 
 
@@ -51,9 +51,9 @@ class _PrecisionType(AtomicType):
 
 
 class TimeType(_PrecisionType):
-    """Times of a day without a zone, with so many digits of a second's fraction.
+    """Times of day without a time zone: ``TIME(p)``, with p digits of a second's fraction.
 
-    Spark and Python's ``datetime.time`` carry six of them.
+    Spark and Python's ``datetime.time`` support six of them.
     """
 
     NAME = "TIME"
@@ -74,7 +74,7 @@ class TimeType(_PrecisionType):
 class TimestampType(_PrecisionType):
     """Dates with a time of day, as a calendar and a clock show them: ``TIMESTAMP(p)``.
 
-    Spark and Python's ``datetime.datetime`` carry six digits of a second's fraction.
+    Spark and Python's ``datetime.datetime`` support six digits of a second's fraction.
     """
 
     NAME = "TIMESTAMP"
@@ -84,7 +84,7 @@ class TimestampType(_PrecisionType):
         return None if dt is None else internal.micros_of_datetime(dt)
 
     def from_sql_type(self, ts: int | None) -> datetime.datetime | None:
-        """Return the local time so many microseconds after the epoch."""
+        """Return the local time a number of microseconds after the epoch."""
         return None if ts is None else internal.datetime_of_micros(ts)
 
 
@@ -303,7 +303,7 @@ class DayTimeIntervalType(AtomicType):
         return None if timedelta is None else internal.micros_of_interval(timedelta)
 
     def from_sql_type(self, ts: int | None) -> datetime.timedelta | None:
-        """Return the interval of so many microseconds."""
+        """Return the interval of a number of microseconds."""
         return None if ts is None else datetime.timedelta(microseconds=ts)
 
 

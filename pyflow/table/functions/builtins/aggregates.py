@@ -36,7 +36,7 @@ from pyflow.types.spark_types import to_spark
 
 # Each of these functions makes the column of an aggregate from `Aggregated`, which knows whether
 # values are distinct and over which rows of a window they are taken.
-_ORDER = "Over rows whose order is not fixed, any of the values."
+_ORDER = "Any of the values, if the order of the rows is not fixed."
 _NAN = "NaN is greater than all other numbers, as everywhere in Spark."
 
 
@@ -137,7 +137,7 @@ def _average(a: Arguments, over: Aggregated) -> Column:
 
 _define(
     "avg AVG", "numeric", _average_type, _average,
-    "The average, of whole numbers without its fraction; null if there is no value.",
+    "The average; of whole numbers, without its fraction. Null if there is no value.",
 )  # fmt: skip
 
 
@@ -181,8 +181,8 @@ def _percentile(a: Arguments, over: Aggregated) -> Column:
 
 _define(
     "PERCENTILE PERCENTILE", "numeric, numeric|array, bigint?", _percentile_type, _percentile,
-    "The value below which a share, from 0 to 1, of the values lies, between two of them by linear "
-    "interpolation. A third argument says how often a value counts.",
+    "The percentile of the values at a fraction from 0 to 1, or at each of an array of fractions, "
+    "with linear interpolation. A third argument is the frequency of a value.",
 )  # fmt: skip
 
 # --- Values -----------------------------------------------------------------------------------
@@ -217,8 +217,8 @@ def _list_aggregated(a: Arguments, over: Aggregated) -> Column:
 
 _define(
     "listAgg LISTAGG", "string, string?", STRING, _list_aggregated,
-    "The texts that are not null one after the other, with a separator, a comma if none is given, "
-    "between them.", difference="Texts are in no fixed order, unless the rows are.",
+    "The concatenation of the strings that are not null, separated by a second argument, by "
+    "default a comma.", difference="The strings are in no fixed order, unless the rows are.",
 )  # fmt: skip
 _define(
     "ARRAY_AGG ARRAY_AGG", "any", lambda a: DataTypes.ARRAY(a.types[0]),
@@ -269,9 +269,11 @@ def _shifted(function: Callable[..., Column]) -> Callable[[Arguments, Aggregated
 
 _define(
     "lag LAG", "any, int?, any?", _shifted_type, _shifted(F.lag),
-    "The value of the row so many rows (1) before, or a third argument where there is none.",
+    "The value n rows before the current row, by default 1 row. A third argument is the value if "
+    "there is no such row.",
 )  # fmt: skip
 _define(
     "lead LEAD", "any, int?, any?", _shifted_type, _shifted(F.lead),
-    "The value of the row so many rows (1) behind, or a third argument where there is none.",
+    "The value n rows after the current row, by default 1 row. A third argument is the value if "
+    "there is no such row.",
 )  # fmt: skip

@@ -83,7 +83,7 @@ def _of_two(combined: Callable[[Column, Column], Column]) -> Callable[[Arguments
 for _name, _combined, _values in (
     ("AND", bitmaps.intersection, "in both"),
     ("OR", bitmaps.union, "in one or both"),
-    ("XOR", bitmaps.symmetric_difference, "in one of both alone"),
+    ("XOR", bitmaps.symmetric_difference, "in exactly one of both"),
     ("ANDNOT", bitmaps.difference, "in the first and not in the second"),
 ):
     define(

@@ -43,13 +43,13 @@ def _array(a: Arguments) -> Column:
 
 
 define(
-    "array ARRAY", "any, any...", _array_type, _array, "The array of some values.", nulls="never"
+    "array ARRAY", "any, any...", _array_type, _array, "The array of the arguments.", nulls="never"
 )
 
 
 def _map_type(a: Arguments) -> DataType:
     if len(a) % 2:
-        raise a.fail("it takes keys and values by turns")
+        raise a.fail("keys and values must alternate")
     return DataTypes.MAP(require_common(a, a.types[::2]), require_common(a, a.types[1::2]))
 
 
@@ -62,7 +62,7 @@ def _map(a: Arguments) -> Column:
 
 
 define(
-    "map MAP", "any, any, any...", _map_type, _map, "The map of keys and values, given by turns.",
+    "map MAP", "any, any, any...", _map_type, _map, "The map of alternating keys and values.",
     nulls="never",
 )  # fmt: skip
 
@@ -74,7 +74,7 @@ def _row_type(a: Arguments) -> DataType:
 define(
     "row ROW", "any, any...", _row_type,
     lambda a: F.struct(*(column.alias(f"f{i}") for i, column in enumerate(a.columns))),
-    "The row of some values.", nulls="never",
+    "The row of the arguments.", nulls="never",
 )  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def _map_of_arrays(a: Arguments) -> Column:
 
 define(
     "MAP_FROM_ARRAYS MAP_FROM_ARRAYS", "array, array", _type_of_map_of_arrays, _map_of_arrays,
-    "The map of an array of keys and one of their values.",
+    "The map of an array of keys and an array of their values.",
 )  # fmt: skip
 
 # --- Access -----------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def _type_at(a: Arguments) -> DataType:
     collection = a.types[0]
     if isinstance(collection, ArrayType):
         if not isinstance(a.types[1], (IntegralType, NullType)):
-            raise a.fail("an array has elements at whole numbers from 1")
+            raise a.fail("the position in an array must be a whole number, counted from 1")
         if a.is_constant(1) and isinstance(a.constant(1), int) and a.constant(1) < 1:
             raise a.fail(
                 f"Array element access needs an index starting at 1 but was {a.constant(1)}."
@@ -130,7 +130,8 @@ def _at(a: Arguments) -> Column:
 
 define(
     "at ITEM", "array|map, any", _type_at, _at,
-    "The element of an array at a position from 1, or the value of a key; null where it has none.",
+    "The element of an array at a position, counted from 1, or the value of a key in a map; null "
+    "if there is none.",
     nulls="always",
 )  # fmt: skip
 
@@ -151,7 +152,7 @@ define(
     "get", "row, string|int",
     lambda a: with_nulls(_field(a).data_type, a.types[0], _field(a).data_type),
     lambda a: a[0].getField(_field(a).name),
-    "The field of a row by its name or its position from 0.", nulls="own",
+    "The field of a row, by its name or by its position, counted from 0.", nulls="own",
 )  # fmt: skip
 
 
@@ -162,7 +163,7 @@ def _cardinality(a: Arguments) -> Column:
 
 define(
     "cardinality CARDINALITY", "array|map", INT, _cardinality,
-    "How many elements or entries there are.",
+    "The number of elements or entries.",
 )  # fmt: skip
 
 
@@ -174,7 +175,8 @@ def _only_element(a: Arguments) -> Column:
 
 define(
     "element ELEMENT", "array", lambda a: _element(a.types[0]), _only_element,
-    "The only element; null of an empty array. More than one fail the query.", nulls="always",
+    "The only element; null for an empty array. An array with more than one fails the query.",
+    nulls="always",
 )  # fmt: skip
 
 # --- Arrays -----------------------------------------------------------------------------------
@@ -236,7 +238,7 @@ def _position(a: Arguments) -> Column:
 
 define(
     "ARRAY_POSITION ARRAY_POSITION", "array, any", INT, _position,
-    "The position, from 1, of the first element that is equal; 0 where there is none.",
+    "The position, counted from 1, of the first element equal to a value; 0 if there is none.",
 )  # fmt: skip
 
 
@@ -247,15 +249,15 @@ def _without(a: Arguments) -> Column:
 
 define(
     "ARRAY_REMOVE ARRAY_REMOVE", "array, any", _type_with_element, _without,
-    "The array without the elements that are equal.", nulls="own",
+    "The array without the elements equal to a value.", nulls="own",
 )  # fmt: skip
 define(
     "ARRAY_DISTINCT ARRAY_DISTINCT", "array", argument(0), lambda a: F.array_distinct(a[0]),
-    "The array without the elements that were there before.",
+    "The array without duplicates.",
 )  # fmt: skip
 define(
     "ARRAY_REVERSE ARRAY_REVERSE", "array", argument(0), lambda a: F.reverse(a[0]),
-    "The array backwards.",
+    "The array, reversed.",
 )  # fmt: skip
 
 
@@ -277,7 +279,8 @@ def _slice(a: Arguments) -> Column:
 
 define(
     "ARRAY_SLICE ARRAY_SLICE", "array, int, int?", argument(0), _slice,
-    "The elements from one position to another, counted from 1 or, below 0, from the end.",
+    "The elements from one position to another. Positions count from 1; negative ones count from "
+    "the end.",
 )  # fmt: skip
 
 
@@ -296,8 +299,8 @@ def _sorted(a: Arguments) -> Column:
 
 define(
     "ARRAY_SORT ARRAY_SORT", "array, boolean?, boolean?", argument(0), _sorted,
-    "The elements in order, ascending unless a second argument is false. Nulls are first where it "
-    "ascends, unless a third argument says whether they are.",
+    "The elements in ascending order, or in descending order if a second argument is false. A "
+    "third argument says whether nulls come first; by default, they do in ascending order.",
     difference="The order must be given by literals.",
 )  # fmt: skip
 
@@ -339,8 +342,8 @@ define(
 define(
     "ARRAY_JOIN ARRAY_JOIN", "array, string, string?", STRING,
     lambda a: F.call_function("array_join", *a.columns),
-    "The texts of the array one after the other, another between them; nulls are left out, or "
-    "replaced.",
+    "The concatenation of the strings in the array, separated by a second argument. Nulls are left "
+    "out, or replaced by a third.",
 )  # fmt: skip
 
 # --- Maps -------------------------------------------------------------------------------------
@@ -383,5 +386,5 @@ def _map_union(a: Arguments) -> Column:
 
 define(
     "MAP_UNION MAP_UNION", "map, map...", lambda a: require_common(a, a.types), _map_union,
-    "The entries of all maps; of a key that is in several of them that of the last.",
+    "The entries of all maps. If several maps have a key, the entry of the last one.",
 )  # fmt: skip

@@ -1,9 +1,8 @@
-"""How a built-in function is declared: one entry per function, from which all else is made.
+"""How a built-in function is declared: by one entry of a table.
 
-An entry says which arguments a function takes, of which type its result is, which column of Spark
-computes it, and where the result differs from Flink's. Calls are checked by it, the methods of
-`Expression` have their docstrings from it, and docs/table-api/built-in-functions.md is written
-from it.
+An entry says which arguments a function takes, what the type of its result is, which column of
+Spark computes it, and where the result differs from Flink's. It is used to check calls, for the
+docstrings of the methods of `Expression`, and to generate docs/table-api/built-in-functions.md.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 Nulls = Literal["arguments", "never", "always", "own"]
 TypeRule = Callable[["Arguments"], DataType]
 
-# What the columns of a family of arguments are converted to before a function has them.
+# The types to which arguments of these families are cast before the function is applied.
 _CONVERTED: dict[str, DataType] = {
     "int": DataTypes.INT(),
     "bigint": DataTypes.BIGINT(),
@@ -45,14 +44,14 @@ _CONVERTED: dict[str, DataType] = {
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a function takes at one position.
+    """A parameter of a function.
 
     Parameters
     ----------
     families
-        Families of types, as in `type_rules.FAMILIES`, or ``symbol``.
+        The families of types that it accepts, as in `type_rules.FAMILIES`, or ``symbol``.
     optional, repeated
-        Whether it may be missing, and whether it may be there any number of times.
+        Whether its argument may be omitted, and whether it takes any number of arguments.
     """
 
     families: tuple[str, ...]
@@ -64,7 +63,7 @@ class Parameter:
 
     @classmethod
     def parse(cls, text: str) -> Parameter:
-        """Return the parameter of a form such as ``string|bytes?``."""
+        """Return the parameter that a string such as ``string|bytes?`` declares."""
         repeated = text.endswith("...")
         text = text.removesuffix("...")
         return cls(tuple(text.rstrip("?").split("|")), text.endswith("?") or repeated, repeated)
@@ -77,21 +76,21 @@ class BuiltIn:
     Parameters
     ----------
     name
-        Flink's name of its definition: what ``str`` of an expression shows.
+        Flink's name of its definition, which ``str`` of an expression shows.
     sql_names
-        What it is called by in SQL and in `call`.
+        Its names in SQL.
     parameters
-        Its arguments.
+        Its parameters.
     result
-        The type of its result; whether that is nullable is said by `nulls`.
+        The type of its result; `nulls` says whether that is nullable.
     build
-        Makes the column.
+        Returns the column of a call.
     nulls
-        When the result may be null: when an argument may be, never, always, or as its type says.
+        When the result may be null: if an argument may be, never, always, or as its type says.
     summary
         What it returns, in sentences.
     difference
-        How it differs from Flink; empty where it does not.
+        How it differs from Flink; empty if it does not.
     aggregate
         Whether it is computed from many rows.
     """
@@ -107,7 +106,7 @@ class BuiltIn:
     aggregate: bool
 
     def parameter(self, position: int) -> Parameter | None:
-        """Return what is taken at a position; None if nothing is."""
+        """Return the parameter at a position; None if there is none."""
         if position < len(self.parameters):
             return self.parameters[position]
         last = self.parameters[-1] if self.parameters else None
@@ -116,40 +115,40 @@ class BuiltIn:
 
 @dataclass(frozen=True)
 class Aggregated:
-    """How an aggregate takes its values. Calling it with a column of Spark's aggregate applies it.
+    """Which values an aggregate is computed from.
 
     Parameters
     ----------
     distinct
-        Whether equal values are taken once.
+        Whether equal values count once.
     window
-        The rows of an OVER window that it is taken over, if it is.
+        The OVER window; None for the rows of a group.
     """
 
     distinct: bool
     window: WindowSpec | None
 
     def __call__(self, aggregate: Column) -> Column:
-        """Return the column of an aggregate, over these rows."""
+        """Return an aggregate of Spark, over the window if there is one."""
         return aggregate if self.window is None else aggregate.over(self.window)
 
 
 class CallScope(Protocol):
-    """What a built-in function may ask of the place where it is called: of `Scope`."""
+    """What a built-in function may ask of the `Scope` that it is called in."""
 
     @property
     def context(self) -> Any:
-        """The context of the table environment, None where there is none."""
+        """The context of the table environment; None if there is none."""
 
     def aggregated(self, distinct: bool) -> Aggregated:
-        """Return how an aggregate takes its values there."""
+        """Return which values an aggregate is computed from."""
 
 
 @dataclass(frozen=True)
 class Arguments:
     """A call: the function, and its arguments as columns with their types.
 
-    ``arguments[i]`` is a column; for a `Symbol` there is none, and `symbol` has its value.
+    ``arguments[i]`` is the column of an argument. Use `symbol` for an argument that is a `Symbol`.
     """
 
     function: BuiltIn
@@ -166,7 +165,7 @@ class Arguments:
         return self.columns[position]
 
     def symbol(self, position: int, default: Any = None) -> Any:
-        """Return the value of an argument that is none of a row."""
+        """Return the value of a `Symbol`, or the default if the argument is missing or not one."""
         if position >= len(self.nodes):
             return default
         node = self.nodes[position]
@@ -178,14 +177,14 @@ class Arguments:
         Raises
         ------
         TableException
-            If the argument is none.
+            If the argument is not a literal.
         """
         node = self.nodes[position]
         if isinstance(node, LiteralNode):
             return node.value
         raise TableException(
             f"argument {position + 1} of {self.function.name} must be a literal here, not {node}: "
-            "Spark takes no values of a column there"
+            "Spark does not accept a column there"
         )
 
     def is_constant(self, position: int) -> bool:
@@ -210,7 +209,7 @@ class Arguments:
         return with_nulls(data_type, *used)
 
     def fail(self, reason: str, error: type[TableException] = TableException) -> TableException:
-        """Return the error that the function cannot be called so."""
+        """Return an error with a reason why the function cannot be called with these arguments."""
         given = ", ".join(
             str(node) if isinstance(node, Symbol) else data_type.sql
             for node, data_type in zip(self.nodes, self.types)
@@ -219,12 +218,12 @@ class Arguments:
 
 
 def checked(arguments: Arguments) -> Arguments:
-    """Return a call whose arguments are of the types that the function takes.
+    """Return the call with its arguments cast to the types of the function's parameters.
 
     Raises
     ------
     TableException
-        If there are too many arguments, too few, or one of another type.
+        If there are too many or too few arguments, or one has a wrong type.
     """
     function = arguments.function
     least = sum(not parameter.optional for parameter in function.parameters)
@@ -238,7 +237,8 @@ def checked(arguments: Arguments) -> Arguments:
         assert parameter is not None
         is_symbol = isinstance(arguments.nodes[position], Symbol)
         if is_symbol != (parameter.families == ("symbol",)):
-            raise arguments.fail(f"argument {position + 1} is none of {parameter}")
+            expected = "a value, not a symbol" if is_symbol else "a symbol"
+            raise arguments.fail(f"argument {position + 1} must be {expected}")
         if not is_symbol:
             column = _of_family(arguments, position, parameter, column, data_type)
         columns.append(column)
@@ -290,7 +290,7 @@ def define(
     Parameters
     ----------
     names
-        Its name, then its names in SQL, separated by blanks.
+        Its name, then its names in SQL, separated by spaces.
     parameters
         Families of types, as in ``string, int?, any...``.
     result, build, summary, nulls, difference, aggregate
@@ -314,7 +314,7 @@ def define(
 
 
 def table() -> dict[str, BuiltIn]:
-    """Return all functions that are declared, by their names."""
+    """Return all declared functions by name."""
     return _TABLE
 
 
@@ -334,7 +334,7 @@ def argument(position: int) -> TypeRule:
 
 
 def varying(position: int) -> TypeRule:
-    """Return the rule that the result is a text at most as long as an argument."""
+    """Return the rule that the result is a string at most as long as an argument."""
 
     def rule(arguments: Arguments) -> DataType:
         data_type = arguments.types[position]
@@ -358,7 +358,7 @@ def require_common(arguments: Arguments, types: Sequence[DataType]) -> DataType:
     Raises
     ------
     TableException
-        If they have none.
+        If there is none.
     """
     found = common(types)
     if found is None:
@@ -374,6 +374,6 @@ def error(message: str, *values: Column) -> Column:
     message
         The message; ``{}`` stands for each of the values.
     values
-        Texts in the message.
+        Strings to put into the message.
     """
     return F.raise_error(F.format_string(message.replace("%", "%%").replace("{}", "%s"), *values))

@@ -52,7 +52,7 @@ def _is_json(a: Arguments) -> Column:
 
 define(
     "IS_JSON", "string, symbol?", BOOLEAN, _is_json,
-    "Whether a text is JSON, of a kind: VALUE, SCALAR, ARRAY or OBJECT.", nulls="never",
+    "Whether a string is JSON, of a kind: VALUE, SCALAR, ARRAY or OBJECT.", nulls="never",
 )  # fmt: skip
 
 
@@ -62,7 +62,7 @@ def _path(a: Arguments) -> str:
     Raises
     ------
     TableException
-        If it is none, or not a literal.
+        If it is not a valid path, or not a literal.
     """
     path = str(a.constant(1))
     try:
@@ -136,25 +136,25 @@ def _query(a: Arguments) -> Column:
 
 define(
     "JSON_QUERY JSON_QUERY", "string, string, symbol, symbol?, symbol?, symbol?", STRING, _query,
-    "The JSON at a path, as a text.", difference=_PATH, nulls="always",
+    "The JSON at a path, as a string.", difference=_PATH, nulls="always",
 )  # fmt: skip
 
 # --- Making -----------------------------------------------------------------------------------
 
 _DOUBLES = (
-    "Numbers that are not finite are texts. In arrays, maps and rows, very great and very small "
+    "Numbers that are not finite are strings. In arrays, maps and rows, very large and very small "
     "ones are written as Java's Double.toString does."
 )
 
 
 def _quoted(text: Column) -> Column:
-    """Return a text as one of JSON: what Spark writes in an array, without its brackets."""
+    """Return a string as a JSON string: what Spark writes in an array, without the brackets."""
     array = F.to_json(F.array(text))
     return F.when(text.isNotNull(), F.substring(array, F.lit(2), F.length(array) - 2))
 
 
 def _json_of(column: Column, data_type: DataType) -> Column:
-    """Return the JSON of a value; null of null."""
+    """Return the JSON of a value; null for null."""
     if isinstance(data_type, STRINGS):
         return _quoted(column)
     if isinstance(data_type, (NumericType, BooleanType)):
@@ -237,7 +237,7 @@ _JSON = ("JSON", "JSON_OBJECT", "JSON_ARRAY")
 
 
 def _is_made(node: Node) -> bool:
-    """Return whether a value is JSON that is inserted as it is."""
+    """Return whether a value is JSON, which is inserted without being quoted."""
     return isinstance(node, Call) and (
         node.function.name in _JSON
         or node.function.name.startswith(("JSON_OBJECTAGG", "JSON_ARRAYAGG"))
@@ -259,7 +259,7 @@ def _inserted(a: Arguments, position: int) -> Column:
 define(
     "JSON", "string", STRING,
     lambda a: in_python(json_values.checked_json, STRING)(a[0]),
-    "Inserts a text that is JSON in other JSON as it is.",
+    "Inserts a string that is JSON into other JSON without quoting it.",
     difference="White space in it is left out.", nulls="always",
 )  # fmt: skip
 define(
@@ -269,7 +269,7 @@ define(
 
 
 def on_null(a: Arguments) -> str:
-    """Return what becomes of nulls in JSON that is made: NULL or ABSENT."""
+    """Return how nulls are written as JSON: NULL or ABSENT."""
     symbol = a.symbol(0)
     if symbol is not None:
         return str(symbol.name)
@@ -288,12 +288,12 @@ def _joined(a: Arguments, members: list[Column], brackets: str) -> Column:
 
 def _object(a: Arguments) -> Column:
     if len(a) % 2 == 0:
-        raise a.fail("it takes keys and values by turns")
+        raise a.fail("keys and values must alternate")
     members = []
     for position in range(1, len(a), 2):
         key = a.constant(position)
         if not isinstance(key, str):
-            raise a.fail("the keys must be texts that are literals")
+            raise a.fail("the keys must be string literals")
         value = _inserted(a, position + 1)
         value = _or_null(value) if _keeps_nulls(a) else value
         members.append(F.concat(_quoted(F.lit(key)), F.lit(":"), value))
@@ -302,13 +302,13 @@ def _object(a: Arguments) -> Column:
 
 define(
     "JSON_OBJECT JSON_OBJECT", "symbol, any...", STRING, _object,
-    "The JSON of an object with keys and values, given by turns.", nulls="never",
+    "The JSON object of alternating keys and values.", nulls="never",
     difference=_DOUBLES,
 )  # fmt: skip
 define(
     "JSON_ARRAY JSON_ARRAY", "symbol, any...", STRING,
     lambda a: _joined(a, [_inserted(a, position) for position in range(1, len(a))], "[]"),
-    "The JSON of an array of values.", nulls="never", difference=_DOUBLES,
+    "The JSON array of the values.", nulls="never", difference=_DOUBLES,
 )  # fmt: skip
 
 # --- Aggregates -------------------------------------------------------------------------------
@@ -321,18 +321,18 @@ def _aggregated(
 
 
 def _collected(column: Column, over: Aggregated) -> Column:
-    """Return the array of all texts, nulls among them."""
+    """Return the array of all strings, including nulls."""
     rows = over(F.collect_list(F.struct(column.alias("text"))))
     return F.transform(rows, lambda row: row.getField("text"))
 
 
 def member_of_object(a: Arguments) -> tuple[Column, Column]:
-    """Return what JSON_OBJECTAGG takes of a row: a key, and the JSON of a value or null."""
+    """Return what JSON_OBJECTAGG collects from a row: a key, and the JSON of a value or null."""
     return a[0], _inserted(a, 1)
 
 
 def element_of_array(a: Arguments) -> Column:
-    """Return the JSON that JSON_ARRAYAGG takes of a row; null for none."""
+    """Return the JSON that JSON_ARRAYAGG collects from a row; null for none."""
     text = _inserted(a, 0)
     return _or_null(text) if _keeps_nulls(a) else text
 

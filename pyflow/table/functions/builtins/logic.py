@@ -25,16 +25,16 @@ Comparison = Callable[[Column, Column], Column]
 
 
 def _comparable(column: Column, data_type: DataType) -> Column:
-    """Return what Spark can compare in place of a value: it has no order of maps."""
+    """Return a column that Spark can compare instead of a value; it cannot compare maps."""
     if isinstance(data_type, (MapType, MultisetType)):
         return F.array_sort(F.map_entries(column))
     return column
 
 
 def reads_times(arguments: Arguments, left: int, right: int) -> bool:
-    """Return whether one of two arguments is a text that is compared with a time.
+    """Return whether one of two arguments is a string that is compared with a time.
 
-    As in Flink, a text that is no time is null where it is to be equal to one, unless it is a
+    As in Flink, an equality takes a string that is not a valid time as null, unless it is a
     literal.
     """
     return any(
@@ -53,7 +53,7 @@ def compared(
     Parameters
     ----------
     tolerant
-        Whether a text that is no time is null, as :func:`reads_times` says.
+        Whether a string that is not a valid time becomes null, as :func:`reads_times` says.
     """
     equality = comparison in (operator.eq, operator.ne)
     data_type = comparable(arguments.types[left], arguments.types[right], equality)
@@ -131,17 +131,17 @@ def _in(a: Arguments) -> Column:
 
 define(
     "in", "any, any, any...", BOOLEAN, _in,
-    "Whether a value is one of those given; null where it is none and one of them is null.",
+    "Whether a value is one of those given; null if it is not and one of them is null.",
 )  # fmt: skip
 define(
     "and", "boolean, boolean, boolean...", BOOLEAN, lambda a: reduce(operator.and_, a.columns),
-    "True where all are, false where one is, else null.",
+    "True if all arguments are true, false if one is false, otherwise null.",
 )  # fmt: skip
 define(
     "or", "boolean, boolean, boolean...", BOOLEAN, lambda a: reduce(operator.or_, a.columns),
-    "True where one is, false where all are, else null.",
+    "True if one argument is true, false if all are false, otherwise null.",
 )  # fmt: skip
-define("not NOT", "boolean", BOOLEAN, lambda a: ~a[0], "The opposite; null of null.")
+define("not NOT", "boolean", BOOLEAN, lambda a: ~a[0], "The negation; null for null.")
 define(
     "isTrue", "boolean", BOOLEAN, lambda a: F.coalesce(a[0], F.lit(False)),
     "Whether a condition is true; false for null.", nulls="never",
@@ -212,14 +212,14 @@ for _names, _choose, _which in (
 
 def _type_of(a: Arguments) -> Column:
     if len(a) > 1 and not isinstance(a.nodes[1], Literal):
-        raise a.fail("whether the type is one that a program can read must be a literal")
+        raise a.fail("the second argument must be a literal")
     return F.lit(a.types[0].sql)
 
 
 define(
     "TYPEOF TYPEOF", "any, boolean?", STRING, _type_of,
-    "The type of a value, as a text; with a second argument in a form that can be read again, "
-    "which it is here in any case.", nulls="always",
+    "The type of a value, as a string. A second argument asks for a form that can be parsed, which "
+    "the string has here in any case.", nulls="always",
 )  # fmt: skip
 define(
     "COALESCE COALESCE", "any, any...", _type_of_first_present, _first_present,

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 def map_of_last(keys: Column, values: Column) -> Column:
     """Return the map of two arrays, in which the last value of a key is kept.
 
-    Spark fails for keys that are there twice, unless the whole session says otherwise.
+    Spark fails for duplicate keys, unless a setting of the session says otherwise.
     """
     entries = F.arrays_zip(keys.alias("key"), values.alias("value"))
     last = F.filter(

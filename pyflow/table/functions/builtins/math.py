@@ -101,15 +101,15 @@ def moved(time: Column, time_type: DataType, interval: Column, interval_type: Da
 
 
 _OVERFLOW = (
-    "Whole numbers that are too great wrap around, DECIMALs become null. A text that is added "
-    "is appended."
+    "Whole numbers that overflow wrap around; DECIMALs that overflow become null. A string is "
+    "concatenated."
 )
 _FLOATS = (
     "FLOAT with DOUBLE is computed as DOUBLE; Flink computes as FLOAT where that is on the left."
 )
 define(
     "plus +", "any, any", _operator_type, _operation, f"The sum. {_OVERFLOW}",
-    difference=f"{_FLOATS} A text added to null is null; Flink takes null as empty there.",
+    difference=f"{_FLOATS} A string added to null is null; Flink takes null as an empty string.",
 )  # fmt: skip
 define("minus -", "any, any", _operator_type, _operation, "The difference.", difference=_FLOATS)
 define("times *", "any, any", _operator_type, _operation, "The product.", difference=_FLOATS)
@@ -120,11 +120,11 @@ define(
 )  # fmt: skip
 define(
     "mod MOD", "exact, exact", _operator_type, _operation,
-    "The rest of a division, with the sign of what is divided.",
+    "The remainder of a division, with the sign of the dividend.",
 )  # fmt: skip
 define(
     "minusPrefix", "numeric|interval", argument(0),
-    lambda a: negated(a[0], a.types[0]), "The number with the other sign.",
+    lambda a: negated(a[0], a.types[0]), "The negated number.",
 )  # fmt: skip
 
 # --- Functions of DOUBLE ----------------------------------------------------------------------
@@ -139,7 +139,7 @@ def _define_double(
 
 
 def _logarithm(value: Column, function: Callable[[Column], Column] = F.log) -> Column:
-    """Return a logarithm where Spark has null: of 0 and of numbers below."""
+    """Return a logarithm, also of 0 and of negative numbers, for which Spark's is null."""
     return (
         F.when(value > 0, function(value))
         .when(value == 0, F.lit(-math.inf))
@@ -162,15 +162,15 @@ _define_double("cot COT", F.cot, "The cotangent of an angle in radians.")
 _define_double("asin ASIN", F.asin, "The arc sine, in radians.")
 _define_double("acos ACOS", F.acos, "The arc cosine, in radians.")
 _define_double("atan ATAN", F.atan, "The arc tangent, in radians.")
-_define_double("degrees DEGREES", F.degrees, "An angle in radians as one in degrees.", "")
-_define_double("radians RADIANS", F.radians, "An angle in degrees as one in radians.", "")
+_define_double("degrees DEGREES", F.degrees, "An angle in radians, in degrees.", "")
+_define_double("radians RADIANS", F.radians, "An angle in degrees, in radians.", "")
 define(
     "log LOG", "double, double?", DOUBLE,
     lambda a: _logarithm(a[0]) if len(a) == 1
     else arithmetic.compute(
         "divide", _logarithm(a[1]), DOUBLE, _logarithm(a[0]), DOUBLE, DOUBLE
     ),
-    "The natural logarithm, or, of two arguments, that of the second to the base of the first.",
+    "The natural logarithm; of two arguments, that of the second to the base of the first.",
     difference=_LAST_DIGIT,
 )  # fmt: skip
 define(
@@ -251,9 +251,9 @@ def _rounded(a: Arguments) -> Column:
 
 define(
     "round ROUND", "numeric, int?", _rounded_type, _rounded,
-    "A number rounded to so many places behind the point (0), half away from zero. "
-    "Places below 0 are in front of it.",
-    difference="The places must be a literal.",
+    "The number, rounded half away from zero to n decimal places, by default 0. "
+    "A negative n rounds to the left of the decimal point.",
+    difference="The number of decimal places must be a literal.",
 )  # fmt: skip
 
 
@@ -277,12 +277,12 @@ def _truncated(a: Arguments) -> Column:
 
 define(
     "truncate TRUNCATE", "numeric, int?", _rounded_type, _truncated,
-    "A number without the digits after so many places behind the point (0). "
-    "Places below 0 are in front of it.",
-    difference="The places must be a literal, except for FLOAT and DOUBLE.",
+    "The number, truncated to n decimal places, by default 0. "
+    "A negative n truncates to the left of the decimal point.",
+    difference="The number of decimal places must be a literal, except for FLOAT and DOUBLE.",
 )  # fmt: skip
 define("abs ABS", "numeric", argument(0), lambda a: absolute(a[0], a.types[0]),
-       "The number without its sign.")  # fmt: skip
+       "The absolute value.")  # fmt: skip
 
 
 def _sign(a: Arguments) -> Column:
@@ -299,7 +299,7 @@ define("sign SIGN", "numeric", argument(0), _sign, "1, 0 or -1, in the type of t
 define("bin BIN", "bigint", STRING, lambda a: F.bin(a[0]), "The binary digits of a number.")
 define(
     "hex HEX", "bigint|string", STRING, lambda a: F.hex(a[0]),
-    "The hexadecimal digits of a number, or of the bytes of a text in UTF-8.",
+    "The hexadecimal digits of a number, or of the bytes of a string in UTF-8.",
 )  # fmt: skip
 define(
     "UNHEX UNHEX", "string", BYTES, lambda a: F.unhex(a[0]),
@@ -310,8 +310,8 @@ define(
 # --- Random numbers ---------------------------------------------------------------------------
 
 _RANDOM = (
-    "The numbers of a seed are others than Flink's, and a row has the same ones again when a "
-    "failed task is repeated."
+    "A seed gives other numbers than in Flink, and a row gets the same ones again when a failed "
+    "task is retried."
 )
 
 
@@ -327,10 +327,12 @@ def _random_whole(a: Arguments) -> Column:
 
 define(
     "rand RAND", "int?", DOUBLE, _random,
-    "A random number from 0 to below 1, of a sequence that a seed begins.", difference=_RANDOM,
+    "A random number from 0 (inclusive) to 1 (exclusive). An argument is the seed.",
+    difference=_RANDOM,
 )  # fmt: skip
 define(
     "randInteger RAND_INTEGER", "int, int?", INT, _random_whole,
-    "A random whole number from 0 to below the last argument; the first of two is the seed.",
+    "A random whole number from 0 (inclusive) to the last argument (exclusive). The first of two "
+    "arguments is the seed.",
     difference=_RANDOM,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Regular expressions of SQL (``SIMILAR TO``) as ones of Java."""
+"""Translation of SQL's regular expressions (``SIMILAR TO``) to Java's."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _SPECIAL = "_%-^[]()|+*?{}"
 
 
 def similar_pattern(pattern: str | None, escape: str | None = None) -> str | None:
-    """Return the expression of Java that matches where one of SQL does, for a search.
+    """Return the Java regular expression for one of SQL; it matches whole strings.
 
     Parameters
     ----------
     pattern
         The expression of SQL.
     escape
-        The character behind which a special one stands for itself.
+        The escape character.
 
     Raises
     ------
     TableException
-        If the pattern is none.
+        If the pattern is invalid.
     """
     if pattern is None:
         return None

@@ -1,4 +1,4 @@
-"""Texts and bytes."""
+"""Strings and bytes."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def _simple(names: str, build: Callable[[Column], Column], summary: str) -> None
 
 
 for _names in ("upper UPPER", "upperCase"):
-    _simple(_names, F.upper, "The text in upper case.")
+    _simple(_names, F.upper, "The string in upper case.")
 for _names in ("lower LOWER", "lowerCase"):
-    _simple(_names, F.lower, "The text in lower case.")
-define("reverse REVERSE", "string", STRING, lambda a: F.reverse(a[0]), "The text backwards.")
+    _simple(_names, F.lower, "The string in lower case.")
+define("reverse REVERSE", "string", STRING, lambda a: F.reverse(a[0]), "The string, reversed.")
 define(
     "charLength CHAR_LENGTH CHARACTER_LENGTH", "string", INT, lambda a: F.char_length(a[0]),
     "The number of characters.",
@@ -67,20 +67,20 @@ def _init_cap(text: Column) -> Column:
 
 _simple(
     "initCap INITCAP", _init_cap,
-    "The text with the first letter of each word, of A-Z, a-z and 0-9, in upper case, and all "
-    "others in lower case.",
+    "The string with the first letter of each word in upper case and all others in lower case. A "
+    "word consists of the characters A-Z, a-z and 0-9.",
 )  # fmt: skip
 define(
     "concat CONCAT", "string, string...", STRING, lambda a: F.concat(*a.columns),
-    "The texts one after the other; null if one is null.",
+    "The concatenation of the strings; null if one is null.",
 )  # fmt: skip
 define(
     "concat_ws CONCAT_WS", "string, string, string...", STRING,
     lambda a: F.call_function("concat_ws", *a.columns),
-    "The texts that are not null one after the other, with the first argument between them.",
+    "The concatenation of the strings that are not null, separated by the first argument.",
 )  # fmt: skip
 
-# --- Parts of texts ---------------------------------------------------------------------------
+# --- Substrings -------------------------------------------------------------------------------
 
 
 def _substring(a: Arguments) -> Column:
@@ -95,29 +95,29 @@ def _substring(a: Arguments) -> Column:
 for _name in ("substring SUBSTRING", "substr SUBSTR"):
     define(
         _name, "string, int, int?", STRING, _substring,
-        "The part of a text from a position, counted from 1 or, below 0, from its end, of at most "
-        "a length.", nulls="always",
+        "The substring from a position on, of at most a given length. Positions count from 1; "
+        "negative ones count from the end.", nulls="always",
     )  # fmt: skip
 define(
     "left LEFT", "string, int", STRING,
     lambda a: F.when(a[0].isNotNull() & (a[1] <= 0), "").otherwise(
         F.substring(a[0], F.lit(1), a[1])
     ),
-    "The first characters.",
+    "The first n characters.",
 )  # fmt: skip
 define(
     "right RIGHT", "string, int", STRING,
     lambda a: F.when(a[0].isNotNull() & (a[1] <= 0), "")
     .when(a[1] >= F.char_length(a[0]), a[0])
     .otherwise(F.substring(a[0], -a[1], a[1])),
-    "The last characters.",
+    "The last n characters.",
 )  # fmt: skip
 
 
 def _trimming(function: Callable[..., Column], summary: str, names: str) -> None:
     define(
         names, "string, string?", varying(0), lambda a: function(*a.columns),
-        f"The text without the characters of another, or blanks, {summary}.",
+        f"The string with the characters of a second string, by default spaces, removed {summary}.",
     )  # fmt: skip
 
 
@@ -137,8 +137,8 @@ def _trimmed(a: Arguments) -> Column:
 
 define(
     "trim TRIM", "boolean, boolean, string, string", varying(3), _trimmed,
-    "A text without some characters at its beginning, if the first argument is true, and at its "
-    "end, if the second is.",
+    "The string with the characters of another string removed: at its beginning if the first "
+    "argument is true, and at its end if the second is.",
 )  # fmt: skip
 
 
@@ -152,17 +152,17 @@ def _padded(function: str) -> Callable[[Arguments], Column]:
 
 define(
     "lpad LPAD", "string, int, string", STRING, _padded("lpad"),
-    "The text with another in front, again and again, until it has a length; cut to that length.",
+    "The string, padded on the left with another string or cut to have a given length.",
     nulls="always",
 )  # fmt: skip
 define(
     "rpad RPAD", "string, int, string", STRING, _padded("rpad"),
-    "The text with another behind, again and again, until it has a length; cut to that length.",
+    "The string, padded on the right with another string or cut to have a given length.",
     nulls="always",
 )  # fmt: skip
 define(
     "repeat REPEAT", "string, int", STRING, lambda a: F.repeat(a[0], a[1]),
-    "The text so many times.",
+    "The string, repeated n times.",
 )  # fmt: skip
 
 
@@ -179,12 +179,13 @@ def _overlay(a: Arguments) -> Column:
 
 define(
     "overlay OVERLAY", "string, string, int, int?", STRING, _overlay,
-    "The text with another in the place of so many characters from a position.",
+    "The string with the characters from a position on replaced by another string. A fourth "
+    "argument is their number, by default the length of that string.",
 )  # fmt: skip
 
 
 def _quoted_replacement(text: Column) -> Column:
-    """Return a text as one that stands for itself in the replacement of a regular expression."""
+    """Return a string with the special characters of a replacement string escaped."""
     return F.regexp_replace(text, F.lit(r"([\\$])"), F.lit(r"\\$1"))
 
 
@@ -196,13 +197,13 @@ def _replaced(a: Arguments) -> Column:
 
 define(
     "replace REPLACE", "string, string, string", STRING, _replaced,
-    "The text with a third in the place of each occurrence of a second.",
+    "The string with each occurrence of a second string replaced by a third.",
 )  # fmt: skip
 define(
     "TRANSLATE3 TRANSLATE", "string, string, string", STRING,
     lambda a: F.when(a[1].isNull(), a[0]).otherwise(F.call_function("translate", *a.columns)),
-    "The text with each character of a second, which may be null, replaced by that of a third at "
-    "the same place, or left out where there is none.",
+    "The string with each character of a second string replaced by the character at the same "
+    "position in a third, or removed if there is none. A null as the second changes nothing.",
 )  # fmt: skip
 
 # --- Searching --------------------------------------------------------------------------------
@@ -226,8 +227,8 @@ def _locate(a: Arguments) -> Column:
 
 define(
     "position POSITION", "string, string, int?", INT, _locate,
-    "The position, from 1, of the first text in the second, at or behind a third argument; 0 where "
-    "it is not in it.",
+    "The position, counted from 1, of the first string in the second; 0 if it does not occur. A "
+    "third argument is the position where the search starts.",
 )  # fmt: skip
 
 
@@ -239,15 +240,16 @@ def _in_string(a: Arguments) -> Column:
 
 define(
     "instr INSTR", "string, string, int?, int?", INT, _in_string,
-    "The position, from 1, of the second text in the first; 0 where it is not in it. A third "
-    "argument says where the search begins, below 0 backwards from the end, a fourth which of the "
-    "places it is.",
+    "The position, counted from 1, of the second string in the first; 0 if it does not occur. A "
+    "third argument is the position where the search starts; a negative one counts from the end "
+    "and searches backwards. A fourth argument says which occurrence to find.",
 )  # fmt: skip
 
 
 define(
     "locate LOCATE", "string, string, int?", INT, _locate,
-    "The position, from 1, of the first text in the second, at or behind a third argument.",
+    "The position, counted from 1, of the first string in the second; 0 if it does not occur. A "
+    "third argument is the position where the search starts.",
 )  # fmt: skip
 
 
@@ -255,19 +257,21 @@ def _like(a: Arguments) -> Column:
     if len(a) > 2:
         escape = a.constant(2)
         return F.like(a[0], a[1], F.lit(escape))
-    # Without ESCAPE no character is special but % and _; Spark needs one, which texts do not have.
+    # Without ESCAPE, only % and _ are special. Spark needs an escape character: one that no string
+    # has.
     return F.like(a[0], a[1], F.lit("\u0000"))
 
 
 define(
     "LIKE LIKE", "string, string, string?", BOOLEAN, _like,
-    "Whether a text has a form, in which % stands for any characters and _ for one.",
+    "Whether a string matches a pattern, in which % stands for any number of characters and _ for "
+    "one. A third argument is the escape character.",
 )  # fmt: skip
 define(
     "similar SIMILAR", "string, string, string?", BOOLEAN,
     lambda a: F.rlike(a[0], F.lit(similar_pattern(*map(a.constant, range(1, len(a)))))),
-    "Whether a text as a whole matches a regular expression of SQL, in which a third argument may "
-    "say behind which character special ones stand for themselves.",
+    "Whether a whole string matches a regular expression of SQL. A third argument is the escape "
+    "character.",
     difference="The pattern must be a literal.",
 )  # fmt: skip
 
@@ -277,22 +281,22 @@ _INVALID = "An invalid regular expression fails the query instead of giving null
 define(
     "regexp REGEXP", "string, string", BOOLEAN,
     lambda a: F.when(a[0].isNotNull() & (a[1] == ""), F.lit(False)).otherwise(F.rlike(a[0], a[1])),
-    "Whether a regular expression of Java matches a part of a text.", difference=_INVALID,
+    "Whether a Java regular expression matches a substring.", difference=_INVALID,
 )  # fmt: skip
 define(
     "REGEXP_COUNT REGEXP_COUNT", "string, string", INT,
-    lambda a: F.regexp_count(a[0], a[1]), "How many parts a regular expression matches.",
+    lambda a: F.regexp_count(a[0], a[1]), "The number of matches of a regular expression.",
     difference=_INVALID, nulls="always",
 )  # fmt: skip
 define(
     "regexpReplace REGEXP_REPLACE", "string, string, string", STRING,
     lambda a: F.regexp_replace(a[0], a[1], _quoted_replacement(a[2])),
-    "The text with another in the place of each part that a regular expression matches.",
+    "The string with each match of a regular expression replaced by another string.",
     difference=_INVALID, nulls="always",
 )  # fmt: skip
 _GROUP = (
-    "A group that takes no part in a match is an empty text instead of null, and a number that "
-    f"no group has fails the query. {_INVALID}"
+    "A group that does not participate in a match gives an empty string instead of null, and a "
+    f"group number that does not exist fails the query. {_INVALID}"
 )
 
 
@@ -304,7 +308,7 @@ def _regexp_extract(a: Arguments) -> Column:
 
 define(
     "regexpExtract REGEXP_EXTRACT", "string, string, int?", STRING, _regexp_extract,
-    "The part that a group of a regular expression matches; group 0 is the whole.",
+    "What a group of a regular expression matches; group 0, the default, is the whole match.",
     difference=_GROUP, nulls="always",
 )  # fmt: skip
 
@@ -316,18 +320,18 @@ def _regexp_extract_all(a: Arguments) -> Column:
 
 define(
     "REGEXP_EXTRACT_ALL REGEXP_EXTRACT_ALL", "string, string, int?", _TEXTS,
-    _regexp_extract_all, "All parts that a group of a regular expression matches; the first "
-    "group if none is named.", difference=_GROUP, nulls="always",
+    _regexp_extract_all, "The array of what a group of a regular expression, by default the first "
+    "group, matches in each match.", difference=_GROUP, nulls="always",
 )  # fmt: skip
 define(
     "REGEXP_INSTR REGEXP_INSTR", "string, string", INT,
     lambda a: F.regexp_instr(a[0], a[1]),
-    "The position, from 1, of what a regular expression first matches; 0 where it does not.",
+    "The position, counted from 1, of the first match of a regular expression; 0 if there is none.",
     difference=_INVALID, nulls="always",
 )  # fmt: skip
 define(
     "REGEXP_SUBSTR REGEXP_SUBSTR", "string, string", STRING,
-    lambda a: F.regexp_substr(a[0], a[1]), "The first part that a regular expression matches.",
+    lambda a: F.regexp_substr(a[0], a[1]), "The first match of a regular expression.",
     difference=_INVALID, nulls="always",
 )  # fmt: skip
 
@@ -359,13 +363,13 @@ def _split_index(a: Arguments) -> Column:
 
 define(
     "splitIndex SPLIT_INDEX", "string, string|int, int", STRING, _split_index,
-    "The part of a text, counted from 0, between separators, or between spaces where the separator "
-    "is empty.", nulls="always",
+    "The n-th part, counted from 0, of the string, split at a separator, or at white space if the "
+    "separator is empty.", nulls="always",
 )  # fmt: skip
 define(
     "SPLIT SPLIT", "string, string", DataTypes.ARRAY(DataTypes.STRING()),
     _split_all,
-    "The parts of a text between separators; its characters where the separator is empty.",
+    "The parts of the string, split at a separator; its characters if the separator is empty.",
 )  # fmt: skip
 
 
@@ -381,7 +385,7 @@ def _str_to_map(a: Arguments) -> Column:
 define(
     "strToMap STR_TO_MAP", "string, string?, string?",
     DataTypes.MAP(DataTypes.STRING(), DataTypes.STRING()), _str_to_map,
-    "The map of a text's pairs, such as k1=v1,k2=v2. The separators are regular expressions.",
+    "The map of the pairs in a string such as k1=v1,k2=v2. The separators are regular expressions.",
     nulls="always",
 )  # fmt: skip
 
@@ -398,7 +402,7 @@ def _elt_type(a: Arguments) -> DataType:
 
 define(
     "ELT ELT", "int, string|bytes, string|bytes...", _elt_type, _elt,
-    "The argument of a number, counted from 1; null where there is none.", nulls="always",
+    "The n-th of the arguments that follow n; null if there is none.", nulls="always",
 )  # fmt: skip
 
 # --- Codes ------------------------------------------------------------------------------------
@@ -406,50 +410,50 @@ define(
 define(
     "fromBase64 FROM_BASE64", "string", STRING,
     lambda a: F.decode(F.call_function("try_to_binary", a[0], F.lit("base64")), "UTF-8"),
-    "The text that base 64 stands for.", nulls="always",
+    "The string, decoded from Base64.", nulls="always",
 )  # fmt: skip
 define(
     "toBase64 TO_BASE64", "string|bytes", STRING, lambda a: F.base64(a[0]),
-    "Bytes, or a text in UTF-8, in base 64.",
+    "The bytes, or the string in UTF-8, encoded in Base64.",
 )  # fmt: skip
 define(
     "ascii ASCII", "string", INT, lambda a: F.ascii(a[0]),
-    "The number of the first character; 0 of an empty text.",
+    "The numeric value of the first character; 0 for an empty string.",
 )  # fmt: skip
 define(
     "chr CHR", "bigint", DataTypes.CHAR(1), lambda a: F.char(a[0]),
-    "The character of a number, of which the lowest 8 bits count.",
+    "The character with a numeric value, of which only the lowest 8 bits count.",
 )  # fmt: skip
 _CHARSETS = (
-    "The character set is one of those that Spark knows: US-ASCII, ISO-8859-1, UTF-8, UTF-16, "
-    "UTF-16BE, UTF-16LE, UTF-32. Bytes that are no text in it fail the query."
+    "The character set must be one that Spark supports: US-ASCII, ISO-8859-1, UTF-8, UTF-16, "
+    "UTF-16BE, UTF-16LE, UTF-32. Bytes that are malformed in it fail the query."
 )
 define(
     "decode DECODE", "bytes, string", STRING, lambda a: F.call_function("decode", a[0], a[1]),
-    "The text of bytes in a character set.", difference=_CHARSETS, nulls="always",
+    "The bytes, decoded by a character set.", difference=_CHARSETS, nulls="always",
 )  # fmt: skip
 define(
     "encode ENCODE", "string, string", BYTES, lambda a: F.call_function("encode", a[0], a[1]),
-    "The bytes of a text in a character set.", difference=_CHARSETS, nulls="always",
+    "The string, encoded by a character set.", difference=_CHARSETS, nulls="always",
 )  # fmt: skip
 define(
     "URL_DECODE URL_DECODE", "string", STRING, lambda a: F.try_url_decode(a[0]),
-    "The text of a part of a URL; null where it is none.", nulls="always",
+    "The string, URL-decoded; null if it is malformed.", nulls="always",
 )  # fmt: skip
 define(
     "URL_ENCODE URL_ENCODE", "string", STRING, lambda a: F.url_encode(a[0]),
-    "A text as a part of a URL.", nulls="always",
+    "The string, URL-encoded.", nulls="always",
 )  # fmt: skip
 define(
     "parseUrl PARSE_URL", "string, string, string?", STRING,
     lambda a: in_python(texts.part_of_url, STRING)(*a.columns),
-    "A part of a URL: HOST, PATH, QUERY, REF, PROTOCOL, AUTHORITY, FILE, USERINFO; of QUERY the "
-    "value of a key.", nulls="always",
+    "A part of a URL: HOST, PATH, QUERY, REF, PROTOCOL, AUTHORITY, FILE, USERINFO. A third "
+    "argument is a key of the query, whose value is returned.", nulls="always",
 )  # fmt: skip
 define(
     "INET_ATON INET_ATON", "string", BIGINT,
     lambda a: in_python(texts.number_of_address, BIGINT)(a[0]),
-    "The number of an IPv4 address; null where it is none.", nulls="always",
+    "The number that an IPv4 address stands for; null if the string is not one.", nulls="always",
 )  # fmt: skip
 
 
@@ -460,12 +464,12 @@ def _address(a: Arguments) -> Column:
 
 define(
     "INET_NTOA INET_NTOA", "bigint", STRING, _address,
-    "The IPv4 address of a number; null where it has none.", nulls="always",
+    "The IPv4 address that a number stands for; null if it is out of range.", nulls="always",
 )  # fmt: skip
 define(
     "PRINTF PRINTF", "string, any...", STRING, lambda a: F.printf(a[0], *a.columns[1:]),
-    "A text in a form of Java's Formatter.",
-    difference="A form that is wrong, or does not suit its values, fails the query.",
+    "The values, formatted by a format string of Java's Formatter.",
+    difference="A format string that is invalid, or does not fit the values, fails the query.",
     nulls="always",
 )  # fmt: skip
 define("uuid UUID", "", DataTypes.CHAR(36), lambda a: F.uuid(), "A random UUID.", nulls="never")
@@ -492,11 +496,11 @@ define(
 )  # fmt: skip
 define(
     "JSON_QUOTE JSON_QUOTE", "string", STRING,
-    lambda a: in_python(texts.quoted, STRING)(a[0]), "The text as one of JSON.",
+    lambda a: in_python(texts.quoted, STRING)(a[0]), "The string as a JSON string.",
 )  # fmt: skip
 define(
     "JSON_UNQUOTE JSON_UNQUOTE", "string", STRING,
-    lambda a: in_python(texts.unquoted, STRING)(a[0]), "The text that one of JSON stands for.",
+    lambda a: in_python(texts.unquoted, STRING)(a[0]), "The string that a JSON string stands for.",
 )  # fmt: skip
 
 

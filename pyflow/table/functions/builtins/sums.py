@@ -18,7 +18,7 @@ from pyflow.types.logical_types import (
 )
 from pyflow.types.spark_types import to_spark
 
-# Of numbers with fewer digits Spark's sum has always room for all of its own.
+# The sum of numbers with fewer digits always fits into the type of Spark's sum.
 _SHORT = MAX_DECIMAL_PRECISION - 10
 
 

@@ -43,9 +43,9 @@ from pyflow.types.spark_types import to_spark
 from pyflow.util.exceptions import TableException
 
 _PATTERNS = (
-    "Spark refuses the pattern letters Y, w, W, e, c, A, n, N and p, and reads texts by a pattern "
-    "with other letters than y, M, d, H, m, s and S, or by one that is no literal, without Flink's "
-    "leniency."
+    "Spark rejects the pattern letters Y, w, W, e, c, A, n, N and p. Strings are parsed without "
+    "Flink's leniency if the pattern is not a literal, or has other letters than y, M, d, H, m, s "
+    "and S."
 )
 _NOW = "All rows of a query have the same time; Flink's streams read the clock for each row."
 _DEFAULT_FORMAT = "yyyy-MM-dd HH:mm:ss"
@@ -60,25 +60,25 @@ def _define_now(names: str, data_type: DataType, build: Callable[[], Column], su
     )  # fmt: skip
 
 
-_define_now("currentDate CURRENT_DATE", DataTypes.DATE(), F.current_date, "The date.")
-_define_now("currentTime CURRENT_TIME", DataTypes.TIME(0), F.current_time, "The time of day.")
-_define_now("localTime LOCALTIME", DataTypes.TIME(0), F.current_time, "The time of day.")
+_define_now("currentDate CURRENT_DATE", DataTypes.DATE(), F.current_date, "The current date.")
+for _names in ("currentTime CURRENT_TIME", "localTime LOCALTIME"):
+    _define_now(_names, DataTypes.TIME(0), F.current_time, "The current time of day.")
 for _names in (
     "currentTimestamp CURRENT_TIMESTAMP",
     "now NOW",
     "currentRowTimestamp CURRENT_ROW_TIMESTAMP",
 ):
-    _define_now(_names, DataTypes.TIMESTAMP_LTZ(3), F.current_timestamp, "The time.")
+    _define_now(_names, DataTypes.TIMESTAMP_LTZ(3), F.current_timestamp, "The current time.")
 _define_now(
     "localTimestamp LOCALTIMESTAMP", DataTypes.TIMESTAMP(3), F.localtimestamp,
-    "The date and time in the session's time zone.",
+    "The current date and time in the session's time zone.",
 )  # fmt: skip
 
 # --- Parts of times ---------------------------------------------------------------------------
 
 
 def _years(size: int) -> Callable[[Column], Column]:
-    """Return what numbers centuries or millennia, the first of which begins with the year 1."""
+    """Return the function that numbers centuries or millennia; the first begins in the year 1."""
     return lambda day: F.call_function("div", F.year(day) + (size - 1), F.lit(size))
 
 
@@ -119,7 +119,7 @@ def _extracted(a: Arguments) -> Column:
     raise a.fail(f"a {data_type.sql} has no {unit}")
 
 
-# How many months or milliseconds a part has, and how many of it are the next greater one.
+# The months or milliseconds of a unit, and how many of the unit make the next larger one.
 _PARTS_OF_MONTHS = {
     "MILLENNIUM": (12_000, 0),
     "CENTURY": (1200, 0),
@@ -184,14 +184,14 @@ _UNITS = (
 _ROUNDED = "numeric|date|time|timestamp|timestamp_ltz, symbol?"
 define(
     "floor FLOOR", _ROUNDED, type_of_whole, _rounding(floor_number, floor_time),
-    "The greatest whole number that is not greater, or the beginning of the unit of time, from "
-    "YEAR to SECOND, in SQL from MILLENNIUM to MILLISECOND, that a time is in.",
+    "A number, rounded down to a whole number, or a time, rounded down to a unit from YEAR to "
+    "SECOND, in SQL from MILLENNIUM to MILLISECOND.",
 )  # fmt: skip
 define(
     "ceil CEIL CEILING", _ROUNDED, type_of_whole, _rounding(ceil_number, ceil_time),
-    "The least whole number that is not less, or the first beginning of a unit of time, from YEAR "
-    "to SECOND, in SQL from MILLENNIUM to MILLISECOND, that is not before a time; of decades and "
-    "longer units that after a time.",
+    "A number, rounded up to a whole number, or a time, rounded up to a unit from YEAR to SECOND, "
+    "in SQL from MILLENNIUM to MILLISECOND. The first day of a decade or of a longer unit is "
+    "rounded up to the next unit.",
 )  # fmt: skip
 
 # --- Differences ------------------------------------------------------------------------------
@@ -225,9 +225,9 @@ def _difference(a: Arguments) -> Column:
 
 
 def _months(first: Column, second: Column, data_type: DataType) -> Column:
-    """Return how many months a time is after another.
+    """Return the number of months from one time to another.
 
-    As in Flink the time of day counts only where the days are the same, in both directions alike.
+    As in Flink, the time of day counts only if the days are the same, in both directions.
     """
     day, other = first.cast("date"), second.cast("date")
     between = F.when(other < day, -_whole_months(other, day)).otherwise(_whole_months(day, other))
@@ -247,7 +247,7 @@ def _whole_months(first: Column, last: Column) -> Column:
 _TIME = "date|time|timestamp|timestamp_ltz"
 define(
     "timestampDiff TIMESTAMPDIFF", f"symbol, {_TIME}, {_TIME}", INT, _difference,
-    "How many whole units of time the second time is after the first.",
+    "The number of whole units of time from the first time to the second.",
 )  # fmt: skip
 
 
@@ -276,7 +276,7 @@ define(
     "Whether two periods, each of a time and its length or its end, have a time in common.",
 )  # fmt: skip
 
-# --- Texts ------------------------------------------------------------------------------------
+# --- Strings ----------------------------------------------------------------------------------
 
 
 def _pattern(a: Arguments, position: int) -> str | Column:
@@ -298,7 +298,7 @@ def _given_pattern(a: Arguments) -> Column:
 
 
 def _lenient(text: Column, a: Arguments, position: int) -> Column:
-    """Return the ``TIMESTAMP_NTZ`` of a text, read as ``SimpleDateFormat`` does."""
+    """Return the ``TIMESTAMP_NTZ`` in a string, parsed as by ``SimpleDateFormat``."""
     pattern = _pattern(a, position) if position < len(a) else _DEFAULT_FORMAT
     found = read_leniently(text, pattern) if isinstance(pattern, str) else None
     if found is not None:
@@ -316,7 +316,8 @@ def _date_format(a: Arguments) -> Column:
 
 define(
     "dateFormat DATE_FORMAT", "timestamp|timestamp_ltz|string, string", STRING, _date_format,
-    "A time in a form given by pattern letters of Java.", difference=_PATTERNS, nulls="always",
+    "A time, formatted by a pattern of Java's DateTimeFormatter.", difference=_PATTERNS,
+    nulls="always",
 )  # fmt: skip
 
 
@@ -328,13 +329,13 @@ def _to_date(a: Arguments) -> Column:
 
 define(
     "toDate TO_DATE", "string, string?", DataTypes.DATE(), _to_date,
-    "The date of a text in a form, yyyy-MM-dd if none is given; null where it has another.",
+    "The date in a string, parsed by a pattern, by default yyyy-MM-dd; null if it does not match.",
     difference=_PATTERNS, nulls="always",
 )  # fmt: skip
 
 
 def _local(a: Arguments) -> Column:
-    """Return the ``TIMESTAMP_NTZ`` of a text in a form."""
+    """Return the ``TIMESTAMP_NTZ`` in a string, parsed by a pattern."""
     pattern = _formatter_pattern(a, 1)
     if not isinstance(pattern, str):
         return parse_local(a[0], pattern)
@@ -349,8 +350,8 @@ def _to_timestamp(a: Arguments) -> Column:
 
 define(
     "toTimestamp TO_TIMESTAMP", "string, string?", DataTypes.TIMESTAMP(3), _to_timestamp,
-    "The timestamp of a text in a form, yyyy-MM-dd HH:mm:ss if none is given; null where it has "
-    "another.", difference=_PATTERNS, nulls="always",
+    "The timestamp in a string, parsed by a pattern, by default yyyy-MM-dd HH:mm:ss; null if it "
+    "does not match.", difference=_PATTERNS, nulls="always",
 )  # fmt: skip
 
 
@@ -388,7 +389,7 @@ def _micros_of_number(a: Arguments) -> Column:
     units = a[0].try_cast("bigint")
     first, last = _FIRST_SECOND * unit, (_LAST_SECOND + 1) * unit - 1
     within = units.cast("decimal(38,0)").between(Decimal(first), Decimal(last))
-    # Null beforehand: Spark may compute what stands more than once before it asks for the range.
+    # Null outside the range: Spark may compute a common subexpression before it checks the range.
     units = F.when(within, units)
     if digits > 6:
         step = F.lit(10 ** (digits - 6))
@@ -397,7 +398,7 @@ def _micros_of_number(a: Arguments) -> Column:
 
 
 def _zone(a: Arguments, position: int) -> Column:
-    """Return the name of a time zone; UTC for one that there is not, as Java has it."""
+    """Return the name of a time zone; UTC if there is no such zone, as in Java."""
     if not a.is_constant(position) or a.constant(position) is None:
         return a[position]
     name = str(a.constant(position))
@@ -407,20 +408,21 @@ def _zone(a: Arguments, position: int) -> Column:
 define(
     "TO_TIMESTAMP_LTZ TO_TIMESTAMP_LTZ", "numeric|string, int|string?, string?",
     lambda a: DataTypes.TIMESTAMP_LTZ(_precision_of(a)), _instant,
-    "The instant of a number of units since 1970, as many a second as ten to a precision (3), or "
-    "of a text in a form and a time zone; null where it has another form.",
-    difference=f"{_PATTERNS} Times have six digits of a second's fraction.", nulls="always",
+    "The instant a number of seconds (precision 0), milliseconds (3, the default) or other units "
+    "after the epoch, or the instant in a string, parsed by a pattern in a time zone; null if it "
+    "does not match.",
+    difference=f"{_PATTERNS} Fractions of a second have six digits.", nulls="always",
 )  # fmt: skip
 define(
     "fromUnixtime FROM_UNIXTIME", "bigint, string?", STRING,
     lambda a: F.call_function("from_unixtime", a[0], _given_pattern(a)),
-    "The time so many seconds after 1970 in a form, yyyy-MM-dd HH:mm:ss if none is given, in the "
-    "session's time zone.", difference=_PATTERNS,
+    "The time n seconds after the epoch, formatted in the session's time zone by a pattern, by "
+    "default yyyy-MM-dd HH:mm:ss.", difference=_PATTERNS,
 )  # fmt: skip
 
 
-# By how many minutes clocks are turned back in autumn, on Lord Howe Island and elsewhere. Of the
-# times that they show twice the second one is meant.
+# By how many minutes clocks are turned back in autumn, on Lord Howe Island and elsewhere. A local
+# time that occurs twice means the second instant.
 _TURNED_BACK = (30, 60)
 
 
@@ -439,8 +441,9 @@ def _unix_timestamp(a: Arguments) -> Column:
 
 define(
     "unixTimestamp UNIX_TIMESTAMP", "string?, string?", BIGINT, _unix_timestamp,
-    "The seconds since 1970 of now, or of a text in a form, yyyy-MM-dd HH:mm:ss if none is given; "
-    "-9223372036854775808 where it has another.", difference=f"{_PATTERNS} {_NOW}",
+    "The seconds since the epoch: now, or of the time in a string, parsed by a pattern, by default "
+    "yyyy-MM-dd HH:mm:ss; -9223372036854775808 if it does not match.",
+    difference=f"{_PATTERNS} {_NOW}",
 )  # fmt: skip
 
 
@@ -457,8 +460,8 @@ def _convert_tz(a: Arguments) -> Column:
 
 define(
     "convertTz CONVERT_TZ", "string, string, string", STRING, _convert_tz,
-    "A time yyyy-MM-dd HH:mm:ss of one time zone as that of another.",
-    difference="A time zone that is unknown and no literal fails the query; Flink takes it as "
+    "A time in the form yyyy-MM-dd HH:mm:ss, converted from one time zone to another.",
+    difference="An unknown time zone that is not a literal fails the query; Flink takes it as "
     "UTC.", nulls="always",
 )  # fmt: skip
 

@@ -102,7 +102,7 @@ def aggregate_numbers(
     aggregates: dict[str, Node],
     context: TableContext,
 ) -> Relation:
-    """Return keys and aggregates of each so many rows of a key, in the order of their arrival.
+    """Return keys and aggregates of row-count windows, in the order in which rows arrive.
 
     Parameters
     ----------

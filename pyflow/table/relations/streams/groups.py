@@ -89,7 +89,7 @@ class PlannedAggregate:
     together: bool = False
 
     def places(self, first: int) -> Any:
-        """Return where its arguments stand in a row, the first of them there."""
+        """Return the positions of its arguments in a row, given that of the first."""
         if self.together:
             return tuple(range(first, first + len(self.arguments)))
         return first if self.arguments else None
@@ -166,7 +166,7 @@ def _grouped(
     results
         The columns behind the keys.
     operator
-        Makes it of the places of arguments, and of the names of what it emits.
+        Makes it from the positions of arguments, and the names of what it emits.
     only_new
         Whether it emits insertions only.
     """

@@ -231,7 +231,7 @@ class _Conditions:
         self.residue: list[Node] = []
 
     def take(self, condition: Node, later: bool) -> None:
-        """Take a condition; one that is none of these is left for `later`, if it can be."""
+        """Take a condition; one of another kind is left for `later`, if that is possible."""
         for node in conjuncts(condition):
             if isinstance(node, LiteralNode) and node.value is True:
                 continue
@@ -271,7 +271,7 @@ class _Conditions:
         shared = comparable(left.data_type, right.data_type, name in ("==", "!="))
         if shared is None:
             return False
-        # As in equality elsewhere: a text that is no time is null.
+        # As in equality elsewhere: a string that is not a valid time is null.
         tolerant = name in ("==", "!=") and isinstance(shared, TIMES)
         columns = (
             convert(left.column, left.data_type, shared, tolerant),
@@ -302,7 +302,7 @@ class _Input:
     filters
         What must be true of a row that has partners.
     more
-        What travels behind the rows.
+        Further columns, after those of the rows.
     """
 
     relation: Relation

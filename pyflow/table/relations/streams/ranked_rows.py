@@ -69,7 +69,7 @@ class RankedRows:
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """Return the place of the first column of a row, and the one behind its last."""
+        """Return the position of the first column of a row, and the one after its last."""
         first = len(self.by.names)
         return first, first + len(self.own.names)
 
@@ -79,5 +79,5 @@ class RankedRows:
         return self.bounds[1] + len(self.order)
 
     def emitted(self, rank: str | None) -> Columns:
-        """Return the columns of a row, and of its place if that has a name."""
+        """Return the columns of a row, and of its row number if that has a name."""
         return self.own if rank is None else Columns("c", (*self.own.types, DataTypes.BIGINT()))

@@ -27,24 +27,24 @@ def first_rows(
     rank: str | None,
     context: TableContext,
 ) -> Relation:
-    """Return the changes of the rows at some places of each key's order.
+    """Return the changes of the rows with some row numbers, in the order of each key.
 
     Parameters
     ----------
     partitions
         What rows of a key have in common; without any all rows are in one order.
     order
-        By what they are ordered; rows that are equal in it stand in the order of their arrival. A
+        What they are ordered by; rows that are equal in it keep their order of arrival. A
         processing time is that order itself.
     places
-        The first and the last place, from 1 on.
+        The first and the last row number, from 1.
     rank
-        The name of a column for the place; None where it is not asked for.
+        The name of a column for the row number; None for no such column.
     """
     sorts, latest = _without_processing_time(relation, order)
     rows = RankedRows.of(numbered(relation), partitions, sorts, {}, context)
     emitted = rows.emitted(rank)
-    # The first to come stay, whatever comes; their times go on being time attributes.
+    # The first rows to come stay, whatever follows; their times remain time attributes.
     only_new = not (relation.updating or sorts or latest)
     lifetime = lifetime_of(relation.frame, context)
     if only_new and relation.time_attributes:

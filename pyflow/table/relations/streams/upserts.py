@@ -74,7 +74,7 @@ def rows_by_key(
 ) -> Relation:
     """Return the changes of a table whose key is another than that of the changes.
 
-    Of the rows under one key the one that was added last counts, where that is not said otherwise.
+    Of the rows with one key, the one that was added last counts by default.
 
     Parameters
     ----------

@@ -137,7 +137,7 @@ def first_rows(
     rank: str | None,
     context: TableContext,
 ) -> Relation:
-    """Return the rows at some places of each key's order in each window; see `stream_ranks`."""
+    """Return the rows with some row numbers, by key and window; see `ranks.first_rows`."""
     for each in order:
         name = each.node.name if isinstance(each.node, Field) else ""
         time = relation.time_attributes.get(name)

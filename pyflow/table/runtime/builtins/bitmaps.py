@@ -18,7 +18,7 @@ _WITH_RUNS = 12347
 _HALF = 1 << 16
 _GREATEST_ARRAY = 4096
 _BYTES_OF_BITS = _HALF // 8
-#: With so many containers the format says where each of them begins, also where there are runs.
+#: From this number of containers on, the format says where each begins, even if there are runs.
 _OFFSETS_FROM = 4
 
 _U16 = Struct("<H")
@@ -84,7 +84,7 @@ def of_bytes(serialized: bytes | None) -> list[int] | None:
     Raises
     ------
     ValueError
-        If there is none.
+        If the bytes do not begin with a bitmap.
     """
     if serialized is None:
         return None

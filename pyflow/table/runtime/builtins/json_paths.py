@@ -2,7 +2,7 @@
 
 A path is ``$`` and steps: ``.name``, ``['name']``, ``['a', 'b']``, ``[0]``, ``[-1]``, ``[0, 2]``,
 ``[1:3]``, ``[*]``, ``.*``, ``..name``, ``..*``. Before it ``lax`` or ``strict`` says whether a
-missing member is an error; it is, where nothing is said.
+missing member is an error; the default is ``strict``, where it is.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Path:
         Raises
         ------
         MissingError
-            If there is none.
+            If there is no such value.
         """
         values = [document]
         required = True
@@ -92,12 +92,12 @@ class Path:
 
 @lru_cache(maxsize=256)
 def parse(text: str) -> Path:
-    """Return the path of a text.
+    """Return the path that a string describes.
 
     Raises
     ------
     ValueError
-        If it is none, or has a part that is not supported: filters and functions.
+        If it is not a path, or has a part that is not supported: filters and functions.
     """
     mode = _MODE.fullmatch(text)
     lax, spec = (mode[1] == "lax", mode[2]) if mode else (False, text)

@@ -10,7 +10,7 @@ from pyflow.table.runtime.builtins.json_paths import MissingError, parse
 
 
 class JsonFunctionError(ValueError):
-    """A JSON function whose clause ON EMPTY or ON ERROR says ERROR came upon that."""
+    """A JSON function with ERROR ON EMPTY or ERROR ON ERROR found no value or an error."""
 
 
 def _load(text: str) -> Any:
@@ -22,7 +22,7 @@ def _refused(name: str) -> Any:
 
 
 def is_json(text: str | None, kind: str) -> bool:
-    """Return whether a text is JSON of a kind: VALUE, SCALAR, ARRAY or OBJECT."""
+    """Return whether a string is JSON of a kind: VALUE, SCALAR, ARRAY or OBJECT."""
     if text is None:
         return False
     try:
@@ -42,8 +42,8 @@ def _at(text: str, path: str) -> tuple[Any, bool]:
     Raises
     ------
     ValueError, LookupError
-        If a strict path is given, and the text is no JSON or the path leads nowhere, or if the
-        whole JSON is null.
+        If the path is strict and the string is not JSON or has nothing at the path, or if the whole
+        JSON is null.
     """
     parsed = parse(path)
     try:
@@ -83,7 +83,7 @@ def value(
     on_empty: str,
     on_error: str,
 ) -> str | None:
-    """Return the scalar at a path as a text."""
+    """Return the scalar at a path as a string."""
     if text is None:
         return None
     try:
@@ -109,7 +109,7 @@ _EMPTY = {"NULL": None, "EMPTY_ARRAY": "[]", "EMPTY_OBJECT": "{}"}
 
 
 def query(text: str | None, path: str, wrapper: str, on_empty: str, on_error: str) -> str | None:
-    """Return the JSON at a path as a text."""
+    """Return the JSON at a path as a string."""
     if text is None:
         return None
     try:
@@ -164,12 +164,12 @@ def number(text: str | None) -> str | None:
 
 
 def checked_json(text: str | None) -> str | None:
-    """Return a text that is JSON in the form in which it is inserted in other JSON.
+    """Return a string that is JSON in the form in which it is inserted into other JSON.
 
     Raises
     ------
     ValueError
-        If it is none.
+        If it is not JSON.
     """
     if text is None or not text.strip():
         return None

@@ -8,7 +8,7 @@ _UNBOUNDED = decimal.Context(prec=400)
 
 
 def truncated(number: float | None, places: int | None) -> float | None:
-    """Return a number without the digits after so many places behind the point."""
+    """Return a number, truncated to a number of decimal places."""
     if number is None or places is None:
         return None
     if number - number != 0:

@@ -1,4 +1,4 @@
-"""Texts."""
+"""Strings."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ def number_of_address(address: str | None) -> int | None:
 def place_of(
     text: str | None, part: str | None, start: int | None, occurrence: int | None = 1
 ) -> int | None:
-    """Return the position, from 1, of the so-manieth place of a part; 0 where there are fewer.
+    """Return the position, counted from 1, of an occurrence of a substring; 0 if there are fewer.
 
     Raises
     ------
     ValueError
-        If the occurrence is not counted from 1.
+        If the number of the occurrence is below 1.
     """
     if text is None or part is None or start is None or occurrence is None:
         return None
     if occurrence <= 0:
-        raise ValueError(f"INSTR counts places from 1, not from {occurrence}")
+        raise ValueError(f"INSTR counts occurrences from 1, not from {occurrence}")
     if start == 0:
         return 0
     if start < 0:
@@ -98,7 +98,7 @@ _PARTS: dict[str, Callable[[SplitResult, str], str | None]] = {
 
 
 def quoted(text: str | None) -> str | None:
-    """Return a text as one of JSON, all but ASCII escaped."""
+    """Return a string as a JSON string, with all characters but ASCII escaped."""
     if text is None:
         return None
     return '"' + "".join(_ESCAPES.get(each) or _ascii(each) for each in text) + '"'
@@ -109,18 +109,18 @@ def _ascii(character: str) -> str:
 
 
 def unquoted(text: str | None) -> str | None:
-    """Return the text that one of JSON stands for; other texts as they are.
+    """Return the string that a JSON string stands for; other strings unchanged.
 
     Raises
     ------
     ValueError
-        If the text is in quotes and is no text of JSON.
+        If the string is in quotes and is not a JSON string.
     """
     if text is None or len(text) < 2 or not (text[0] == text[-1] == '"'):
         return text
     try:
         value = json.loads(text, strict=False)
     except ValueError as reason:
-        raise ValueError(f"JSON_UNQUOTE: {text} is no text of JSON: {reason}") from None
+        raise ValueError(f"JSON_UNQUOTE: {text} is not a JSON string: {reason}") from None
     assert isinstance(value, str)
     return value

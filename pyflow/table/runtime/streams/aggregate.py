@@ -31,7 +31,7 @@ class Aggregate(ABC):
 
     @abstractmethod
     def create(self) -> Any:
-        """An accumulator of no rows."""
+        """Return an accumulator without rows."""
 
     @abstractmethod
     def add(self, state: Any, value: Any) -> None:
@@ -43,12 +43,12 @@ class Aggregate(ABC):
 
     @abstractmethod
     def value(self, state: Any) -> Any:
-        """The result."""
+        """Return the result."""
 
     def stored(self, state: Any) -> Any:
-        """What is pickled of an accumulator, which is not used after that."""
+        """Return an accumulator, which is not used after that, in the form that is pickled."""
         return state
 
     def restored(self, stored: Any) -> Any:
-        """The accumulator of which something was pickled."""
+        """Return the accumulator from the form that was pickled."""
         return stored

@@ -105,7 +105,7 @@ class _Placed(Aggregate):
 
 
 class _PlacedOfChanges(Aggregate):
-    """``[next place, place of the value, value]``, with the places of each value in a store.
+    """``[next position, position of the value, value]``; a store has the positions of each value.
 
     The earliest of equal values is the one that is retracted.
     """
@@ -203,7 +203,7 @@ class Distinct(Aggregate):
 
 
 def make(kind: str, changes: bool, number: Number, schema: str, *about: Any) -> Aggregate:
-    """An aggregate.
+    """Return an aggregate.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def make(kind: str, changes: bool, number: Number, schema: str, *about: Any) -> 
     schema : str
         The type of the argument, Spark's.
     *about
-        What the kind needs beside: the separator of texts, what becomes of nulls in JSON.
+        What else the kind needs: the separator of strings, how nulls are written as JSON.
     """
     greatest, last = kind == "max", kind == "last_value"
     if kind in ("min", "max"):

@@ -1,4 +1,4 @@
-"""The changes that operators get and emit: columns, kind, place in the order of changes."""
+"""The changes that operators get and emit: columns, kind, position in the order of changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = 0, 1, 2, 3
 
 
 def adds(row: Any) -> bool:
-    """Whether a change adds its row; otherwise it retracts it. Its kind is the last but one."""
+    """Return whether a change adds its row, or retracts it; its kind is the column but last."""
     kind: int = row[-2]
     return kind in (INSERT, UPDATE_AFTER)
 
@@ -43,7 +43,7 @@ class Changes:
         values : sequence
             Of the columns behind the key.
         near : int
-            The place of the row that caused the change.
+            The position of the row that caused the change.
         """
         self._last = place = near if near > self._last else self._last + 1
         self.rows.append(self._make((*self._key, *values, kind, place)))

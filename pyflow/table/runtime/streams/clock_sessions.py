@@ -80,7 +80,7 @@ class _ClockSessions(StreamOperator):
 
     @abstractmethod
     def _ended(self, key: _Values, bounds: tuple[int, int], kept: Any) -> list[Any]:
-        """The rows that are emitted for a session, of which only `kept` is left then."""
+        """Return the rows that are emitted for a session, of which only `kept` is left then."""
 
 
 class ClockSessionGroups(_ClockSessions):

@@ -14,7 +14,7 @@ __all__ = ["Array", "Bitmap", "BitmapOfValues", "JsonArray", "JsonObject", "Mult
 
 
 class Texts(Aggregate):
-    """``[texts]``, joined by a separator."""
+    """``[strings]``, joined by a separator."""
 
     in_order = True
 
@@ -165,7 +165,7 @@ class Bitmap(Aggregate):
             state[1] += self._has(after) - self._has(before)
 
     def _has(self, count: int, bitmaps: int = 1) -> bool:
-        """Whether the result has a value that is in so many of these bitmaps."""
+        """Return whether the result has a value that is in this number of bitmaps."""
         if self._combined == "XOR":
             return count % 2 == 1
         return count >= (bitmaps if self._combined == "AND" else 1)

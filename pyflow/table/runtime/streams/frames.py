@@ -27,7 +27,7 @@ class Lag(Aggregate):
         self._distance = distance
 
     def create(self) -> list[Any]:
-        """An accumulator of no rows."""
+        """Return an accumulator without rows."""
         return []
 
     def add(self, state: list[Any], value: Any) -> None:
@@ -36,7 +36,7 @@ class Lag(Aggregate):
         del state[: -self._distance - 1]
 
     def value(self, state: list[Any]) -> Any:
-        """The value, or the current row's default."""
+        """Return the value, or the current row's default."""
         return state[0][0] if len(state) > self._distance else state[-1][1]
 
 
@@ -56,7 +56,7 @@ class _OfFrame(Aggregate):
 
 
 class Recomputed(_OfFrame):
-    """An aggregate that takes nothing back.
+    """An aggregate that cannot retract rows, and is computed from all rows of the frame.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Recomputed(_OfFrame):
         self.stores = self._inner.stores
 
     def value(self, state: list[Any]) -> Any:
-        """The result of the rows."""
+        """Return the result of the rows."""
         accumulator = self._inner.create()
         for value in state:
             self._inner.add(accumulator, value)
@@ -130,7 +130,7 @@ class PandasAggregate(_OfFrame):
         return self
 
     def value(self, state: list[Any]) -> Any:
-        """What the function returns for the rows."""
+        """Return the result of the function for the rows."""
         return self._value(state)
 
 

@@ -31,9 +31,9 @@ class DeclaredViews(NamedTuple):
     Attributes
     ----------
     classes : mapping of int to type
-        ``ListView`` or ``MapView``, by the place of the field that it is.
+        ``ListView`` or ``MapView``, by the position of the field.
     whole : bool
-        Whether the accumulator is a view itself, and no row; its place is 0.
+        Whether the accumulator itself is a view, not a row; the position is 0.
     """
 
     classes: Mapping[int, type]
@@ -97,7 +97,7 @@ class PythonAggregate(Aggregate):
         self.stores = self._views.stores
 
     def create(self) -> Any:
-        """A new accumulator of the function."""
+        """Return a new accumulator of the function."""
         return self._views.attached(self._create(), is_new=True)
 
     def add(self, state: Any, value: Any) -> None:
@@ -109,15 +109,15 @@ class PythonAggregate(Aggregate):
         self._retract(state, *(self._unpacked(value) if self._converts else value))
 
     def value(self, state: Any) -> Any:
-        """What the function returns, of the type it is declared for."""
+        """Return the result of the function, in its declared type."""
         return self._pack(self._encode(self._result(state)))
 
     def stored(self, state: Any) -> Any:
-        """The accumulator without its views."""
+        """Return the accumulator without its views."""
         return self._views.detached(state)
 
     def restored(self, stored: Any) -> Any:
-        """The accumulator with its views."""
+        """Return the accumulator with its views."""
         return self._views.attached(stored, is_new=False)
 
     def _unpacked(self, values: Iterable[Any]) -> list[Any]:
@@ -165,7 +165,7 @@ class _Views:
         self.stores: tuple[Store, ...] = tuple(view.store for view in self._views.values())
 
     def attached(self, accumulator: Any, is_new: bool) -> Any:
-        """An accumulator with the views of state; a new one's contents are put there."""
+        """Return an accumulator with the views of state, which get the contents of a new one."""
         if not self._views:
             return accumulator
         fields = [accumulator] if self._declared.whole else list(accumulator)
@@ -176,7 +176,7 @@ class _Views:
         return fields[0] if self._declared.whole else _like(accumulator, fields)
 
     def detached(self, accumulator: Any) -> Any:
-        """An accumulator without its views, to be pickled."""
+        """Return an accumulator without its views, to be pickled."""
         if not self._views:
             return accumulator
         fields = [accumulator] if self._declared.whole else list(accumulator)
@@ -188,7 +188,7 @@ class _Views:
         return None if self._declared.whole else _like(accumulator, fields)
 
     def _take(self, view: Any, place: int, fields: list[Any]) -> None:
-        """Have a view of state take what the function has put in its place."""
+        """Copy what the function has put instead of a view into the view's state."""
         declared = self._declared.classes[place]
         if place >= len(fields) or not isinstance(fields[place], declared):
             found = "nothing" if place >= len(fields) else f"a {type(fields[place]).__name__}"
@@ -279,7 +279,7 @@ class _StateMap(MapView[Any, Any]):
 
 
 def _pickled(key: Any) -> bytes:
-    """The same bytes for equal keys: nothing in them refers to what came before."""
+    """Return a key, pickled without references, so that equal keys have the same bytes."""
     written = io.BytesIO()
     pickler = pickle.Pickler(written, 4)
     pickler.fast = True

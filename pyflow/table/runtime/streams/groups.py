@@ -57,7 +57,7 @@ class Accumulators:
         self._results = [aggregate.value for aggregate, _ in aggregates]
 
     def create(self) -> list[Any]:
-        """Those of no rows."""
+        """Return accumulators without rows."""
         return [each.create() for each in self._aggregates]
 
     def add(self, states: list[Any], row: _Values) -> None:
@@ -66,20 +66,20 @@ class Accumulators:
             change(state, get(row))
 
     def take(self, states: list[Any], row: _Values) -> None:
-        """Take a row back."""
+        """Retract a row."""
         for (change, get), state in zip(self._taking, states):
             change(state, get(row))
 
     def values(self, states: list[Any]) -> _Values:
-        """Their values."""
+        """Return the results."""
         return tuple([of(state) for of, state in zip(self._results, states)])
 
     def stored(self, states: list[Any]) -> list[Any]:
-        """What is pickled of them."""
+        """Return the accumulators in the form that is pickled."""
         return [each.stored(state) for each, state in zip(self._aggregates, states)]
 
     def restored(self, stored: list[Any]) -> list[Any]:
-        """Those of which this was pickled."""
+        """Return the accumulators from the form that was pickled."""
         return [each.restored(state) for each, state in zip(self._aggregates, stored)]
 
 
@@ -129,7 +129,7 @@ class GroupAggregate(ExpiringOperator):
     def handleInputRows(  # noqa: N802
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
     ) -> Iterator[Any]:
-        """The changes that the rows of a key make."""
+        """Emit the changes that the rows of a key make."""
         changes = Changes(self._make, key)
         group = self._read()
         known = group.rows > 0
@@ -238,7 +238,7 @@ class _Group:
 
 
 def _getter(argument: Argument) -> Callable[[_Values], Any]:
-    """What takes an aggregate's argument, or its arguments as a tuple, of a row."""
+    """Return a function that gets an aggregate's argument, or a tuple of them, from a row."""
     if argument is None:
         return lambda row: True
     if type(argument) is not tuple:

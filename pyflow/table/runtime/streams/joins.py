@@ -29,7 +29,7 @@ class Comparison(NamedTuple):
     operator : str
         ``==``, ``!=``, ``<``, ``<=``, ``>`` or ``>=``.
     left, right : int
-        Places in the rows of the sides.
+        Positions in the rows of the sides.
     """
 
     operator: str
@@ -56,7 +56,7 @@ def tests_of(conditions: Iterable[Comparison]) -> list[_Test]:
 
 
 def holds(tests: Iterable[_Test], left: Sequence[Any], right: Sequence[Any]) -> bool:
-    """Whether all conditions are true of a pair."""
+    """Return whether all conditions are true of a pair."""
     for test, one, two in tests:
         if left[one] is None or right[two] is None or not test(left[one], right[two]):
             return False
@@ -69,7 +69,7 @@ class Side(NamedTuple):
     Attributes
     ----------
     first, end : int
-        The places of its columns in a row of the operator's input.
+        The positions of its columns in a row of the operator's input.
     width : int
         How many of these columns, from the first on, are emitted; the others are what conditions
         need.
@@ -132,7 +132,7 @@ class Join(StreamOperator):
     def handleInputRows(  # noqa: N802
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
     ) -> Iterator[Any]:
-        """The changes that the rows of a key make."""
+        """Return the changes that the rows of a key make."""
         changes = Changes(self._make)
         has_partners = None not in key
         filters = self._kind in ("semi", "anti")
@@ -175,7 +175,7 @@ class Join(StreamOperator):
         self._timer.put(timer)
 
     def _partners(self, values: _Values, is_left: bool) -> list[tuple[_Values, _Kept]]:
-        """The different rows of the other side that belong to a row."""
+        """Return the different rows of the other side that belong to a row."""
         other = self._right if is_left else self._left
         return [
             (partner, kept)
@@ -219,7 +219,7 @@ class Join(StreamOperator):
         is_left: bool,
         place: int,
     ) -> None:
-        """Emit the rows of the other side, padded, that had so many partners before the change."""
+        """Emit the rows of the other side, padded, that had this number of partners before."""
         for values, kept in partners:
             if kept.partners == number:
                 for _ in range(kept.copies):
@@ -290,7 +290,7 @@ class _Rows:
         self._nothing = (None,) * side.width
 
     def all(self) -> list[tuple[_Values, _Kept]]:
-        """The rows with what is known of them."""
+        """Return the rows with what is known of them."""
         found = []
         for values, about in list(self._store.items()):
             kept = _Kept(*about)
@@ -301,7 +301,7 @@ class _Rows:
         return found
 
     def has_any(self) -> bool:
-        """Whether rows are left that have not expired; the others are removed."""
+        """Return whether rows are left that have not expired; the others are removed."""
         self.all()
         return any(True for _ in self._store.items())
 
@@ -322,7 +322,7 @@ class _Rows:
             self._put(values, kept.copies, kept.partners + (1 if more else -1))
 
     def emitted(self, values: _Values | None) -> _Values:
-        """The columns of a row that are emitted; nulls for no row."""
+        """Return the columns of a row to emit; nulls if there is no row."""
         return self._nothing if values is None else values[: self._width]
 
     def flush(self) -> None:
@@ -369,7 +369,7 @@ class SetOperation(ExpiringOperator):
     def handleInputRows(  # noqa: N802
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
     ) -> Iterator[Any]:
-        """The changes that the rows of a key make."""
+        """Return the changes that the rows of a key make."""
         changes = Changes(self._make, key)
         left, right = self._state.get() or (0, 0)
         copies = self._copies(left, right)
@@ -390,7 +390,7 @@ class SetOperation(ExpiringOperator):
         return iter(changes.rows)
 
     def _copies(self, left: int, right: int) -> int:
-        """How often the row is in the result."""
+        """Return how often the row is in the result."""
         left, right = max(left, 0), max(right, 0)
         if self._operation == "intersect":
             return min(left, right) if self._every else min(left, right, 1)

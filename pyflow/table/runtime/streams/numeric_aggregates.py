@@ -168,7 +168,7 @@ class SpreadOfChanges(Spread):
 
 
 def finished(number: Number) -> Callable[[Any], Any]:
-    """What makes a result of its type of a number."""
+    """Return the function that converts a number to the type of the result."""
     kind = number[0]
     if kind in _BITS:
         return _wrapping(_BITS[kind])
@@ -180,7 +180,7 @@ def finished(number: Number) -> Callable[[Any], Any]:
 
 
 def _within_float(value: float) -> float:
-    """What struct refuses is infinite."""
+    """Return a number, infinite if it is out of the range of FLOAT, which struct refuses."""
     value = float(value)
     greatest = 3.4028235677973366e38  # From here on the nearest FLOAT is infinite.
     return math.copysign(math.inf, value) if greatest <= abs(value) < math.inf else value

@@ -56,8 +56,8 @@ class OverRows(ExpiringOperator):
     keys : int
         How many columns the key has, at the beginning of each row.
     width : int
-        How many columns behind the key are emitted; arguments of aggregates follow, whose places
-        are counted from behind the key.
+        How many columns after the key are emitted; arguments of aggregates follow, whose positions
+        are counted from the end of the key.
     moment : int
         The column with the time of a row, in microseconds, behind the arguments.
     in_event_time : bool
@@ -99,7 +99,7 @@ class OverRows(ExpiringOperator):
     def handleInputRows(  # noqa: N802
         self, key: _Values, rows: Iterable[Any], timer_values: Any
     ) -> Iterator[Any]:
-        """The rows of a partition whose frame is known."""
+        """Return the rows of a partition whose frame is known."""
         partition = self._read()
         moment_of = itemgetter(self._moment)
         ordered = sorted(map(tuple, rows), key=itemgetter(self._moment, -1))
@@ -119,7 +119,7 @@ class OverRows(ExpiringOperator):
         timerValues: Any,  # noqa: N803
         expiredTimerInfo: Any,  # noqa: N803
     ) -> Iterator[Any]:
-        """The rows of a partition that the watermark has passed."""
+        """Return the rows of a partition that the watermark has passed."""
         if self._forgets:
             return super().handleExpiredTimer(key, timerValues, expiredTimerInfo)
         partition = self._read()
@@ -289,7 +289,7 @@ class _Partition:
         self.accumulators: list[Any] | None = None
 
     def stored(self) -> tuple[Any, ...]:
-        """What is pickled of it, beside the accumulators."""
+        """Return what is pickled of it, beside the accumulators."""
         return self.waiting, self.kept, self.left, self.size, self.timer
 
     def wait(self, moment: int, rows: MapStore) -> list[_Values] | None:
@@ -306,7 +306,7 @@ class _Partition:
         self.kept.append(moment)
 
     def take_until(self, watermark: int | None) -> list[int]:
-        """The times that a watermark has passed, which wait no longer; all without one."""
+        """Return the times that a watermark has passed, which wait no longer; all without one."""
         until = len(self.waiting) if watermark is None else bisect_right(self.waiting, watermark)
         ready, self.waiting = self.waiting[:until], self.waiting[until:]
         return ready

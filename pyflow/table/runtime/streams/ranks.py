@@ -45,24 +45,24 @@ class FirstRows(ExpiringOperator):
     ----------
     order : sequence of SortColumn
     start, end : int
-        The first and the last place that is emitted, from 1 on.
+        The first and the last row number that is emitted, from 1.
     values : tuple of int
         The first column that is emitted, and the one behind the last.
     width : int
         How many columns a row has, without kind and SEQUENCE.
     numbered : bool
-        Whether the place is emitted, as the last column.
+        Whether the row number is emitted, as the last column.
     replaces : bool
-        Whether another row at a place is an update of it, as it always is where places are emitted
-        or do not begin with the first; otherwise the row that leaves is deleted and the one that
+        Whether another row with a row number is an update, as it always is if row numbers are
+        emitted or do not begin with 1; otherwise the row that leaves is deleted and the one that
         comes is inserted.
     names : sequence of str
         Of the columns of emitted rows.
     changes : bool
-        Whether rows of the input are retracted. All have to be kept then, otherwise those up to
-        the last place.
+        Whether rows of the input are retracted. All rows have to be kept then, otherwise those up
+        to the last row number.
     latest : bool
-        Whether of rows that are equal in the order the one that came last is the first.
+        Whether the one that came last is the first of rows that are equal in the order.
     lifetime : Lifetime
         Of a key that no row comes for.
     """
@@ -98,7 +98,7 @@ class FirstRows(ExpiringOperator):
     def handleInputRows(  # noqa: N802
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
     ) -> Iterator[Any]:
-        """The changes that the rows of a key make."""
+        """Return the changes that the rows of a key make."""
         changes = Changes(self._make)
         ranked, number = self._read()
         shown = self._shown(ranked)
@@ -120,7 +120,7 @@ class FirstRows(ExpiringOperator):
         return iter(changes.rows)
 
     def _read(self) -> tuple[list[_Ranked], int]:
-        """The rows that are kept, in their order, and the number of the next."""
+        """Return the rows that are kept, in their order, and the number of the next."""
         number = self._state.get()
         if number is None:
             return [], 0
@@ -199,7 +199,7 @@ _by_order = itemgetter(0)
 
 
 def place_in(order: Sequence[SortColumn], row: Sequence[Any]) -> tuple[Any, ...]:
-    """What compares as Spark orders rows."""
+    """Return a sort key of a row, which compares as Spark orders rows."""
     return tuple(_sortable(row[place], ascending, first) for place, ascending, first in order)
 
 

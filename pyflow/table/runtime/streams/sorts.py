@@ -38,7 +38,7 @@ class SortedBatches(StreamOperator):
     def handleInputRows(  # noqa: N802
         self, key: _Values, rows: Iterable[Any], timer_values: Any
     ) -> Iterator[Any]:
-        """The rows in their order."""
+        """Return the rows in their order."""
         ordered = sorted(in_sequence(rows), key=lambda row: place_in(self._order, row))
         return iter([self._make(row[self._values]) for row in ordered])
 

@@ -42,7 +42,7 @@ class LatestRow(ExpiringOperator):
     def handleInputRows(  # noqa: N802
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
     ) -> Iterator[Any]:
-        """The changes that the rows of a key make."""
+        """Return the changes that the rows of a key make."""
         changes = Changes(self._make, key)
         before = self._state.get()
         for row in in_sequence(rows):
@@ -104,9 +104,9 @@ class RowsOfKey(ExpiringOperator):
     Parameters
     ----------
     same : sequence of int or None
-        The places, behind the key, of the values by which rows are told apart: of two that are
-        equal there the later one replaces the earlier one. None for all values, of which each row
-        is one more.
+        The positions, after the key, of the values that identify rows: of two rows with the same
+        values the later one replaces the earlier one. None for all values; equal rows are then kept
+        several times.
     names : sequence of str
         Of the columns of emitted rows.
     lifetime : Lifetime
@@ -122,7 +122,7 @@ class RowsOfKey(ExpiringOperator):
     def handleInputRows(  # noqa: N802
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
     ) -> Iterator[Any]:
-        """The changes that the rows of a key make."""
+        """Return the changes that the rows of a key make."""
         changes = Changes(self._make, key)
         kept = self._state.get() or []
         for row in in_sequence(rows):
@@ -197,7 +197,7 @@ class FirstRowOfKey(RowsOfKey):
     def handleInputRows(  # noqa: N802
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
     ) -> Iterator[Any]:
-        """The changes that the rows of a key make."""
+        """Return the changes that the rows of a key make."""
         changes = Changes(self._make, key)
         kept = self._state.get() or []
         before = kept[0] if kept else None
@@ -221,7 +221,7 @@ class FirstRowOfKey(RowsOfKey):
         return iter(changes.rows)
 
     def _is_update(self, before: _Values | None, values: _Values) -> bool:
-        """Whether this is the row that the key had, with other values: it keeps its place."""
+        """Return whether this is the row that the key had, with other values: it stays the row."""
         return (
             self._same is not None
             and before is not None

@@ -1,6 +1,6 @@
-"""Values of Python functions, of and to the numbers and texts in which they travel.
+"""Conversion between values of Python functions and their encoding in the rows of operators.
 
-What travels, and why, is said by ``pyflow.table.relations.encoding``.
+The encoding is that of ``pyflow.table.relations.encoding``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FIRST_DAY = _EPOCH.toordinal()
 
 
 def unpacker(shape: Shape) -> Convert | None:
-    """What makes the value that a function sees of one that has travelled; None if it is the same.
+    """Return the function that decodes a value for a function; None if it needs no decoding.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ def unpacker(shape: Shape) -> Convert | None:
 
 
 def fields_of(row: Any) -> tuple[Any, ...]:
-    """The fields of a row that has travelled inside of another, which may be a dict by then."""
+    """Return the fields of a row; one inside another row may have become a dict."""
     return tuple(row.values() if isinstance(row, dict) else row)
 
 
 def packer(shape: Shape) -> Convert | None:
-    """What makes a value to travel of one that a function has returned, after it was checked."""
+    """Return the function that encodes a checked result of a function; None if it needs none."""
     kind, *about = shape
     if kind == "DATE":
         return lambda day: None if day is None else day.toordinal() - _FIRST_DAY

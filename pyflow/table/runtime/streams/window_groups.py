@@ -1,4 +1,4 @@
-"""Aggregates of windows by the processing time, and of windows of so many rows."""
+"""Aggregates of processing-time windows, and of row-count windows."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class WindowGroups(GroupAggregate):
         timerValues: Any,  # noqa: N803
         expiredTimerInfo: Any,  # noqa: N803
     ) -> Iterator[Any]:
-        """The aggregates of a window that has ended."""
+        """Emit the aggregates of a window that has ended."""
         group = self._read()
         if group.accumulators is None:
             return iter(())
@@ -74,14 +74,14 @@ class WindowGroups(GroupAggregate):
 
 
 class NumberGroups(GroupAggregate):
-    """Emits the aggregates of each so many rows of a key, in the order of their arrival.
+    """Emits the aggregates of tumbling row-count windows: of each `size` rows of a key.
 
     Parameters
     ----------
     aggregates : sequence
         Each with the column that it takes.
     size : int
-        How many rows.
+        How many rows a window has.
     names : sequence of str
         Of the columns of emitted rows.
     """
@@ -95,7 +95,7 @@ class NumberGroups(GroupAggregate):
     def handleInputRows(  # noqa: N802
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
     ) -> Iterator[Any]:
-        """The aggregates of windows that are full."""
+        """Emit the aggregates of windows that are full."""
         group = self._read()
         known = group.rows > 0
         emitted = []
@@ -109,10 +109,9 @@ class NumberGroups(GroupAggregate):
 
 
 class SlidingNumberGroups(StreamOperator):
-    """Emits the aggregates of so many rows of a key, again and again after some more rows.
+    """Emits the aggregates of sliding row-count windows: of `size` rows, after each `slide` rows.
 
-    Windows begin with every so many rows of a key and are emitted when they are full. Of the rows
-    of those that are not, the arguments are kept.
+    A window is emitted when it is full. Until then, the arguments of its rows are kept.
 
     Parameters
     ----------
@@ -152,7 +151,7 @@ class SlidingNumberGroups(StreamOperator):
     def handleInputRows(  # noqa: N802
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
     ) -> Iterator[Any]:
-        """The aggregates of windows that are full."""
+        """Emit the aggregates of windows that are full."""
         emitted = []
         place = self._count.get() or 0
         for row in in_sequence(rows):
@@ -170,7 +169,7 @@ class SlidingNumberGroups(StreamOperator):
         return iter(emitted)
 
     def _values(self, key: tuple[Any, ...], start: int, end: int) -> tuple[Any, ...]:
-        """The aggregates of the rows from a place up to another one."""
+        """Return the aggregates of the rows from one position up to another."""
         states = self._accumulators.create()
         for place in range(start, end):
             self._accumulators.add(states, (*key, *self._rows.get(place)))

@@ -54,7 +54,7 @@ class _AtEnd(StreamOperator):
         timerValues: Any,  # noqa: N803
         expiredTimerInfo: Any,  # noqa: N803
     ) -> Iterator[Any]:
-        """What comes of a window that has ended."""
+        """Return the rows that are emitted when a window has ended."""
         return self._ended(key)
 
     def _begun(self, key: _Values, row: _Values, times: Any) -> Iterator[Any]:
@@ -71,7 +71,7 @@ class _AtEnd(StreamOperator):
 
     @abstractmethod
     def _ended(self, key: _Values) -> Iterator[Any]:
-        """The rows that are emitted for a window, of which nothing is kept."""
+        """Return the rows that are emitted for a window, of which nothing is kept."""
 
 
 class WindowRanks(_AtEnd):
@@ -82,11 +82,11 @@ class WindowRanks(_AtEnd):
     order : sequence of SortColumn
         Rows that are equal in it stand in the order of their arrival.
     start, end : int
-        The first and the last place that is emitted, from 1 on.
+        The first and the last row number that is emitted, from 1.
     values : tuple of int
         The first column that is emitted, and the one behind the last.
     numbered : bool
-        Whether the place is emitted, as the last column.
+        Whether the row number is emitted, as the last column.
     moment, by_clock, names
         As all of these operators have them.
     """
@@ -247,7 +247,7 @@ class SessionRows(WaitingRows):
         self._gap = gap
 
     def _group(self, moments: Sequence[int], first: int) -> tuple[int, int]:
-        """The first session of some times, which are sorted."""
+        """Return the first session of some times, which are sorted."""
         end = first + 1
         while end < len(moments) and moments[end] <= moments[end - 1] + self._gap:
             end += 1
