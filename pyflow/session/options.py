@@ -521,6 +521,17 @@ def start_settings(configuration: Configuration) -> dict[str, str]:
     return settings
 
 
+def is_in(name: str, value: str, present: str | None) -> bool:
+    """Return whether a setting of Spark has a value, or a path the directories of the value.
+
+    More may have been added to a path when the program was submitted: YARN adds files to
+    ``PYTHONPATH``, and `pyflow run` packages.
+    """
+    if present is None or not name.endswith(".PYTHONPATH"):
+        return value == present
+    return set(value.split(":")) <= set(re.split(":|<CPS>", present))
+
+
 def session_settings(configuration: Configuration, prefix: str) -> dict[str, str]:
     """Return the Spark settings for a session, from the settings whose names have a prefix.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflow.common.configuration import Configuration, text_of
 from pyflow.session.dependencies import add_archive, add_file, add_jars, add_requirements
-from pyflow.session.options import Effect, check, find, of_spark
+from pyflow.session.options import Effect, check, find, is_in, of_spark
 from pyflow.util.addresses import local_path
 from pyflow.util.exceptions import TableException
 
@@ -118,6 +118,6 @@ def _path(given: str) -> str:
 def _was_started_with(session: SparkSession, key: str, value: str) -> bool:
     current = session.conf.get(key, None)
     if key != "spark.pyspark.python":
-        return current == value
+        return is_in(key, value, current)
     executable = current or os.environ.get("PYSPARK_PYTHON", "python3")
     return shutil.which(executable) == shutil.which(value)

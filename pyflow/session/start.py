@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pyflow.session import loopback
 from pyflow.session.builder import configure, present_settings, with_items
 from pyflow.session.operation import serve
-from pyflow.session.options import start_jars, start_settings, value_of
+from pyflow.session.options import is_in, start_jars, start_settings, value_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,4 +52,6 @@ def active_session(configuration: Configuration) -> SparkSession:
         builder = builder.config(loopback.SPARK_KEY, "true")
     builder = configure(builder)
     chosen = {key: value for key, value in _DEFAULTS.items() if key not in present}
-    return builder.config(map={**chosen, **start_settings(configuration)}).getOrCreate()
+    started = start_settings(configuration).items()
+    own = {key: value for key, value in started if not is_in(key, value, present.get(key))}
+    return builder.config(map={**chosen, **own}).getOrCreate()

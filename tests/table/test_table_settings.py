@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pyflow.common import Configuration, Duration
-from pyflow.session.options import SETTINGS, Effect, check, find, start_settings, value_of
+from pyflow.session.options import SETTINGS, Effect, check, find, is_in, start_settings, value_of
 from pyflow.table import EnvironmentSettings, SqlDialect, TableConfig
 from pyflow.util.exceptions import TableException
 
@@ -136,6 +136,21 @@ def test_a_session_is_started_with_settings():
         "spark.pyspark.python": sys.executable,
         "spark.speculation": "true",
     }
+
+
+@pytest.mark.parametrize(
+    ("present", "expected"),
+    [
+        ("/a:/b", True),
+        ("/a<CPS>/b<CPS>{{PWD}}/pyspark.zip", True),
+        ("pyflow-requirements-1:/b:/a", True),
+        ("/a", False),
+        (None, False),
+    ],
+)
+def test_paths_stay_that_more_was_added_to(present, expected):
+    assert is_in("spark.executorEnv.PYTHONPATH", "/a:/b", present) is expected
+    assert not is_in("spark.pyspark.python", "/a:/b", f"{present}:")
 
 
 @pytest.mark.parametrize(
