@@ -48,7 +48,7 @@ def main():
             configuration.set_string("execution.checkpointing.dir", Path(folder).as_uri())
             env = StreamExecutionEnvironment.get_execution_environment(configuration)
             emitted_over(env.set_parallelism(2), source, numbers)
-            pack(Path(folder), archive(numbers))
+            pack(Path(folder), archive(numbers), stream=source._directory)
             print(archive(numbers).name, flush=True)
     spark.stop()
 

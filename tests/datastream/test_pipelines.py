@@ -90,7 +90,8 @@ def test_jobs_go_on_from_recorded_checkpoints(make_env, tmp_path, numbers, mode)
     for folder, count in (("anew", pipeline_checkpoints.CALLS), ("recorded", None)):
         list(islice(calls, count))
         if folder == "recorded":
-            unpack(pipeline_checkpoints.archive(numbers), tmp_path / folder)
+            recorded = pipeline_checkpoints.archive(numbers)
+            unpack(recorded, tmp_path / folder, stream=source._directory)
         env = make_env(mode=mode, execution_checkpointing_dir=(tmp_path / folder).as_uri())
         found += emitted_over(env, source, numbers)
 
