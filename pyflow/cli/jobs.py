@@ -15,7 +15,6 @@ from pyflow.cli.submission import yarn
 from pyflow.cli.submission.errors import SubmissionError
 from pyflow.cli.submission.jobs import (
     Found,
-    all_programs,
     cancel,
     cancel_job,
     current,
@@ -86,11 +85,13 @@ def _list(arguments: argparse.Namespace) -> int:
     registry = Registry.of_user()
     for wrong in registry.unreadable():
         print(f"pyflow list: {wrong}", file=sys.stderr)
-    found = [job for job in all_programs() if arguments.all or job.is_running]
-    described = [jobs_of(job) for job in found]
+    described = [jobs_of(job) for job in registry.jobs() if arguments.all or job.is_running]
+    if not arguments.all:
+        # A cluster has told meanwhile which have ended.
+        described = [each for each in described if each["ended"] is None]
     if arguments.json:
         print(json.dumps(described, indent=2))
-    elif not found:
+    elif not described:
         print("no programs" if arguments.all else "no programs that run; -a lists those that ended")
     else:
         print("\n".join(_table(described)))

@@ -81,11 +81,6 @@ def find(identifier: str) -> Found:
     return found[0]
 
 
-def all_programs() -> list[Job]:
-    """Return the programs, the oldest first, as :func:`current` has them."""
-    return [current(program) for program in Registry.of_user().jobs()]
-
-
 def current(program: Job) -> Job:
     """Return a program as its cluster knows it, or as this machine does where that is silent."""
     return _observed(program)[0]
