@@ -205,15 +205,27 @@ def test_errors_have_line_and_column(orders, text):
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "message"),
     [
-        "SELECT *, ROW_NUMBER() OVER (PARTITION BY customer ORDER BY amount) FROM orders",
-        "SELECT SUM(amount) OVER (ORDER BY id) FROM orders",
-        "SELECT id FROM orders ORDER BY id",
-        "SELECT * FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(id), INTERVAL '1' DAY))",
+        (
+            "SELECT *, ROW_NUMBER() OVER (PARTITION BY customer ORDER BY amount) FROM orders",
+            "ROW_NUMBER in streaming mode is supported where the outer query limits it",
+        ),
+        (
+            "SELECT SUM(amount) OVER (ORDER BY id) FROM orders",
+            "ordering in stream mode must be defined on a time attribute",
+        ),
+        (
+            "SELECT id FROM orders ORDER BY id",
+            "Sort on a non-time-attribute field is not supported in streaming mode",
+        ),
+        (
+            "SELECT * FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(id), INTERVAL '1' DAY))",
+            "requires the timecol is a time attribute type, but is INT NOT NULL",
+        ),
     ],
 )
-def test_refused_in_streaming_mode(streaming, text):
+def test_refused_in_streaming_mode(streaming, text, message):
     streaming.execute_sql(ORDERS)
-    with pytest.raises(TableException):
+    with pytest.raises(TableException, match=message):
         streaming.execute_sql(text).collect()
