@@ -11,24 +11,24 @@ from pyflow.table.functions.names import UNSUPPORTED
 
 HEAD = """# Built-in functions of the Table API
 
-Expressions have PyFlink's operators, methods and functions, and are meant to have Flink's results.
-This page is made from the table of functions in `pyflow/table/functions/builtins`; a test keeps it
-so. What a function does not do as Flink does it stands in the last column.
+Expressions have PyFlink's operators, methods and functions, and should return Flink's results.
+This page is generated from the table of functions in `pyflow/table/functions/builtins`; a test
+checks that. The last column lists the differences from Flink.
 
-Tests compare the results with PyFlink's answers, over unusual values and over random expressions
-of all types. The values that stay different stand at the end of the page.
+Tests compare the results with PyFlink's, for unusual values and for random expressions of all
+types. The end of the page lists the values that differ.
 
-Families of arguments: `int` and `bigint` are whole numbers, `numeric` any numbers, `?` is an
-argument that may be missing, `...` one that may be there any number of times, and `symbol` a unit
-or a clause, as `TimeIntervalUnit.DAY`. Whole numbers wrap around when they are too great, DECIMALs
-become null, and a cast that is impossible fails the query; `try_cast` gives null.
+Families of arguments: `int` and `bigint` are integers, `numeric` any numbers, `?` marks an optional
+argument, `...` one that may be repeated, and `symbol` a unit or a clause, such as
+`TimeIntervalUnit.DAY`. Integers wrap around on overflow, DECIMALs become null, and a cast that is
+impossible fails the query; `try_cast` returns null.
 
-`call()` knows built-in functions by the names in the second column, as Flink does, in any case;
-their names in SQL are for SQL and `call_sql()`. A temporary system function that is registered by
-a name of the second column is called in the place of the built-in one, by `call()`, and where that
-is written as an operator or a method. Other functions of the program are not. In SQL it is called
-where a call has its name, but not for an operator. Units, clauses and types (`symbol`) cannot be
-given to it, and `cast`, `try_cast`, `as`, `asc`, `desc`, `flatten` and `range_` stay what they are.
+`call()` finds built-in functions by the names in the second column, as Flink does, in any case;
+their names in SQL are for SQL and `call_sql()`. A temporary system function that is registered
+under a name of the second column replaces the built-in one, in `call()`, operators and methods.
+Other functions of the program do not. In SQL it replaces calls by its name, but not operators. It
+cannot take units, clauses and types (`symbol`), and `cast`, `try_cast`, `as`, `asc`, `desc`,
+`flatten` and `range_` cannot be replaced.
 
 Unsupported, with an error that says so: structured objects (`object_of`, `object_update`), named
 arguments, and by `call()`:
