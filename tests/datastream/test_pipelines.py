@@ -77,14 +77,9 @@ def test_pipelines_emit_so_after_restarts(make_env, mode, tmp_path, numbers):
     check(found, "midway", numbers)
 
 
-def marked(numbers, mode):
-    short = (numbers, mode) == (PARTS[0], "thread")
-    return pytest.param(numbers, mode, marks=[] if short else pytest.mark.complete)
-
-
-@pytest.mark.parametrize(
-    ("numbers", "mode"), [marked(part, mode) for part in PARTS for mode in ("thread", "process")]
-)
+@pytest.mark.complete
+@pytest.mark.parametrize("mode", ["thread", "process"])
+@pytest.mark.parametrize("numbers", PARTS, ids=str)
 def test_jobs_go_on_from_recorded_checkpoints(make_env, tmp_path, numbers, mode):
     """Names and schemas of state, and the bytes of keys, timers and values, are in users' jobs."""
     source, found = TestStream(), []
