@@ -6,6 +6,7 @@ import os
 import re
 
 import pytest
+from pyspark.sql.functions import udf as pyspark_udf
 from submitted import PROGRAMS, User, write_wheel
 
 from comparison import settings
@@ -17,9 +18,12 @@ from pyflow.util.exceptions import TableException
 
 @pytest.fixture
 def session(spark):
-    """The shared session, which gets its settings back from table environments."""
+    """The shared session, without what table environments set and require afterwards."""
     before = spark.conf.getAll
+    includes = spark.sparkContext._python_includes
+    included = list(includes)
     yield spark
+    includes[:] = included
     for key in spark.conf.getAll.keys() - before.keys():
         spark.conf.unset(key)
     for key, value in before.items():
@@ -67,11 +71,8 @@ def other_version(session, require):
     """A table environment whose functions require a package that the executor has another of."""
     t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     t_env.get_config().set("python.execution-mode", "thread")
-    includes = session.sparkContext._python_includes
-    before = list(includes)
     require(t_env, "py4j==1.5\n", py4j="VALUE = 42\n")
-    yield t_env
-    includes[:] = before
+    return t_env
 
 
 def process_of(x):
@@ -107,6 +108,33 @@ def test_where_no_worker_may_run_them_they_fail_with_both_versions(other_version
         pytest.raises(Exception, match=said),
     ):
         other_version.execute_sql(query).print()
+
+
+class Loaded:
+    """A function that notes in a file that it has been loaded."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def __call__(self, x):
+        return x
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        with open(self.file, "a") as file:
+            file.write("loaded\n")
+
+
+def test_tasks_without_rows_do_not_load_them(session, require, tmp_path):
+    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    require(t_env, "needless\n", needless="VALUE = 42\n")
+    function = pyspark_udf(Loaded(str(tmp_path / "loaded")), "long")
+
+    with settings(session, {"spark.pyflow.execution-mode": "thread"}):
+        rows = session.range(1, numPartitions=2).select(function("id")).collect()
+
+    assert rows == [(0,)]
+    assert (tmp_path / "loaded").read_text() == "loaded\n"
 
 
 def test_what_cannot_be_resolved_is_named_and_costs_no_executor(session, require):

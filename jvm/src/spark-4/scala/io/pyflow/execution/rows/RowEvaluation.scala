@@ -54,7 +54,7 @@ private[rows] class RowEvaluation(
       evaluation,
       new BundleSize(settings.bundleRows, settings.bundleMillis))
     context.addTaskCompletionListener[Unit](_ => rows.close())
-    if (spec.mayBeRefused) evaluation.openNow()
+    if (spec.mayBeRefused && input.hasNext) evaluation.openNow()
     rows
   }
 }
