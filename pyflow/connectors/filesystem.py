@@ -19,7 +19,7 @@ from pyflow.connectors.connector import (
 )
 from pyflow.connectors.formats import FORMATS, format_class, values_of
 from pyflow.connectors.turns import turn_at
-from pyflow.session.files import holds_files, matches
+from pyflow.session.files import file_stream, holds_files, matches
 from pyflow.table.changes.changelog import in_order, numbered, places
 from pyflow.table.changes.relation import INSERT, KIND, SEQUENCE, column
 from pyflow.types.spark_types import to_spark
@@ -124,9 +124,10 @@ class FileSystem(Connector):
         monitored = self["source.monitor-interval"] is not None
         if not monitored and not matches(session, self["path"]):
             return self._missing(session)
-        reader = (session.readStream if monitored else session.read).format(self.format.files)
+        files = self.format.files
+        reader = file_stream(session, files) if monitored else session.read.format(files)
         names = [name for name, _ in self.table.columns]
-        if self.format.files != "text":
+        if files != "text":
             return self.format.loaded(reader, self["path"], self.table.columns, self._inside)
         partitions = [
             StructField(name, to_spark(data_type))

@@ -8,6 +8,11 @@ from pyspark.errors import AnalysisException
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamReader
+
+# By default Spark takes no file that is a week older than the newest that it has seen, and says
+# nothing of it.
+_MAX_FILE_AGE = "36500d"
 
 
 def matches(session: SparkSession, pattern: str) -> bool:
@@ -27,3 +32,8 @@ def holds_files(session: SparkSession, directory: str) -> bool:
     if not matches(session, directory):
         return False
     return bool(session.read.format("binaryFile").load(directory).inputFiles())
+
+
+def file_stream(session: SparkSession, format: str) -> DataStreamReader:
+    """Return a reader of files that are there and of those to come, of any age, each once."""
+    return session.readStream.format(format).option("maxFileAge", _MAX_FILE_AGE)

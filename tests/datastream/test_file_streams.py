@@ -347,9 +347,12 @@ class _Copies:
             each.sink_to(FileSink.for_row_format(f"{self.directory}/out", STRINGS).build())
         return env.execute_async()
 
-    def add(self, name, text):
-        (self.directory / f".{name}").write_text(text)
-        os.rename(self.directory / f".{name}", self.directory / "in" / name)
+    def add(self, name, text, *, modified=None):
+        written = self.directory / f".{name}"
+        written.write_text(text)
+        if modified is not None:
+            os.utime(written, (modified, modified))
+        os.rename(written, self.directory / "in" / name)
 
     def written(self):
         return contents(self.directory / "out") if (self.directory / "out").exists() else {}
@@ -393,6 +396,23 @@ def test_files_that_come_are_read_and_a_repeated_batch_is_written_once(make_env,
     after = program.written()
     assert sorted(after.values()) == sorted(before.values())
     assert not any(path.startswith("2020") for path in after)
+
+
+def test_files_that_come_late_are_read_whatever_their_age(make_env, tmp_path):
+    program = _Copies(make_env, tmp_path)
+    program.add("a", "new\n")
+    job = program.start()
+    program.wait({"new\n"}, 1)
+    program.add("b", "old\n", modified=datetime.datetime(2020, 1, 1).timestamp())
+    program.wait({"old\n"}, 2)
+    job.cancel().result()
+    job = program.start()
+    program.add("c", "newer\n")
+    program.wait({"newer\n"}, 3)
+    job.cancel().result()
+
+    found = "".join(sorted(program.written().values())).split()
+    assert found == ["NEW", "NEWER", "OLD", "new", "newer", "old"]
 
 
 def test_results_of_an_older_state_are_not_written_beside_later_ones(make_env, tmp_path):

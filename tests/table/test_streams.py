@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+import os
 import sys
 import time
 from collections import Counter
@@ -59,15 +61,17 @@ class Files:
         self.folder = folder
         self.count = 0
 
-    def append(self, *rows):
+    def append(self, *rows, modified=None):
         self.count += 1
         text = "".join(json.dumps(row) + "\n" for row in rows)
         hidden = self.folder / f".{self.count}"
         hidden.write_text(text)
+        if modified is not None:
+            os.utime(hidden, (modified.timestamp(),) * 2)
         hidden.rename(self.folder / f"{self.count:04}.json")
 
-    def words(self, *words):
-        self.append(*({"id": len(word), "word": word} for word in words))
+    def words(self, *words, modified=None):
+        self.append(*({"id": len(word), "word": word} for word in words), modified=modified)
 
     def table(self, columns=WORDS, watermark=None, **computed):
         schema = Schema.new_builder()
@@ -136,6 +140,15 @@ def test_a_query_is_collected_until_it_is_closed(t_env, source, spark):
         assert len(spark.streams.active) == 1
     assert spark.streams.active == []
     assert result.get_job_client().get_job_status().result() is JobStatus.CANCELED
+
+
+def test_files_that_come_late_are_read_whatever_their_age(t_env, source, spark):
+    source.words("one")
+    t_env.create_temporary_table("words", source.table())
+    with t_env.from_path("words").execute().collect() as rows:
+        assert next(rows)[1] == "one"
+        source.words("seven", modified=datetime.datetime(2020, 1, 1))
+        assert next(rows)[1] == "seven"
 
 
 def test_a_query_does_not_run_ahead_of_the_program(t_env, spark):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from pyflow.session.files import file_stream
 from pyflow.session.streams import as_stream
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class InputFiles:
         if self.is_monitored:
             if schema is None:
                 schema = session.read.options(**chosen).format(format).load(list(self.paths)).schema
-            reader = session.readStream.format(format).options(**chosen).schema(schema)
+            reader = file_stream(session, format).options(**chosen).schema(schema)
             frames = [reader.load(path) for path in self.paths]
             return functools.reduce(lambda one, other: one.union(other), frames)
         batch = session.read.format(format).options(**chosen)
