@@ -50,7 +50,7 @@ from pyflow.datastream.runtime.stage import (
     TargetSpec,
 )
 from pyflow.session.builder import INSTALL_TABLE, import_state_messages
-from pyflow.streaming.plan.operator_names import named
+from pyflow.streaming.plan.operator_metadata import with_metadata
 from pyflow.streaming.plan.watermarks import with_event_time
 from pyflow.streaming.runtime.metrics import to_driver
 from pyflow.streaming.runtime.timers import TimerReports
@@ -502,12 +502,13 @@ class _Lowering:
             import_state_messages()
         except ImportError as error:
             raise TableException(f"operators with state: {error}; {INSTALL_TABLE}") from error
-        schema = named(self._fields(), _named(nodes))
         param: Any = TimerReports()
         reports = self._session.sparkContext.accumulator([], param)
         stage = RealTimeStage if self._settings.is_real_time else Stage
         deployed = self._deployed(spec, -level, nodes)
-        processor: Any = KeyedStage(deployed, schema.names, reports, stage)
+        fields = self._fields()
+        processor: Any = KeyedStage(deployed, [each.name for each in fields], reports, stage)
+        frame, schema = with_metadata(frame, fields, _named(nodes), processor)
         grouped: Any = frame.groupBy(_column(_TARGET), _column(_KEY))
         made: DataFrame = grouped.transformWithState(processor, schema, "Append", "EventTime")
         return made

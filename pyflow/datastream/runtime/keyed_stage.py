@@ -75,12 +75,17 @@ class KeyedStage:
         self._names = names
 
     def init(self, handle: Any) -> None:
-        """Open the state of a task; the driver asks for its schema that way, too."""
+        """Open the state of a task."""
         self._handle = handle
         self._families = Families(handle)
         self._index = TimerIndex(handle)
         self._make = row_maker(self._names)
         self._stage: Stage | None = None
+
+    def declare(self, handle: Any) -> None:
+        """Open all state with a handle that only takes down what is opened."""
+        Families(handle)
+        TimerIndex(handle)
 
     def _opened(self) -> Stage:
         if self._stage is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,11 @@ class StreamOperator(ABC):
         reports = self.timer_reports
         self._handle = handle if reports is None else ReportedTimers(handle, reports)
         self._make = row_maker(self._names)
+
+    def declare(self, handle: Any) -> None:
+        """Open all state with a handle that only takes down what is opened."""
+        opened = copy.deepcopy(self, {id(self.timer_reports): None})
+        opened.init(handle)
 
     @abstractmethod
     def handleInputRows(  # noqa: N802

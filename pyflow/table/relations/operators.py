@@ -19,7 +19,7 @@ from pyflow.session.builder import INSTALL_TABLE, import_state_messages
 from pyflow.session.options import value_of
 from pyflow.session.package import provide
 from pyflow.streaming.plan.clocks import CLOSES_WINDOWS, clocks_of
-from pyflow.streaming.plan.operator_names import named
+from pyflow.streaming.plan.operator_metadata import with_metadata
 from pyflow.streaming.plan.state_store import keep_state_in_rocksdb
 from pyflow.streaming.runtime.state_ttl import FOREVER, Lifetime
 from pyflow.table.changes.relation import KIND, SEQUENCE, column, with_watermark
@@ -172,7 +172,7 @@ def applied(
         raise TableException(f"operators with state: {error}; {INSTALL_TABLE}") from error
     provide(context.session)
     keep_state_in_rocksdb(context.session)
-    output = named(emitted, type(processor).__name__)
+    frame, output = with_metadata(frame, emitted, type(processor).__name__, processor)
     grouped: Any = frame.groupBy(*map(column, keys))
     rows: DataFrame = grouped.transformWithState(processor, output, "Append", time_mode)
     return rows

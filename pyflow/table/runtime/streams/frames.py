@@ -112,6 +112,10 @@ class PandasAggregate(_OfFrame):
     def __reduce__(self) -> tuple[Any, ...]:
         return _loaded, self._sent
 
+    def __deepcopy__(self, memo: Any) -> PandasAggregate:
+        """The function stays the program's."""
+        return PandasAggregate(*self._sent)
+
     def load(self) -> PandasAggregate:
         """Prepare for a task, which opens the function before its first row."""
         import pyarrow as pa

@@ -69,15 +69,20 @@ class PythonAggregate(Aggregate):
         settings: TaskSettings,
         emits_rows: bool,
     ) -> None:
+        self._name = name
+        self._declared = views
         self._sent = (function, name, list(arguments), result, views, settings, emits_rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _loaded, self._sent
 
+    def __deepcopy__(self, memo: Any) -> PythonAggregate:
+        """The function stays the program's."""
+        return PythonAggregate(*self._sent)
+
     def load(self) -> PythonAggregate:
         """Prepare for a task, which opens the function before its first row."""
-        function, name, arguments, result, self._declared, settings, emits_rows = self._sent
-        self._name = name
+        function, name, arguments, result, _, settings, emits_rows = self._sent
         opened = OpenFunction(function, name, settings)
         watch: Callable[[Any], Any] = _same if in_thread_mode() else opened.watch
         self._create = watch(function.create_accumulator)

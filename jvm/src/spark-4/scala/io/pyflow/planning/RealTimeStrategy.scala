@@ -27,7 +27,6 @@ object RealTimeStrategy extends SparkStrategy with SQLConfHelper {
       planned(Seq(udtf), udtf.evalType)(inGenerate(udtf, required, results, child))
     case ArrowEvalPythonUDTF(udtf, _, _, child, evalType) if RealTimeScan.isBelow(child) =>
       planned(Seq(udtf), evalType)(throw notByRow(udtf))
-    case stateful: RealTimeState => RealTimeTransformWithState(stateful)(planLater) :: Nil
     case OverBatches(udf) if RealTimeScan.isBelow(plan) =>
       planned(Seq(udf), udf.evalType)(throw notByRow(udf))
     case _ => Nil

@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
 import org.apache.spark.sql.execution.python.GroupedInput
 import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkExec
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.pyflow.{FunctionMetrics, PythonFunctions, StateRows}
+import org.apache.spark.sql.pyflow.{FunctionMetrics, OperatorMetadata, PythonFunctions, StateRows}
 import org.apache.spark.sql.types.{CalendarIntervalType, DataType, DayTimeIntervalType, NullType, StructType, TimeType, UserDefinedType, VariantType, YearMonthIntervalType}
 
 import io.pyflow.admission.FunctionIdentity
@@ -92,12 +92,9 @@ private[planning] class StatefulOperator(
     ProjectExec(StatefulOperator.columnsOf(made, output), shown)
   }
 
-  /** What the Table API or a data stream calls it, in the metadata of a column that it makes. */
+  /** What the Table API or a data stream calls it. */
   private def name: String =
-    output
-      .map(_.metadata)
-      .find(_.contains(StatefulOperator.NameKey))
-      .fold(udf.name)(_.getString(StatefulOperator.NameKey))
+    OperatorMetadata.nameOf(child.output, output).getOrElse(udf.name)
 
   /** A batch has none, which PySpark's operator takes for -1 and that for the JVM refuses. */
   private def watermark: Option[Long] =
@@ -141,9 +138,6 @@ private[planning] class StatefulOperator(
 
 private[planning] object StatefulOperator {
   private val NoWatermark = -1L
-
-  /** As in pyflow/streaming/plan. */
-  private val NameKey = "pyflow.operator"
 
   /** The fields of a struct as the columns of an operator. */
   def columnsOf(struct: Attribute, columns: Seq[Attribute]): Seq[NamedExpression] =

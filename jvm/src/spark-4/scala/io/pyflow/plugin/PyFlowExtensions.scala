@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
 
 import io.pyflow.config.{PyFlowConf, SparkCompatibility}
 import io.pyflow.connectors.JdbcLookup
-import io.pyflow.planning.{ColumnarInput, ControlRows, PythonInJoins, PythonInLambdas, PythonInPredicates, RealTimeStrategy, SourceAndStateOperators, StateInRealTimeMode, ThreadModeStrategy}
+import io.pyflow.planning.{ColumnarInput, ControlRows, PythonInJoins, PythonInLambdas, PythonInPredicates, RealTimeStrategy, SourceAndStateOperators, StatefulStrategy, StateOfStreams, ThreadModeStrategy}
 
 /**
  * Adds thread mode's planning to every session of an application. The plugin registers it; where no
@@ -20,7 +20,8 @@ final class PyFlowExtensions extends (SparkSessionExtensions => Unit) {
       extensions.injectPostHocResolutionRule(_ => PythonInLambdas)
       extensions.injectOptimizerRule(_ => PythonInPredicates)
       extensions.injectPreCBORule(_ => PythonInJoins)
-      extensions.injectPreCBORule(_ => StateInRealTimeMode)
+      extensions.injectPreCBORule(_ => StateOfStreams)
+      extensions.injectPlannerStrategy(_ => StatefulStrategy)
       extensions.injectPlannerStrategy(_ => RealTimeStrategy)
       extensions.injectPlannerStrategy(_ => ThreadModeStrategy)
       extensions.injectColumnar(_ => ControlRows)

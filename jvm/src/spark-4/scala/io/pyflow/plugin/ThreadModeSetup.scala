@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 import com.codahale.metrics.Gauge
 import org.apache.spark.{SparkConf, SparkContext, TaskContext}
 import org.apache.spark.api.plugin.PluginContext
-import org.apache.spark.sql.pyflow.{Executors, RunningTask}
+import org.apache.spark.sql.pyflow.{CheckpointFiles, Executors, RunningTask}
 import org.apache.spark.sql.pyflow.ui.PythonTab
 import org.slf4j.LoggerFactory
 
@@ -47,6 +47,7 @@ object ThreadModeSetup {
   def onDriver(conf: SparkConf): JavaMap[String, String] = {
     PyFlowConf.settings.foreach(_.in(conf))
     SessionExtensions.add(conf)
+    CheckpointFiles.use(conf)
     giveExecutorsStack(conf)
     giveExecutorsMemory(conf)
     Map(

@@ -4,22 +4,24 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.TransformWithStateInPySpark
 import org.apache.spark.sql.catalyst.plans.logical.TransformWithStateInPySpark.UserFacingDataType
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.execution.streaming.state.StateSchemaValidationResult
+import org.apache.spark.sql.pyflow.DeclaredState
 import org.apache.spark.sql.streaming.{OutputMode, TimeMode}
 import org.apache.spark.sql.types.StructType
 
 /**
- * PySpark's operator as Spark's planning needs it in real-time mode, which Spark knows of its operator
- * for the JVM only: rows are not sorted, since each is handled when it comes, and there is no metadata
- * of the batch that begins, since its offsets are written when it ends. It is not executed:
- * [[StatefulOperator]] puts the operator for the JVM in its place.
+ * PySpark's operator with what Spark asks a worker for, see [[DeclaredState]], and as Spark's planning
+ * needs it in real-time mode, which Spark knows of its operator for the JVM only: rows are not sorted,
+ * since each is handled when it comes, and there is no metadata of the batch that begins, since its
+ * offsets are written when it ends. In thread mode it is not executed: [[StatefulOperator]] puts the
+ * operator for the JVM in its place.
  */
-private[planning] class RealTimeTransformWithState(
+private[planning] class TransformWithStateInPyFlowExec(
     functionExpr: Expression,
     groupingAttributes: Seq[Attribute],
     outputAttrs: Seq[Attribute],
@@ -54,9 +56,16 @@ private[planning] class RealTimeTransformWithState(
     hasInitialState,
     initialState,
     initialStateGroupingAttrs,
-    initialStateSchema) {
+    initialStateSchema)
+  with DeclaredState {
 
-  override def requiredChildOrdering: Seq[Seq[SortOrder]] = children.map(_ => Nil)
+  private def isRealTime: Boolean = RealTimeScan.isBelow(child)
+
+  /** Plans show it as what it is for Spark. */
+  override def nodeName: String = "TransformWithStateInPySpark"
+
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] =
+    if (isRealTime) children.map(_ => Nil) else super.requiredChildOrdering
 
   /** PySpark's operator leaves the last argument to its default. */
   override def validateAndWriteStateSchema(
@@ -68,7 +77,7 @@ private[planning] class RealTimeTransformWithState(
       session: SparkSession,
       operatorStateMetadataVersion: Int,
       stateStoreEncodingFormat: String,
-      isRealTimeMode: Boolean = true): List[StateSchemaValidationResult] =
+      isRealTimeMode: Boolean = isRealTime): List[StateSchemaValidationResult] =
     super.validateAndWriteStateSchema(
       hadoopConf,
       batchId,
@@ -99,7 +108,7 @@ private[planning] class RealTimeTransformWithState(
       initialState: SparkPlan,
       initialStateGroupingAttrs: Seq[Attribute],
       initialStateSchema: StructType): TransformWithStateInPySparkExec =
-    new RealTimeTransformWithState(
+    new TransformWithStateInPyFlowExec(
       functionExpr,
       groupingAttributes,
       outputAttrs,
@@ -119,12 +128,12 @@ private[planning] class RealTimeTransformWithState(
       initialStateSchema)
 }
 
-private[planning] object RealTimeTransformWithState {
-
-  /** @param planned plans a child */
-  def apply(state: RealTimeState)(planned: LogicalPlan => SparkPlan): SparkPlan = {
-    import state.stateful
-    new RealTimeTransformWithState(
+private[planning] object TransformWithStateInPyFlowExec {
+  def of(
+      stateful: TransformWithStateInPySpark,
+      child: SparkPlan,
+      initialState: SparkPlan): SparkPlan =
+    new TransformWithStateInPyFlowExec(
       stateful.functionExpr,
       stateful.leftAttributes,
       stateful.outputAttrs,
@@ -136,11 +145,10 @@ private[planning] object RealTimeTransformWithState {
       eventTimeWatermarkForLateEvents = None,
       eventTimeWatermarkForEviction = None,
       stateful.userFacingDataType,
-      planned(stateful.child),
+      child,
       isStreaming = true,
       stateful.hasInitialState,
-      planned(stateful.initialState),
+      initialState,
       stateful.rightAttributes,
       stateful.initialStateSchema)
-  }
 }
