@@ -216,10 +216,10 @@ class _MapState(_PySparkMap):  # type: ignore[misc]
         """The values of pairs of a grouping key and a key of the map."""
         failure = "Error getting value"
         self._framed_keys = {key: self._framed_key(key, failure) for key, _ in wanted}
+        distinct = {of_map for _, of_map in wanted}
+        of_maps = {each: self._framed_of_map(each, failure) for each in distinct}
         pairs = [
-            part
-            for key, of_map in wanted
-            for part in (self._framed_keys[key], framed(self._variable.key_row(of_map, failure)))
+            part for key, of_map in wanted for part in (self._framed_keys[key], of_maps[of_map])
         ]
         answer = self._variable.request(Request.GET_OF_KEYS, b"".join(pairs), failure)
         assert answer is not None
@@ -233,10 +233,14 @@ class _MapState(_PySparkMap):  # type: ignore[misc]
         """Set values by a grouping key and a key of the map; None removes one."""
         failure = "Error updating map state value"
         parts: list[bytes] = []
+        of_maps: dict[tuple[Any, ...], bytes] = {}
         for key, of_map, value in entries:
+            framed_of_map = of_maps.get(of_map)
+            if framed_of_map is None:
+                framed_of_map = of_maps[of_map] = self._framed_of_map(of_map, failure)
             parts += (
                 self._framed_keys.get(key) or self._framed_key(key, failure),
-                framed(self._variable.key_row(of_map, failure)),
+                framed_of_map,
                 framed(b"" if value is None else self._variable.row(value, failure)),
             )
         self._framed_keys = {}
@@ -244,6 +248,9 @@ class _MapState(_PySparkMap):  # type: ignore[misc]
 
     def _framed_key(self, key: tuple[Any, ...], failure: str) -> bytes:
         return framed(self._keys.row(key, failure))
+
+    def _framed_of_map(self, of_map: tuple[Any, ...], failure: str) -> bytes:
+        return framed(self._variable.key_row(of_map, failure))
 
     def iterator(self) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
         for keys, values in self._variable.iterate(Request.ENTRIES):

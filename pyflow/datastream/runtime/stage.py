@@ -320,7 +320,7 @@ class Stage:
             if target in self._selectors:
                 storage.next_key((target, key))
                 self._begin_key(target, key, None)
-                self._process_batch(target, key, in_sequence(rows))
+                self._process_batch(target, key, in_sequence(rows) if len(rows) > 1 else rows)
                 storage.flush()
             elif target != NO_TARGET:
                 self.chain.rows += map(passing, rows)
@@ -330,13 +330,19 @@ class Stage:
     def _begin_key(self, target: int, key: bytes, user_key: Any) -> None:
         self.target, self.key, self.user_key = target, key, user_key
         self._pickled_key = None
-        if any(self._due):
+        if self._has_due():
             self._due = [DueTimers(), DueTimers()]
+
+    def _has_due(self) -> bool:
+        event_timers, processing_timers = self._due
+        return bool(event_timers.timers or processing_timers.timers)
 
     def _process_batch(self, target: int, key: bytes, rows: Sequence[tuple[Any, ...]]) -> None:
         early = [row for row in rows if row[5] == 0]
         late = [row for row in rows if row[5] != 0] if early else rows
-        timers, user_key = self._due_by_key.pop((target, key), _NO_TIMERS)
+        timers, user_key = _NO_TIMERS
+        if self._due_by_key:
+            timers, user_key = self._due_by_key.pop((target, key), _NO_TIMERS)
         if user_key is not None:
             self.user_key = pickle.loads(user_key)
         if early or timers:
@@ -349,7 +355,7 @@ class Stage:
         self.watermark = self._reached[EVENT_TIME]
         self._take(target, late)
         self._guarded(None, self._operators[abs(target)].drain)
-        if target > 0 and any(self._due):
+        if target > 0 and self._has_due():
             self._guarded(None, lambda: self._fire(()))
 
     def _take(self, target: int, rows: Iterable[tuple[Any, ...]]) -> None:

@@ -282,12 +282,14 @@ class StoreStorage(Storage):
 
     def flush(self) -> None:
         """Write what has changed, and forget the key."""
-        for name, written in self._lists.items():
-            head = written.flush()
-            if head is not ABSENT:
-                self._known[name] = [ABSENT if head is None else head, True]
-        for each in self._maps.values():
-            each.flush()
+        if self._lists:
+            for name, written in self._lists.items():
+                head = written.flush()
+                if head is not ABSENT:
+                    self._known[name] = [ABSENT if head is None else head, True]
+        if self._maps:
+            for each in self._maps.values():
+                each.flush()
         for name, (value, changed) in self._known.items():
             if changed:
                 self._write(name, None if value is ABSENT else (dumps(value),))
@@ -303,9 +305,9 @@ class StoreStorage(Storage):
 
     def forget(self) -> None:
         """Forget the key, with what has not been written."""
-        self._known = {}
-        self._lists = {}
-        self._maps = {}
+        self._known.clear()
+        self._lists.clear()
+        self._maps.clear()
 
 
 class _Bundle:

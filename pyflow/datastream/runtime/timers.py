@@ -107,20 +107,23 @@ class TimerIndex:
 
 
 class DueTimers:
-    """Timers of one key and domain, in the order of their times."""
+    """Timers of one key and domain, in the order of their times.
+
+    Attributes
+    ----------
+    timers : list of Timer
+        A heap of them, and of some that have been discarded.
+    """
 
     def __init__(self) -> None:
-        self._heap: list[Timer] = []
+        self.timers: list[Timer] = []
         self._waiting: set[Timer] = set()
-
-    def __bool__(self) -> bool:
-        return bool(self._heap)
 
     def add(self, timer: Timer) -> None:
         """Add a timer, once."""
         if timer not in self._waiting:
             self._waiting.add(timer)
-            heappush(self._heap, timer)
+            heappush(self.timers, timer)
 
     def discard(self, timer: Timer) -> None:
         """Remove a timer, if it is there."""
@@ -128,8 +131,8 @@ class DueTimers:
 
     def pop(self, until: int) -> Timer | None:
         """Return the first timer that is not after a time, and remove it."""
-        while self._heap and self._heap[0].time <= until:
-            timer = heappop(self._heap)
+        while self.timers and self.timers[0].time <= until:
+            timer = heappop(self.timers)
             if timer in self._waiting:
                 self._waiting.discard(timer)
                 return timer
