@@ -15,7 +15,7 @@ import codec
 import pyflow
 from pyflow.datastream.graph.lowering import _TARGET as TARGET
 from pyflow.datastream.runtime.stage import FIRST, LAST
-from pyflow.streaming.plan import operator_names, watermarks
+from pyflow.streaming.plan import operator_metadata, watermarks
 from pyflow.thread_mode import batches, current_task, program, state_access
 from pyflow.thread_mode.state_access import Request
 from pyflow.thread_mode.stateful import Operation
@@ -173,7 +173,8 @@ def test_python_and_scala_agree_on_operations_of_processors() -> None:
 @pytest.mark.parametrize(
     ("source", "scala", "python"),
     [
-        ("StatefulOperator", 'NameKey = "{}"', operator_names._KEY),
+        ("OperatorMetadata", 'Name = "{}"', operator_metadata._NAME),
+        ("OperatorMetadata", 'State = "{}"', operator_metadata._STATE),
         ("IdleSources", 'Timeout = "{}"', watermarks._IDLE_TIMEOUT),
         ("ControlRowsExec", 'Target = "{}"', TARGET),
     ],
