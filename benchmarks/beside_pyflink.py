@@ -163,7 +163,7 @@ def measure(
     Parameters
     ----------
     options : argparse.Namespace
-        With ``rounds`` and ``scale``.
+        With ``rounds`` and ``scale``, and ``again`` and ``earlier`` as `Page.run` has them.
     module : str
         That of the cases.
     cases : mapping of str to Case
@@ -177,6 +177,15 @@ def measure(
         "rows": {name: int(case.rows * options.scale) for name, case in cases.items()},
         "samples": [],
     }
+    if options.again:
+        again = {"date": raw["date"], "rounds": options.rounds}
+        cases = {name: case for name, case in cases.items() if name in options.again}
+        raw = {**options.earlier, "again": options.earlier.get("again", {})}
+        raw["again"] |= dict.fromkeys(options.again, again)
+        raw["rows"] |= {name: int(case.rows * options.scale) for name, case in cases.items()}
+        raw["samples"] = [each for each in raw["samples"] if each["case"] not in cases]
+        if not cases:
+            return raw
     with tempfile.TemporaryDirectory(prefix="pyflink-") as folder, Broker(Path(folder)) as broker:
         address = broker.address
         spark_jars = [Path(jar) for jar in kafka_jars()]
@@ -251,6 +260,13 @@ def body(raw: dict[str, Any], cases: Mapping[str, Case], name: str) -> Iterator[
             for case in _measured(raw, cases)
         ),
     )
+    for case, again in raw.get("again", {}).items():
+        if case in cases:
+            yield (
+                f"Measured again on {again['date'][:10]}, in {again['rounds']} rounds: "
+                f"{cases[case].title}."
+            )
+            yield ""
     yield f"![seconds of each job]({name}.png)"
     yield ""
 

@@ -52,6 +52,8 @@ _PATIENCE_SECONDS = 120
 _KEYED = ("words", "counter", "topics", "sliding", "sliding-topics", "sessions", "connected")
 # Which there are in PySpark alone, too.
 _PLAIN = ("typed-maps", "counter", "topics")
+# Beside the jobs in PyFlow and PyFlink.
+_PARTS = ("plain", "starts", "latencies")
 _STARTS = {
     "PyFlow, thread mode": ("stream_cases", "thread"),
     "PyFlow, process mode": ("stream_cases", "process"),
@@ -87,9 +89,14 @@ WAYS = (
 
 def _measure(options: argparse.Namespace) -> dict[str, Any]:
     raw = beside_pyflink.measure(options, "stream_cases", CASES, _prepare)
-    raw["plain"] = list(_plain(raw["rows"], options.rounds))
-    raw["starts"] = list(_starts(options.rounds))
-    raw["latencies"] = list(_latencies(options.rounds))
+    measures = (
+        lambda: _plain(raw["rows"], options.rounds),
+        lambda: _starts(options.rounds),
+        lambda: _latencies(options.rounds),
+    )
+    for part, measure in zip(_PARTS, measures):
+        if not options.again or part in options.again:
+            raw[part] = list(measure())
     return raw
 
 
@@ -335,7 +342,7 @@ PAGE = Page("data-streams", "benchmarks.data_streams", "Data streams beside PyFl
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, or write the page of an earlier run."""
-    PAGE.run(_measure, arguments, rounds=3, scale=1.0)
+    PAGE.run(_measure, arguments, rounds=3, parts=[*CASES, *_PARTS], scale=1.0)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,7 @@ class Page:
         measure: Callable[[argparse.Namespace], dict[str, Any]],
         arguments: Sequence[str] | None,
         rounds: int = 5,
+        parts: Sequence[str] = (),
         **defaults: float,
     ) -> None:
         """Measure, or write the page of an earlier run; as the command line says.
@@ -60,6 +61,9 @@ class Page:
             The command line.
         rounds : int
             How many, where the command line does not say.
+        parts : sequence of str
+            Which can be measured by themselves; ``options.again`` has those that are, if not all,
+            and ``options.earlier`` the figures of all.
         **defaults : float
             Further options with a number.
         """
@@ -69,11 +73,23 @@ class Page:
             parser.add_argument(f"--{option.replace('_', '-')}", type=float, default=default)
         parser.add_argument("--out", type=Path, default=REPOSITORY / "docs/benchmarks")
         parser.add_argument("--report", type=Path, metavar="FOLDER", help="write its page anew")
+        if parts:
+            parser.add_argument(
+                "--again",
+                nargs="+",
+                choices=parts,
+                default=[],
+                metavar="PART",
+                help=f"measure only {', '.join(parts)}; the others are those of an earlier run",
+            )
         options = parser.parse_args(arguments)
         if not options.report:
+            figures = options.out / f"{self.name}.json"
+            if parts:
+                options.earlier = json.loads(figures.read_text()) if options.again else None
             raw = measure(options)
             options.out.mkdir(parents=True, exist_ok=True)
-            (options.out / f"{self.name}.json").write_text(json.dumps(raw, indent=1) + "\n")
+            figures.write_text(json.dumps(raw, indent=1) + "\n")
         self._write(options.report or options.out)
 
     def _write(self, folder: Path) -> None:

@@ -67,7 +67,7 @@ PAGE = Page("table_api", "benchmarks.table_api", "The Table API beside PyFlink",
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, or write the page of an earlier run."""
-    PAGE.run(_measure, arguments, rounds=3, scale=1.0)
+    PAGE.run(_measure, arguments, rounds=3, parts=list(CASES), scale=1.0)
 
 
 if __name__ == "__main__":
