@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+import uuid
 
+import pandas as pd
 import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import Row
 from pyspark.sql.functions import udf as pyspark_udf
+from pyspark.sql.streaming import StatefulProcessor
 from submitted import PROGRAMS, User, write_wheel
 
-from comparison import settings
+from comparison import MODE, settings
 from pyflow.datastream import StreamExecutionEnvironment
 from pyflow.table import EnvironmentSettings, TableEnvironment
 from pyflow.table.udf import udf
@@ -49,7 +54,7 @@ def require(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("mode", ["thread", "process"])
 def test_functions_of_both_apis_find_them(session, require, mode, capsys):
-    with settings(session, {"spark.pyflow.execution-mode": mode}):
+    with settings(session, {MODE: mode}):
         t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         name = f"required_by_{mode}"
         require(t_env, f"{name}>=1\n", **{name: "VALUE = 42\n"})
@@ -110,6 +115,90 @@ def test_where_no_worker_may_run_them_they_fail_with_both_versions(other_version
         other_version.execute_sql(query).print()
 
 
+@pytest.fixture
+def numbers(other_version, session, tmp_path):
+    """A stream of the numbers from 0 to 9, in two files, and where its checkpoint is to be."""
+    session.range(10, numPartitions=2).write.parquet(str(tmp_path / "numbers"))
+    stream = session.readStream.schema("id BIGINT").parquet(str(tmp_path / "numbers"))
+    with settings(session, {MODE: "thread", "spark.sql.shuffle.partitions": "2"}):
+        yield stream, str(tmp_path / "checkpoint")
+
+
+def run(writer, checkpoint):
+    writer = writer.option("checkpointLocation", checkpoint).trigger(availableNow=True)
+    writer.start().awaitTermination()
+
+
+class Noting:
+    """Writes the process and the value of each row, into a file for each process."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def process(self, row):
+        with open(f"{self.folder}/{os.getpid()}", "a") as file:
+            file.write(f"{row.id}\n")
+
+
+def test_a_writer_for_each_row_goes_to_workers(numbers, session, tmp_path):
+    stream, checkpoint = numbers
+    noted = tmp_path / "noted"
+    noted.mkdir()
+    jvm = session._jvm.java.lang.ProcessHandle.current().pid()
+
+    run(stream.writeStream.foreach(Noting(str(noted))), checkpoint)
+
+    assert sorted(int(each) for file in noted.iterdir() for each in file.read_text().split()) == [
+        *range(10)
+    ]
+    assert str(jvm) not in {file.name for file in noted.iterdir()}
+
+
+def test_functions_with_state_go_to_workers(numbers, session):
+    stream, checkpoint = numbers
+    jvm = session._jvm.java.lang.ProcessHandle.current().pid()
+    name = f"counted_{uuid.uuid4().hex}"
+
+    def count(key, frames, state):
+        rows = sum(map(len, frames))
+        yield pd.DataFrame({"key": [key[0]], "n": [rows], "process": [os.getpid()]})
+
+    counted = stream.groupBy("id").applyInPandasWithState(
+        count, "key BIGINT, n BIGINT, process BIGINT", "n BIGINT", "update", "NoTimeout"
+    )
+    run(counted.writeStream.format("memory").queryName(name).outputMode("update"), checkpoint)
+
+    rows = session.table(name).collect()
+    assert sorted((row.key, row.n) for row in rows) == [(key, 1) for key in range(10)]
+    assert jvm not in {row.process for row in rows}
+
+
+class Counting(StatefulProcessor):
+    def init(self, handle):
+        self.count = handle.getValueState("count", "n BIGINT")
+
+    def handleInputRows(self, key, rows, timerValues):  # noqa: N802, N803
+        yield Row(key=key[0], n=sum(1 for _ in rows))
+
+    def close(self):
+        pass
+
+
+def test_processors_fail_with_both_versions(numbers, session):
+    stream, checkpoint = numbers
+    name = f"counted_{uuid.uuid4().hex}"
+    provider = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    counted = stream.groupBy("id").transformWithState(
+        Counting(), "key BIGINT, n BIGINT", "Update", "None"
+    )
+    said = r"its requirements have py4j 1\.5, and this executor has loaded py4j 0\."
+    with (
+        settings(session, {"spark.sql.streaming.stateStore.providerClass": provider}),
+        pytest.raises(StreamingQueryException, match=said),
+    ):
+        run(counted.writeStream.format("memory").queryName(name).outputMode("update"), checkpoint)
+
+
 class Loaded:
     """A function that notes in a file that it has been loaded."""
 
@@ -130,7 +219,7 @@ def test_tasks_without_rows_do_not_load_them(session, require, tmp_path):
     require(t_env, "needless\n", needless="VALUE = 42\n")
     function = pyspark_udf(Loaded(str(tmp_path / "loaded")), "long")
 
-    with settings(session, {"spark.pyflow.execution-mode": "thread"}):
+    with settings(session, {MODE: "thread"}):
         rows = session.range(1, numPartitions=2).select(function("id")).collect()
 
     assert rows == [(0,)]
