@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -225,14 +225,14 @@ def cancel_at_first_row(spark, frame, notes):
 
     def run():
         spark.sparkContext.setJobGroup("closes", "closes", interruptOnCancel=True)
-        with pytest.raises(Exception):  # noqa: B017, PT011
-            frame.write.format("noop").mode("overwrite").save()
+        frame.write.format("noop").mode("overwrite").save()
 
-    thread = threading.Thread(target=run)
-    thread.start()
-    notes.when(lambda lines: "eval0" in lines)
-    spark.sparkContext.cancelJobGroup("closes")
-    thread.join(60)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(run)
+        notes.when(lambda lines: "eval0" in lines)
+        spark.sparkContext.cancelJobGroup("closes")
+        with pytest.raises(Exception, match="cancelled part of cancelled job group closes"):
+            running.result(60)
 
 
 @pytest.mark.parametrize("kind", [scalar, series, asynchronous, table, aggregate])
