@@ -89,6 +89,24 @@ def write(manager, path, text, overwrite):
     return out
 
 
+@pytest.mark.parametrize("name", ["größe", "a b", "a%20b", "a#b", "a?b"])
+def test_names_are_as_they_are(files, tmp_path, name):
+    manager, path = files
+    manager.mkdirs(path(name))
+    write(manager, path(f"{name}/{name}"), "one", False).close()
+
+    assert (tmp_path / name / name).read_text() == "one"
+    assert manager.open(path(f"{name}/{name}")).readAllBytes() == b"one"
+
+
+def test_a_directory_that_cannot_be_made_is_an_error(files, tmp_path):
+    manager, path = files
+    (tmp_path / "a").write_text("a file")
+
+    with pytest.raises(Py4JJavaError, match=r"IOException|NotDirectoryException"):
+        manager.mkdirs(path("a/b"))
+
+
 def test_a_file_is_there_as_a_whole_or_not_at_all(files, tmp_path):
     manager, path = files
     out = write(manager, path("a"), "one", False)

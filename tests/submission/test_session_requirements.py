@@ -115,6 +115,17 @@ def test_where_no_worker_may_run_them_they_fail_with_both_versions(other_version
         other_version.execute_sql(query).print()
 
 
+def test_workers_get_the_rows_of_batches_from_the_first_on(other_version, session, tmp_path):
+    session.range(100, numPartitions=1).write.parquet(str(tmp_path / "numbers"))
+    numbers = session.read.parquet(str(tmp_path / "numbers"))
+    plus = pyspark_udf(lambda n: n + 1, "long", useArrow=True)
+
+    with settings(session, {MODE: "thread"}):
+        rows = numbers.select(plus("id")).collect()
+
+    assert sorted(row[0] for row in rows) == [*range(1, 101)]
+
+
 @pytest.fixture
 def numbers(other_version, session, tmp_path):
     """A stream of the numbers from 0 to 9, in two files, and where its checkpoint is to be."""

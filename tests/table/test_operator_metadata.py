@@ -30,7 +30,9 @@ def asked(spark):
     with logged(spark) as text:
         configurator.setLevel(RUNNER, levels.INFO)
         yield lambda: text.toString().count(ENDED)
-        configurator.setLevel(RUNNER, levels.WARN)
+        context = jvm.org.apache.logging.log4j.LogManager.getContext(False)
+        context.getConfiguration().removeLogger(RUNNER)
+        context.updateLoggers()
 
 
 def schemas(folder):

@@ -29,18 +29,20 @@ private[rows] class RowEvaluation(
       input: Iterator[InternalRow],
       projectAll: Boolean,
       newProjection: () => UnsafeProjection): Iterator[InternalRow] =
-    results(input, BatchEnds.every(spec.arrowBatchRows), projectAll, newProjection)
+    results(input, input.hasNext, BatchEnds.every(spec.arrowBatchRows), projectAll, newProjection)
 
   /** The output rows for the rows of batches. */
   def ofBatches(
       input: Iterator[ColumnarBatch],
       newProjection: () => UnsafeProjection): Iterator[InternalRow] = {
     val rows = new RowsOfBatches(input)
-    results(rows, rows, projectAll = true, newProjection)
+    results(rows, input.hasNext, rows, projectAll = true, newProjection)
   }
 
+  /** @param hasRows whether there are some; to ask takes none from whom they come */
   private def results(
       input: Iterator[InternalRow],
+      hasRows: => Boolean,
       batches: BatchEnds,
       projectAll: Boolean,
       newProjection: () => UnsafeProjection): Iterator[InternalRow] = {
@@ -54,7 +56,7 @@ private[rows] class RowEvaluation(
       evaluation,
       new BundleSize(settings.bundleRows, settings.bundleMillis))
     context.addTaskCompletionListener[Unit](_ => rows.close())
-    if (spec.mayBeRefused && input.hasNext) evaluation.openNow()
+    if (spec.mayBeRefused && hasRows) evaluation.openNow()
     rows
   }
 }

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.pyflow
 
-import java.io.BufferedOutputStream
-import java.nio.file.{Files, LinkOption, Path => LocalPath, Paths, StandardCopyOption}
+import java.io.{BufferedOutputStream, IOException}
+import java.nio.file.{Files, LinkOption, Path => LocalPath, StandardCopyOption}
 import java.nio.file.attribute.PosixFilePermissions
 
 import org.apache.hadoop.conf.Configuration
@@ -72,7 +72,7 @@ private class LocalCheckpointFiles(path: Path, hadoopConf: Configuration)
   extends FileSystemBasedCheckpointFileManager(path, hadoopConf) {
 
   /** Not one that Hive has put into its place. */
-  override protected val fs: FileSystem = new LocalFileSystem
+  override protected val fs: LocalFileSystem = new LocalFileSystem
   fs.initialize(FsConstants.LOCAL_FS_URI, hadoopConf)
 
   private val fileMode = {
@@ -84,7 +84,13 @@ private class LocalCheckpointFiles(path: Path, hadoopConf: Configuration)
   override def createTempFile(path: Path): FSDataOutputStream = {
     val file = local(path)
     val out = Files.newOutputStream(file)
-    if (hasModes(file)) Files.setPosixFilePermissions(file, fileMode)
+    try if (hasModes(file)) Files.setPosixFilePermissions(file, fileMode)
+    catch {
+      case e: Throwable =>
+        out.close()
+        Files.delete(file)
+        throw e
+    }
     new FSDataOutputStream(new BufferedOutputStream(out), null)
   }
 
@@ -99,10 +105,20 @@ private class LocalCheckpointFiles(path: Path, hadoopConf: Configuration)
     Files.move(local(srcPath), target, StandardCopyOption.ATOMIC_MOVE)
   }
 
-  override def mkdirs(path: Path): Unit = if (!Files.isDirectory(local(path))) super.mkdirs(path)
+  override def mkdirs(path: Path): Unit = {
+    val directory = local(path)
+    if (!Files.isDirectory(directory)) super.mkdirs(path)
+    if (!Files.isDirectory(directory)) throw new IOException(s"the directory $path cannot be made")
+  }
+
+  override def createCheckpointDirectory(): Path = {
+    val qualified = fs.makeQualified(path)
+    mkdirs(qualified)
+    qualified
+  }
 
   private def hasModes(file: LocalPath): Boolean =
     file.getFileSystem.supportedFileAttributeViews.contains("posix")
 
-  private def local(path: Path): LocalPath = Paths.get(fs.makeQualified(path).toUri)
+  private def local(path: Path): LocalPath = fs.pathToFile(path).toPath
 }
