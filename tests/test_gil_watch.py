@@ -89,8 +89,18 @@ def test_functions_leave_and_come_back(spark, held):
             assert REASON not in plan
 
 
+def placed_by_numpy(n):
+    """It moves to the shared interpreter when it is loaded."""
+    import numpy
+
+    return place(numpy.int64(n))
+
+
 @pytest.mark.skipif(FREE_THREADED, reason="there is no GIL")
-def test_a_task_that_may_not_leave_can_be_cancelled(spark, held):
+@pytest.mark.parametrize(
+    ("function", "interpreter"), [(place, "shared"), (placed_by_numpy, "auto")]
+)
+def test_a_task_that_may_not_leave_can_be_cancelled(spark, held, function, interpreter):
     errors = []
 
     def collect(frame):
@@ -100,8 +110,8 @@ def test_a_task_that_may_not_leave_can_be_cancelled(spark, held):
         except Exception as error:
             errors.append(str(error))
 
-    with settings(spark, {**SHARED, FALLBACK: "false"}):
-        frame = spark.range(1).select(udf(place)(F.col("id")))
+    with settings(spark, {MODE: "thread", INTERPRETER: interpreter, FALLBACK: "false"}):
+        frame = spark.range(1).select(udf(function)(F.col("id")))
         assert "Thread" in executed_plan(frame)
         waiting = threading.Thread(target=collect, args=(frame,))
         waiting.start()

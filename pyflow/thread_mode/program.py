@@ -190,7 +190,9 @@ def _load_for(
     encoders = [_take_encoder(chain) for chain, _ in loaded]
     if pyspark_worker.is_profiled(spec["runner_conf"]):
         loaded = [_profiled(spec, *each) for each in zip(spec["functions"], loaded)]
-    task.start()
+    if not task.refused_imports:
+        # Otherwise another interpreter opens them.
+        task.start()
     error_options = ErrorOptions.of(spec)
     program = Program(
         task,

@@ -63,15 +63,15 @@ class Job:
         self.opened.append(Operators())
         return self.opened[-1]
 
-    def task(self, batch, subtask=0, stage=0, fails=False):
+    def task(self, batch, subtask=0, stage=0, fails=False, skips=False):
         """The operators that a task of a batch runs with; no batch is that of bounded input."""
-        context, taken = self.begin(batch, subtask, stage)
+        context, taken = self.begin(batch, subtask, stage, skips)
         assert taken.closings == 0
         taken.failed = fails
         del context
         return taken
 
-    def begin(self, batch, subtask=0, stage=0):
+    def begin(self, batch, subtask=0, stage=0, skips=False):
         """A task's context, with which it ends, and the operators that it runs with."""
         context = TaskContext._getOrCreate()
         context._partitionId = subtask
@@ -79,7 +79,7 @@ class Job:
         if batch is not None:
             context._localProperties = {BATCH: str(batch), RUN: self.run_id}
         try:
-            return context, life_cycle.taken(self.name, stage, self.open, None)
+            return context, life_cycle.taken(self.name, stage, self.open, None, skips)
         finally:
             TaskContext._setTaskContext(None)
 
@@ -143,6 +143,13 @@ def test_operators_are_opened_anew_where_the_batch_before_was_not_theirs(job, ba
     assert after is not before
     assert (before.closings, after.closings) == (1, 0)
     assert job.task(batch + 1) is after
+
+
+def test_operators_before_a_shuffle_stay_open_over_batches_without_rows(job):
+    assert len({id(job.task(batch, skips=True)) for batch in (0, 1, 4, 9)}) == 1
+    before = job.task(10, skips=True)
+    assert job.task(10, skips=True) is not before
+    assert before.closings == 1
 
 
 def test_two_attempts_of_a_subtask_at_once_do_not_share_operators(job):

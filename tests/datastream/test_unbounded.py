@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import uuid
 from pathlib import Path
@@ -12,6 +13,8 @@ from pyflow.common import Duration, Time, Types, WatermarkStrategy
 from pyflow.common.watermark_strategy import TimestampAssigner, WatermarkGenerator
 from pyflow.datastream import (
     AggregateFunction,
+    AsyncDataStream,
+    AsyncFunction,
     KeyedBroadcastProcessFunction,
     KeyedCoProcessFunction,
     KeyedProcessFunction,
@@ -492,3 +495,71 @@ def test_watermarks_follow_their_strategy(make_env):
     found = collected(ds.key_by(lambda value: value[0]).process(Counted()))
     assert found[0] == ("element", "a", 5000, START)
     assert found[1] == ("element", "a", 8000, 3999)
+
+
+class Marked(ProcessWindowFunction):
+    """The watermark at which a window is evaluated."""
+
+    def process(self, key, context, elements):
+        yield key, context.current_watermark()
+
+
+def test_the_watermark_of_elements_that_are_filtered_goes_on(make_env):
+    source = TestStream().add_elements([("a", 1000)]).add_elements([("b", 60_000)])
+    source.add_elements([("b", 120_000)])
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(Second())
+    ds = make_env(parallelism=1).from_source(source, strategy, "test")
+    kept = ds.filter(lambda value: value[0] == "a").key_by(lambda value: value[0])
+    windows = kept.window(TumblingEventTimeWindows.of(Time.seconds(10)))
+    assert collected(windows.process(Marked())) == [("a", 59_999)]
+
+
+def sums_of_windows(env):
+    """A sum at 10 s and one at 30 s, both with the timestamps of their windows."""
+    source = TestStream().add_elements([1], [1000]).advance_watermark_to(10_000)
+    source.add_elements([2], [12_000]).advance_watermark_to(30_000).advance_watermark_to_infinity()
+    windows = env.from_source(source, NOTHING, "test").key_by(lambda value: 0)
+    return windows.window(TumblingEventTimeWindows.of(Time.seconds(10))).reduce(
+        lambda one, other: one + other
+    )
+
+
+class Debounced(KeyedProcessFunction):
+    """A timer of 15 s, which the next element deletes."""
+
+    def open(self, runtime_context):
+        self.timer = runtime_context.get_state(ValueStateDescriptor("timer", Types.LONG()))
+
+    def process_element(self, value, ctx):
+        timers = ctx.timer_service()
+        if self.timer.value() is not None:
+            timers.delete_event_time_timer(self.timer.value())
+        self.timer.update(ctx.timestamp() + 15_000)
+        timers.register_event_time_timer(self.timer.value())
+
+    def on_timer(self, timestamp, ctx):
+        yield timestamp
+
+
+def test_an_element_before_the_watermark_deletes_a_timer_that_is_due(env):
+    found = collected(sums_of_windows(env).key_by(lambda value: 0).process(Debounced()))
+    assert found == [34_999]
+
+
+class Slow(AsyncFunction):
+    async def async_invoke(self, value):
+        await asyncio.sleep(0.05)
+        return [value]
+
+
+def test_results_of_asynchronous_calls_come_before_the_watermark(env):
+    results = AsyncDataStream.ordered_wait(sums_of_windows(env), Slow(), Time.seconds(30))
+    windows = results.window_all(TumblingEventTimeWindows.of(Time.seconds(10)))
+    assert collected(windows.reduce(lambda one, other: one + other)) == [1, 2]
+
+
+def test_operators_with_the_same_uid_are_refused(make_env):
+    keyed = make_env().from_source(counted_source(), NOTHING, "test").key_by(lambda value: value[0])
+    one, other = (keyed.process(Counted()).name(name).uid("same") for name in ("one", "other"))
+    with pytest.raises(TableException, match=r"'one', 'other' have the same uid\(\) 'same'"):
+        collected(one.union(other))

@@ -13,6 +13,7 @@ function runs once for an element, however many branches are behind it.
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -277,6 +278,7 @@ class _Lowering:
         self._sink_fields.append(spark.StructField(name, schema))
 
     def lowered(self, rows: dict[int, SourceRows]) -> Lowered:
+        self._refuse_equal_uids()
         self._needed = self._needs_shared_interpreter(rows)
         self._metrics = to_driver(self._session) if self._settings.contexts.metrics else None
         frames = [self._source(each, rows[each.number]) for each in self._component.of(SourceOf)]
@@ -397,13 +399,21 @@ class _Lowering:
         self._refuse_several_watermarks(nodes)
         self._refuse_unread_side_outputs(source)
         contexts = self._settings.contexts
-        spec = SourceSpec(rows.decoder, self._node(source), nodes, len(self._sink_fields), contexts)
+        assert source.source is not None
+        is_unbounded = source.source.boundedness() == Boundedness.CONTINUOUS_UNBOUNDED
+        spec = SourceSpec(
+            rows.decoder,
+            self._node(source),
+            nodes,
+            len(self._sink_fields),
+            contexts,
+            emits_watermarks=is_unbounded and max(self._levels.values(), default=0) > 0,
+        )
         function = SourceStage(self._deployed(pickled(spec), source.number, nodes))
         columns = map(_column, rows.frame.columns)
         frame = rows.frame.select(F.inline(self._function(function)(*columns)))
-        assert source.source is not None
         # Sources that end hold no watermark back.
-        if source.source.boundedness() == Boundedness.CONTINUOUS_UNBOUNDED:
+        if is_unbounded:
             # Spark takes no watermark for that of 1970, which is its lowest.
             known = _column(_WATERMARK) > F.lit(-WATERMARK_SHIFT)
             shifted = F.least(_column(_WATERMARK), F.lit(WATERMARK_SHIFT)) + F.lit(WATERMARK_SHIFT)
@@ -522,6 +532,18 @@ class _Lowering:
         """Return a function of Spark that emits rows."""
         returned = spark.ArrayType(spark.StructType(self._fields()))
         return F.udf(function, returned, useArrow=False).asNondeterministic()
+
+    def _refuse_equal_uids(self) -> None:
+        """As in Flink: state belongs to the operator with a uid."""
+        uids = Counter(each.uid for each in self._component.transformations if each.uid is not None)
+        for uid, count in uids.items():
+            if count > 1:
+                names = ", ".join(
+                    f"'{each.name}'" for each in self._component.transformations if each.uid == uid
+                )
+                raise TableException(
+                    f"operators {names} have the same uid() {uid!r}: give each another one"
+                )
 
     def _refuse_late_watermarks(self, nodes: dict[int, Node]) -> None:
         for node in nodes.values():

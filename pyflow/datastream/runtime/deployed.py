@@ -42,15 +42,18 @@ class DeployedStage:
     needs_shared_interpreter: str | None
     metrics: Accumulator[Any] | None
 
-    def taken(self, make: Callable[[Any], _O]) -> _O:
+    def taken(self, make: Callable[[Any], _O], *, skips_batches: bool = False) -> _O:
         """Return the operators of the current task, as :func:`~.life_cycle.taken` has them.
 
         Parameters
         ----------
         make : callable
             Opens them, of the specification.
+        skips_batches : bool
+            Whether a subtask has no task in a batch without rows for it.
         """
-        return taken(self.job, self.number, lambda: make(unpickled(self.spec)), self.metrics)
+        opened = lambda: make(unpickled(self.spec))  # noqa: E731
+        return taken(self.job, self.number, opened, self.metrics, skips_batches)
 
 
 class RowFunction:

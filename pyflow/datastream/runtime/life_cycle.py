@@ -69,7 +69,13 @@ _ended: deque[str] = deque(maxlen=_REMEMBERED_RUNS)
 _lock = threading.Lock()
 
 
-def taken(job: str, stage: int, opened: Callable[[], _O], metrics: Accumulator[Any] | None) -> _O:
+def taken(
+    job: str,
+    stage: int,
+    opened: Callable[[], _O],
+    metrics: Accumulator[Any] | None,
+    skips_batches: bool = False,
+) -> _O:
     """Return the operators of the current task, which are its own until its end.
 
     Parameters
@@ -81,13 +87,16 @@ def taken(job: str, stage: int, opened: Callable[[], _O], metrics: Accumulator[A
         Makes and opens them, where there are none from the batch before.
     metrics : Accumulator or None
         What takes the metrics of worker processes to the driver.
+    skips_batches : bool
+        Whether a subtask has no task in a batch without rows for it. Others that have not been
+        there for a batch are of a store that another task has written since.
     """
-    operators = _taken(job, stage, opened)
+    operators = _taken(job, stage, opened, skips_batches)
     report_metrics(operators.metric_groups, metrics)
     return operators
 
 
-def _taken(job: str, stage: int, opened: Callable[[], _O]) -> _O:
+def _taken(job: str, stage: int, opened: Callable[[], _O], skips_batches: bool) -> _O:
     from pyspark import TaskContext
 
     task = TaskContext.get()
@@ -102,9 +111,11 @@ def _taken(job: str, stage: int, opened: Callable[[], _O]) -> _O:
     batch = int(number)
     with _lock:
         waiting = _waiting.pop(slot, None)
-    if waiting is not None and waiting.batch != batch - 1:
-        close_at_last(waiting.operators)
-        waiting = None
+    if waiting is not None:
+        is_next = waiting.batch < batch if skips_batches else waiting.batch == batch - 1
+        if not is_next:
+            close_at_last(waiting.operators)
+            waiting = None
     if waiting is None:
         operators = _opened(opened)
     else:

@@ -12,6 +12,7 @@ from pyflow.datastream.runtime.chain import Chain, Node
 from pyflow.datastream.runtime.contexts import ContextFactory
 from pyflow.datastream.runtime.deployed import DeployedStage, RowFunction
 from pyflow.datastream.runtime.life_cycle import close_at_last, fail
+from pyflow.datastream.runtime.operator import MIN_WATERMARK
 
 if TYPE_CHECKING:
     from pyflow.streaming.runtime.metrics import TaskMetricGroup
@@ -49,6 +50,8 @@ class SourceSpec:
         How many columns rows have for sinks.
     contexts
         Makes what functions are opened with.
+    emits_watermarks
+        Whether a watermark goes on without an element, too.
     """
 
     decoder: Callable[..., Iterable[tuple[Any, int | None]]]
@@ -56,6 +59,7 @@ class SourceSpec:
     nodes: Mapping[int, Node]
     width: int
     contexts: ContextFactory
+    emits_watermarks: bool = False
 
 
 class SourceStage(RowFunction):
@@ -75,7 +79,7 @@ class SourceStage(RowFunction):
         """Return the rows that come of one of the source."""
         running = self._running
         if running is None:
-            running = self._running = self._deployed.taken(_Running)
+            running = self._running = self._deployed.taken(_Running, skips_batches=True)
         try:
             return running.process(columns)
         except BaseException:
@@ -97,6 +101,8 @@ class _Running:
         )
         try:
             self._emit, self._sides = self._chain.outputs(spec.root)
+            self._watermark = self._chain.assigned_watermark() if spec.emits_watermarks else None
+            self._emitted_watermark = MIN_WATERMARK
         except BaseException:
             close_at_last(self._chain)
             raise
@@ -115,7 +121,16 @@ class _Running:
                     emit(value, timestamp)
         except Exception as error:
             self._chain.fail(error, value)
-        return self._chain.take()
+        rows = self._chain.take()
+        if self._watermark is not None:
+            reached = self._watermark()
+            if reached > self._emitted_watermark:
+                self._emitted_watermark = reached
+                # The elements may have been filtered, and their watermark must not be.
+                if not any(row[5] == reached for row in rows):
+                    self._chain.emit_watermark(reached)
+                    rows += self._chain.take()
+        return rows
 
     def close(self) -> None:
         """Close all operators."""

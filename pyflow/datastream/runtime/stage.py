@@ -268,7 +268,7 @@ class Stage:
             self._client.set_implicit_key((target, key))
             self._begin_key(target, key, pickle.loads(user_key))
             self.chain.phase = 0
-            self._guarded(None, functools.partial(self._fire, timers))
+            self._guarded(None, functools.partial(self._fire, self._add_due(timers)))
             self.storage.flush()
         self._due_by_key = {}
 
@@ -289,7 +289,7 @@ class Stage:
             if self.target in self._operators:
                 self._guarded(None, self._operators[self.target].drain)
                 self.watermark = MAX_WATERMARK
-                self._guarded(None, lambda: self._fire([]))
+                self._guarded(None, self._fire)
                 self.watermark = MIN_WATERMARK
             self.storage.flush()
             self._begin_key(target, bytes(key), None)
@@ -348,15 +348,18 @@ class Stage:
         if early or timers:
             self.chain.phase = 0
             self.watermark = self._before
+            # Elements before the watermark may delete them.
+            sweeps = self._add_due(timers)
             self._take(target, early)
+            self._guarded(None, self._operators[abs(target)].drain)
             if target > 0:
-                self._guarded(None, lambda: self._fire(timers))
+                self._guarded(None, lambda: self._fire(sweeps))
         self.chain.phase = 1
         self.watermark = self._reached[EVENT_TIME]
         self._take(target, late)
         self._guarded(None, self._operators[abs(target)].drain)
         if target > 0 and self._has_due():
-            self._guarded(None, lambda: self._fire(()))
+            self._guarded(None, self._fire)
 
     def _take(self, target: int, rows: Iterable[tuple[Any, ...]]) -> None:
         """Have the operator process rows."""
@@ -378,15 +381,19 @@ class Stage:
         except Exception as error:
             self.chain.fail(error, value)
 
-    def _fire(self, timers: Iterable[Timer]) -> None:
-        """Have the operator called for timers, and for those that it registers meanwhile."""
-        event_timers, processing_timers = self._due
+    def _add_due(self, timers: Iterable[Timer]) -> list[Timer]:
+        """Add timers of the key to those that are due; return the sweeps among them."""
         sweeps = []
         for timer in timers:
             if timer.domain == SWEEP:
                 sweeps.append(timer)
             else:
                 self._due[timer.domain].add(timer)
+        return sweeps
+
+    def _fire(self, sweeps: Iterable[Timer] = ()) -> None:
+        """Have the operator called for timers that are due, and for those that it registers."""
+        event_timers, processing_timers = self._due
         operator = self._operators[self.target]
         self.watermark = self._reached[EVENT_TIME]
         while True:

@@ -1,6 +1,6 @@
 package io.pyflow.admission
 
-import java.util.concurrent.atomic.AtomicLong
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicLong}
 
 import scala.jdk.CollectionConverters._
 
@@ -35,22 +35,25 @@ object FunctionAdmission {
       settings: ThreadModeSettings)(inThread: (TaskContext, Option[ContentionMeter]) => T)(
       inProcess: TaskContext => T): T = {
     val task = TaskContext.get()
-    reasonAgainst(spec, identities, settings, task) match {
-      case None =>
+    announcedUnless(spec, identities, settings, task) match {
+      case Right(announced) =>
         val meter = Option.when(settings.auto)(new ContentionMeter(identities))
         try inThread(task, meter)
         catch {
-          case _: SharedInterpreterRequiredException if settings.fallback => inProcess(task)
+          case _: SharedInterpreterRequiredException if settings.fallback =>
+            announced.withdraw()
+            inProcess(task)
           case refused: SharedInterpreterRequiredException =>
             throw refusal(spec, s"${notShared(refused.getMessage)}. ${settings.advice}")
           case refused: FunctionsRefusedException if settings.fallback =>
             RefusedFunctions.add(MovedToWorkers(refused.getMessage, identities))
+            announced.withdraw()
             inProcess(task)
           case refused: FunctionsRefusedException =>
             throw refusal(spec, s"${refused.getMessage}. ${settings.advice}")
         }
-      case Some(_) if settings.fallback => inProcess(task)
-      case Some(reason) =>
+      case Left(_) if settings.fallback => inProcess(task)
+      case Left(reason) =>
         throw refusal(spec, s"$reason. ${settings.advice}")
     }
   }
@@ -67,7 +70,7 @@ object FunctionAdmission {
       settings: ThreadModeSettings,
       why: String)(inThread: TaskContext => T): T = {
     val task = TaskContext.get()
-    reasonAgainst(spec, identities, settings.only(why), task).foreach { reason =>
+    announcedUnless(spec, identities, settings.only(why), task).left.foreach { reason =>
       throw refusal(spec, s"$reason. $why")
     }
     try inThread(task)
@@ -80,19 +83,22 @@ object FunctionAdmission {
   private def refusal(spec: FunctionsSpec, why: String): SparkException =
     new SparkException(s"${spec.functionNames} cannot run in thread mode any more: $why")
 
-  private def reasonAgainst(
+  /** Why functions may not run in this JVM, or that it has been announced that they do. */
+  private def announcedUnless(
       spec: FunctionsSpec,
       identities: Seq[FunctionIdentity],
       settings: ThreadModeSettings,
-      task: TaskContext): Option[String] =
+      task: TaskContext): Either[String, Announced] =
     ContendedFunctions
       .reasonAgainst(settings.auto, identities)
       .orElse(PythonStart
-        .failure(settings.python, spec.environment, GilWatch.isShared(spec, settings)))
+        .failure(settings.python, spec.environment, GilWatch.isShared(spec, settings, task))(
+          RunningTask.throwIfKilled(task)))
       .orElse(FunctionEnvironment.reasonAgainst(spec.environment, task))
       .orElse(ofSessionModules(spec, settings, task))
       .orElse(GilWatch.reasonAgainst(spec, settings, task))
-      .orElse(announce(task, identities, settings.auto))
+      .toLeft(())
+      .flatMap(_ => announced(task, identities, settings.auto))
 
   /** Another attempt may be there because the one before has met an import that needs the shared one. */
   private def ofSessionModules(
@@ -100,17 +106,21 @@ object FunctionAdmission {
       settings: ThreadModeSettings,
       task: TaskContext): Option[String] =
     if (!spec.hasSessionModules) None
-    else if (GilWatch.isShared(spec, settings)) Some(notShared("its Python or its imports"))
-    else Option.when(task.attemptNumber() > 0)(notShared("what failed before, perhaps"))
+    else if (GilWatch.isShared(spec, settings, task)) Some(notShared("its Python or its imports"))
+    else {
+      // Where no worker may run them, they may as well be tried again.
+      Option.when(settings.fallback && task.attemptNumber() > 0)(
+        notShared("what failed before, perhaps"))
+    }
 
   private def notShared(cause: String): String =
     "it uses Python files of its session, which the shared interpreter does not have, and needs that " +
       s"for $cause"
 
-  private def announce(
+  private def announced(
       task: TaskContext,
       functions: Seq[FunctionIdentity],
-      auto: Boolean): Option[String] =
+      auto: Boolean): Either[String, Announced] =
     if (DriverConnection.isOpen) {
       val announcement = Announcement(
         DriverConnection.executor,
@@ -120,15 +130,20 @@ object FunctionAdmission {
         task.partitionId(),
         functions,
         auto)
-      val reason = DriverConnection.ask(announcement)(RunningTask.throwIfKilled(task))
-      if (reason.isEmpty) {
-        val withdrawal = Withdrawal(announcement.task, announcement.id)
-        task.addTaskCompletionListener[Unit](_ => DriverConnection.send(withdrawal))
-      }
-      reason
+      val withdrawal = Withdrawal(announcement.task, announcement.id)
+      DriverConnection
+        .ask(announcement)(RunningTask.throwIfKilled(task))
+        .toLeft(new Announced(task, () => DriverConnection.send(withdrawal)))
     } else {
       val note = CrashNote.of(functions.map(_.name).asJava)
-      task.addTaskCompletionListener[Unit](_ => note.close())
-      None
+      Right(new Announced(task, () => note.close()))
     }
+
+  /** What is withdrawn once: at the end of the task, or before the functions go elsewhere. */
+  private final class Announced(task: TaskContext, end: () => Unit) {
+    private val ended = new AtomicBoolean
+    task.addTaskCompletionListener[Unit](_ => withdraw())
+
+    def withdraw(): Unit = if (ended.compareAndSet(false, true)) end()
+  }
 }

@@ -41,11 +41,13 @@ object GilWatch {
       spec: FunctionsSpec,
       settings: ThreadModeSettings,
       context: TaskContext): Option[String] =
-    if (isShared(spec, settings) && !PythonRuntime.isFreeThreaded) {
-      await(context, settings.fallback)
-    } else {
-      None
-    }
+    if (isShared(spec, settings, context)) freeOrReason(context, settings.fallback) else None
+
+  /** Waits until the GIL can be had of the shared interpreter, which functions are to move to. */
+  def await(context: TaskContext): Unit = freeOrReason(context, mayLeave = false)
+
+  private def freeOrReason(context: TaskContext, mayLeave: Boolean): Option[String] =
+    if (PythonRuntime.isFreeThreaded) None else await(context, mayLeave)
 
   /** Why functions should not enter the shared interpreter of this JVM now. */
   def reason: Option[String] = synchronized {
@@ -56,13 +58,20 @@ object GilWatch {
   }
 
   /** Whether functions go to the shared interpreter from the first. */
-  private[admission] def isShared(spec: FunctionsSpec, settings: ThreadModeSettings): Boolean =
-    spec match {
-      case rows: ProgramSpec =>
-        settings.interpreter == InterpreterKind.SHARED ||
-        PythonRuntime.whyNoIsolatedInterpreters.nonEmpty || SharedOnlyFunctions.contains(rows)
-      case _ => true
-    }
+  private[admission] def isShared(
+      spec: FunctionsSpec,
+      settings: ThreadModeSettings,
+      context: TaskContext): Boolean = spec match {
+    case rows: ProgramSpec =>
+      settings.interpreter == InterpreterKind.SHARED ||
+      PythonRuntime.whyNoIsolatedInterpreters.nonEmpty || SharedOnlyFunctions.contains(rows) ||
+      isTriedInShared(rows, context)
+    case _ => true
+  }
+
+  /** Another attempt may be there because the one before has met such an import in another JVM. */
+  def isTriedInShared(spec: FunctionsSpec, context: TaskContext): Boolean =
+    !spec.hasSessionModules && context.attemptNumber() > 0
 
   private def await(context: TaskContext, mayLeave: Boolean): Option[String] = synchronized {
     start()

@@ -1,6 +1,6 @@
 package io.pyflow.admission
 
-import java.util.concurrent.{CompletableFuture, ExecutionException}
+import java.util.concurrent.{CompletableFuture, ExecutionException, TimeUnit, TimeoutException}
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
@@ -24,6 +24,7 @@ import io.pyflow.spec.FunctionEnvironment
  */
 object PythonStart {
   private val log = LoggerFactory.getLogger(getClass)
+  private val LookMillis = 100L
 
   /** Why Python does not run; None if it does. */
   private type Outcome = Option[String]
@@ -35,13 +36,24 @@ object PythonStart {
    * Returns when Python runs, at once if it already does, or else why it cannot run.
    *
    * @param shared whether the shared interpreter is enough
+   * @param throwIfKilled ends the wait of a task
    */
   def failure(
       executable: String,
       functionEnvironment: Map[String, String],
-      shared: Boolean): Option[String] = {
-    def of(interpreter: InterpreterKind, isolated: => Int): Option[String] =
-      begun(executable, functionEnvironment, interpreter, mayRunBeside = false, isolated).get()
+      shared: Boolean)(throwIfKilled: => Unit): Option[String] = {
+    def of(interpreter: InterpreterKind, isolated: => Int): Option[String] = {
+      val start = begun(executable, functionEnvironment, interpreter, mayRunBeside = false, isolated)
+      // C code may hold the GIL that an interpreter is made with.
+      Iterator
+        .continually {
+          throwIfKilled
+          try Some(start.get(LookMillis, TimeUnit.MILLISECONDS))
+          catch { case _: TimeoutException => None }
+        }
+        .collectFirst { case Some(outcome) => outcome }
+        .flatten
+    }
     try
       of(InterpreterKind.SHARED, 0).orElse(
         if (shared || PythonRuntime.whyNoIsolatedInterpreters.nonEmpty) None

@@ -54,12 +54,18 @@ private[execution] abstract class FunctionHandle[F <: LoadedFunctions](
   /** What the functions have done would be done twice, and what they have kept would be lost. */
   private def movedTooLate(imports: String): SparkException = {
     SharedOnlyFunctions.add(spec, imports)
+    val next =
+      if (spec.hasSessionModules) {
+        "It uses Python files of its session, which the shared interpreter does not have: another " +
+          "attempt runs it in process mode. Set spark.pyflow.execution-mode=process."
+      } else {
+        "Another attempt runs it in the shared interpreter and succeeds. To have it start there, " +
+          "import the module where the function is defined, or set spark.pyflow.interpreter=shared."
+      }
     new SparkException(
       s"Python function ${spec.functionNames} needs the shared interpreter, which only showed when " +
         s"it ran and imported $imports: isolated interpreters take no extension modules but the " +
-        "standard library's. Another attempt runs it in the shared interpreter and succeeds. To " +
-        "have it start there, import the module where the function is defined, or set " +
-        "spark.pyflow.interpreter=shared.")
+        s"standard library's. $next")
   }
 
   /** Loads the functions before the first call, which does it otherwise. */

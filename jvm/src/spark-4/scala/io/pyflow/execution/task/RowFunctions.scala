@@ -3,7 +3,7 @@ package io.pyflow.execution.task
 import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.sql.pyflow.FunctionMetrics
 
-import io.pyflow.admission.SharedOnlyFunctions
+import io.pyflow.admission.{GilWatch, SharedOnlyFunctions}
 import io.pyflow.bridge.{InterpreterKind, JvmFunction, LentMemoryException, PythonProgram, SharedInterpreterRequiredException}
 import io.pyflow.config.ThreadModeSettings
 import io.pyflow.spec.ProgramSpec
@@ -51,9 +51,8 @@ private[execution] class RowFunctions(
 
   override protected def load(): (TaskSlot, PythonProgram) = {
     FunctionLoading.prepare(spec, settings)
-    // Another attempt may be there because the one before has met such an import in another JVM.
-    val sharedOnly = !spec.hasSessionModules &&
-      (SharedOnlyFunctions.contains(spec) || context.attemptNumber() > 0)
+    val sharedOnly = GilWatch.isTriedInShared(spec, context) ||
+      !spec.hasSessionModules && SharedOnlyFunctions.contains(spec)
     val interpreter =
       if (sharedOnly) InterpreterKind.SHARED
       else FunctionLoading.interpreter(spec, settings)
@@ -62,6 +61,7 @@ private[execution] class RowFunctions(
       case refused: SharedInterpreterRequiredException if interpreter != InterpreterKind.SHARED =>
         SharedOnlyFunctions.add(spec, refused.getMessage)
         if (spec.hasSessionModules) throw refused
+        GilWatch.await(context)
         loadInto(InterpreterKind.SHARED)
     }
   }
