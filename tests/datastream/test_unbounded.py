@@ -384,6 +384,20 @@ def test_a_changed_program_keeps_its_state_by_uid(make_env, tmp_path):
     assert ("a", 2) in found
 
 
+def test_windows_that_were_open_keep_the_size_that_they_had(make_env, tmp_path):
+    source = TestStream().add_elements([1], [1000])
+
+    def run(seconds):
+        env = make_env(execution_checkpointing_dir=(tmp_path / "checkpoints").as_uri())
+        keyed = env.from_source(source, NOTHING, "test").key_by(lambda value: 0)
+        windows = keyed.window(TumblingEventTimeWindows.of(Time.seconds(seconds)))
+        return collected(windows.process(Window()).uid("windows"))
+
+    assert run(10) == []
+    source.add_elements([2], [2000]).advance_watermark_to_infinity()
+    assert sorted(run(20)) == [(0, 0, 10_000, [1]), (0, 0, 20_000, [2])]
+
+
 def test_an_operator_with_a_uid_may_get_another_name(make_env, tmp_path):
     settings = {"execution_checkpointing_dir": tmp_path.as_uri()}
     source = TestStream().add_elements([("a", 1)], [0])

@@ -184,15 +184,19 @@ class Checkpoint:
         return Manifest(**json.loads(text))
 
     def write(self, manifest: Manifest) -> None:
-        """Write the manifest, where it is another than before."""
+        """Write the manifest as a whole, where it is another than before."""
         if manifest == self.manifest():
             return
-        files, path = self._files(), self._path(_FILE)
-        stream = files.create(path, True)
+        managers = self._jvm.org.apache.spark.sql.execution.streaming.checkpointing
+        manager = managers.CheckpointFileManager.create(self._path(), self._configuration)
+        manager.mkdirs(self._path())
+        stream = manager.createAtomic(self._path(_FILE), True)
         try:
             stream.write(bytearray(json.dumps(vars(manifest), indent=2).encode()))
-        finally:
-            stream.close()
+        except BaseException:
+            stream.cancel()
+            raise
+        stream.close()
 
     def copy_to(self, directory: str) -> None:
         """Copy the checkpoint into a new directory."""

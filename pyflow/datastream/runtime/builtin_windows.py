@@ -60,7 +60,11 @@ class AlignedWindowOperator(WindowOperator):
 
     def on_timer(self, is_event_time: bool, time: int, namespace: bytes) -> None:
         """Evaluate a window, or remove it, or both."""
-        start = unpack_interval(namespace)[0]
+        start, end = unpack_interval(namespace)
+        if end - start != self._size:
+            # Of the program before it got windows of another size.
+            super().on_timer(is_event_time, time, namespace)
+            return
         aligned = self._aligned.get(start) or self._aligned_at(start)
         if time == aligned.end:
             self._fire(aligned.window, namespace, aligned.pane)
