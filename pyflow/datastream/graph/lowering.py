@@ -518,7 +518,8 @@ class _Lowering:
         deployed = self._deployed(spec, -level, nodes)
         fields = self._fields()
         processor: Any = KeyedStage(deployed, [each.name for each in fields], reports, stage)
-        frame, schema = with_metadata(frame, fields, _named(nodes), processor)
+        last = frame.columns[-1]
+        frame, schema = with_metadata(frame, last, fields, _named(nodes), processor)
         grouped: Any = frame.groupBy(_column(_TARGET), _column(_KEY))
         made: DataFrame = grouped.transformWithState(processor, schema, "Append", "EventTime")
         return made

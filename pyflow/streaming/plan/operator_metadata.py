@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyspark.sql.types import StructField, StructType
@@ -26,7 +26,12 @@ class _Processor(Protocol):
 
 
 def with_metadata(
-    frame: DataFrame, emitted: Iterable[StructField], name: str, processor: _Processor
+    frame: DataFrame,
+    last: str,
+    emitted: Iterable[StructField],
+    name: str,
+    processor: _Processor,
+    taken: Mapping[str, Any] | None = None,
 ) -> tuple[DataFrame, StructType]:
     """Return what an operator takes and emits, with metadata of the operator in a column.
 
@@ -38,12 +43,16 @@ def with_metadata(
     ----------
     frame
         What it takes.
+    last
+        The last column of that.
     emitted
         The columns that it emits.
     name
         Of the operator, for plans and the UI.
     processor
         What `transformWithState` takes.
+    taken
+        Further metadata, of the last column.
     """
     handle = _Declarations()
     processor.declare(handle)
@@ -53,9 +62,11 @@ def with_metadata(
         if field.name.startswith(_INTERNAL):
             merged = {**field.metadata, **metadata}
             fields[number] = StructField(field.name, field.dataType, field.nullable, merged)
-            return frame, StructType(fields)
-    last = frame.schema.fields[-1]
-    return frame.withMetadata(last.name, {**last.metadata, **metadata}), StructType(fields)
+            of_taken = {**(taken or {})}
+            break
+    else:
+        of_taken = {**(taken or {}), **metadata}
+    return frame.withMetadata(last, of_taken) if of_taken else frame, StructType(fields)
 
 
 class _Declarations:

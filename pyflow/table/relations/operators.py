@@ -8,7 +8,7 @@ dropped with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -144,14 +144,15 @@ def applied(
     emitted: Sequence[spark.StructField],
     time_mode: TimeMode,
     context: TableContext,
+    taken: Mapping[str, Any] | None = None,
 ) -> DataFrame:
     """Return the rows that an operator emits.
 
     Parameters
     ----------
     frame
-        The columns of the keys first. In event time one of the others has the watermark, and rows
-        that are later do not reach the operator.
+        The columns of the keys first, and SEQUENCE last. In event time one of the others has the
+        watermark, and rows that are later do not reach the operator.
     keys
         By which columns rows belong together.
     processor
@@ -160,6 +161,8 @@ def applied(
         All columns that it emits.
     time_mode
         Which timers it has.
+    taken
+        Metadata of SEQUENCE.
 
     Raises
     ------
@@ -172,7 +175,8 @@ def applied(
         raise TableException(f"operators with state: {error}; {INSTALL_TABLE}") from error
     provide(context.session)
     keep_state_in_rocksdb(context.session)
-    frame, output = with_metadata(frame, emitted, type(processor).__name__, processor)
+    name = type(processor).__name__
+    frame, output = with_metadata(frame, SEQUENCE, emitted, name, processor, taken)
     grouped: Any = frame.groupBy(*map(column, keys))
     rows: DataFrame = grouped.transformWithState(processor, output, "Append", time_mode)
     return rows
@@ -205,8 +209,8 @@ def closed_by_clock(
             "nor over Spark Connect: Spark has no timers of both in a row. Use an event time."
         )
     processor.timer_reports = context.timer_reports
-    frame = frame.withMetadata(SEQUENCE, {CLOSES_WINDOWS: True})
-    return applied(frame, keys, processor, emitted, "ProcessingTime", context)
+    marked = {CLOSES_WINDOWS: True}
+    return applied(frame, keys, processor, emitted, "ProcessingTime", context, marked)
 
 
 def timely(frame: DataFrame, moment: str, later: int = 0) -> DataFrame:
