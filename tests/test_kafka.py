@@ -238,6 +238,11 @@ def test_records_in_real_time_do_not_wait_for_others(spark, kafka, topics, tmp_p
     account(source, sink, duplicates=5)
 
 
+def running_tasks(spark):
+    executors = spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
+    return sum(each.numRunningTasks() for each in executors)
+
+
 @pytest.mark.since_spark("4.2")
 def test_from_micro_batches_in_process_mode_to_real_time(spark, kafka, topics, tmp_path):
     """With the same checkpoint: what is committed is not written again."""
@@ -257,6 +262,8 @@ def test_from_micro_batches_in_process_mode_to_real_time(spark, kafka, topics, t
                 )
             finally:
                 query.stop()
+            # A task may take records for a while after its query has been stopped.
+            wait_until(lambda: running_tasks(spark) == 0, "no task runs")
     account(source, sink)
 
 
