@@ -91,9 +91,10 @@ object FunctionAdmission {
       task: TaskContext): Either[String, Announced] =
     ContendedFunctions
       .reasonAgainst(settings.auto, identities)
-      .orElse(PythonStart
-        .failure(settings.python, spec.environment, GilWatch.isShared(spec, settings, task))(
-          RunningTask.throwIfKilled(task)))
+      .orElse(
+        PythonStart
+          .failure(settings.python, spec.environment, GilWatch.isShared(spec, settings, task))(
+            RunningTask.throwIfKilled(task)))
       .orElse(FunctionEnvironment.reasonAgainst(spec.environment, task))
       .orElse(ofSessionModules(spec, settings, task))
       .orElse(GilWatch.reasonAgainst(spec, settings, task))

@@ -1,6 +1,6 @@
 package io.pyflow.admission
 
-import java.util.concurrent.{CompletableFuture, ExecutionException, TimeUnit, TimeoutException}
+import java.util.concurrent.{CompletableFuture, ExecutionException, TimeoutException, TimeUnit}
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
@@ -38,21 +38,17 @@ object PythonStart {
    * @param shared whether the shared interpreter is enough
    * @param throwIfKilled ends the wait of a task
    */
-  def failure(
-      executable: String,
-      functionEnvironment: Map[String, String],
-      shared: Boolean)(throwIfKilled: => Unit): Option[String] = {
+  def failure(executable: String, functionEnvironment: Map[String, String], shared: Boolean)(
+      throwIfKilled: => Unit): Option[String] = {
     def of(interpreter: InterpreterKind, isolated: => Int): Option[String] = {
-      val start = begun(executable, functionEnvironment, interpreter, mayRunBeside = false, isolated)
+      val start =
+        begun(executable, functionEnvironment, interpreter, mayRunBeside = false, isolated)
       // C code may hold the GIL that an interpreter is made with.
-      Iterator
-        .continually {
-          throwIfKilled
-          try Some(start.get(LookMillis, TimeUnit.MILLISECONDS))
-          catch { case _: TimeoutException => None }
-        }
-        .collectFirst { case Some(outcome) => outcome }
-        .flatten
+      Iterator.continually {
+        throwIfKilled
+        try Some(start.get(LookMillis, TimeUnit.MILLISECONDS))
+        catch { case _: TimeoutException => None }
+      }.collectFirst { case Some(outcome) => outcome }.flatten
     }
     try
       of(InterpreterKind.SHARED, 0).orElse(
