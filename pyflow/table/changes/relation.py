@@ -241,13 +241,17 @@ def with_watermark(time: Column, name: str) -> Column:
 
 def with_times(frame: DataFrame, times: Mapping[str, TimeAttribute]) -> DataFrame:
     """Return a frame whose time attributes have the watermark of what it was computed from."""
+    return frame.select(*columns_with_times({name: column(name) for name in frame.columns}, times))
+
+
+def columns_with_times(
+    columns: Mapping[str, Column], times: Mapping[str, TimeAttribute]
+) -> list[Column]:
+    """Return columns by name, of which time attributes have the watermark of their origin."""
     rowtimes = {name for name, time in times.items() if time.kind == "rowtime"}
-    return frame.select(
-        *(
-            with_watermark(column(name), name) if name in rowtimes else column(name)
-            for name in frame.columns
-        )
-    )
+    return [
+        with_watermark(each, name) if name in rowtimes else each for name, each in columns.items()
+    ]
 
 
 def without_watermark(name: str) -> Column:

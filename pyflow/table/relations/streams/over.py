@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from pyflow.streaming.runtime.state_ttl import Lifetime
 from pyflow.table.changes.changelog import numbered
-from pyflow.table.changes.relation import Relation, column, with_times
+from pyflow.table.changes.relation import Relation, column, columns_with_times
 from pyflow.table.columns.nodes import Call, Distinct, Node
 from pyflow.table.relations.operators import (
     Columns,
@@ -145,10 +145,10 @@ def over(
         time_mode = "EventTime"
     emitted = [*own.schema, *results.schema]
     moved = applied(prepared, by.names, processor, emitted, time_mode, context)
+    made = [*own.decoded(relation.names), *results.decoded(list(found))]
+    named = dict(zip((*relation.names, *found), made))
     return Relation(
-        with_times(
-            moved.select(*own.decoded(relation.names), *results.decoded(list(found))), times
-        ),
+        moved.select(*columns_with_times(named, times)),
         (*relation.fields, *((name, each.result) for name, each in found.items())),
         time_attributes=times,
         window=relation.window,
