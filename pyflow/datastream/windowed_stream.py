@@ -154,13 +154,13 @@ class _Windowed:
     ) -> DataStream:
         assigner, all_options = self._assigner, {**self._options, **options}
         # What is wrong is said where the program says it, not when it runs.
-        window_operator(assigner, **all_options)
+        kept = window_operator(assigner, **all_options).kept
         return self._stream._stateful(
             f"{self._name}({type(assigner).__name__}, {function})",
             (self._input(),),
             lambda is_batch: window_operator(assigner, **all_options),
             output_type,
-            operation=f"{self._name}({type(assigner).__name__})",
+            operation=f"{self._name}({type(assigner).__name__}, {kept})",
         )
 
     def _input(self) -> ShuffledInput:

@@ -19,7 +19,11 @@ from pyflow.datastream import (
     ProcessFunction,
 )
 from pyflow.datastream.graph.pickling import UnpicklableFunctionError
-from pyflow.datastream.state import MapStateDescriptor, ValueStateDescriptor
+from pyflow.datastream.state import (
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ValueStateDescriptor,
+)
 from pyflow.datastream.testing import TestStream
 from pyflow.datastream.window import CountTumblingWindowAssigner
 
@@ -85,6 +89,7 @@ def test_a_collection_that_does_not_fit_its_type_is_refused_where_it_is_given(ma
         make_env().from_collection([1 << 40], Types.INT())
 
 
+NOTHING = WatermarkStrategy.no_watermarks()
 RULES = MapStateDescriptor("rules", Types.STRING(), Types.INT())
 
 
@@ -114,6 +119,52 @@ def test_broadcast_state_is_not_written_for_one_subtask(make_env, write, is_keye
     ds = ds.key_by(lambda value: value) if is_keyed else ds
     with pytest.raises(Exception, match=r"written in process_broadcast_element\(\) alone"):
         collected(ds.connect(rules).process(Writing()))
+
+
+KEYED = {
+    "value": (ValueStateDescriptor("kept", Types.INT()), lambda state: state.value()),
+    "list": (ListStateDescriptor("kept", Types.INT()), lambda state: state.add(1)),
+    "map": (
+        MapStateDescriptor("kept", Types.STRING(), Types.INT()),
+        lambda state: state.put("x", 1),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KEYED)
+@pytest.mark.parametrize("is_bounded", [False, True])
+def test_keyed_state_is_refused_for_elements_of_a_broadcast_stream(make_env, kind, is_bounded):
+    descriptor, use = KEYED[kind]
+
+    class Counting(KeyedBroadcastProcessFunction):
+        def open(self, runtime_context):
+            states = {"value": "get_state", "list": "get_list_state", "map": "get_map_state"}
+            self.kept = getattr(runtime_context, states[kind])(descriptor)
+
+        def process_broadcast_element(self, value, ctx):
+            ctx.get_broadcast_state(RULES).put(*value)
+            if value[0] == "wrong":
+                use(self.kept)
+
+        def process_element(self, value, ctx):
+            use(self.kept)
+            yield value, ctx.get_broadcast_state(RULES).get("right")
+
+    def run(rule):
+        env = make_env()
+        if is_bounded:
+            ds, rules = env.from_collection(["a"]), env.from_collection([(rule, 1)])
+        else:
+            ds, rules = (
+                env.from_source(TestStream().add_elements(each), NOTHING, "test")
+                for each in (["a"], [(rule, 1)])
+            )
+        keyed = ds.key_by(lambda value: value).connect(rules.broadcast(RULES))
+        return collected(keyed.process(Counting()))
+
+    assert run("right") == [("a", 1)]
+    with pytest.raises(Exception, match="the elements of a broadcast stream have none"):
+        run("wrong")
 
 
 class CountsBoth(CoProcessFunction):

@@ -23,7 +23,7 @@ from pyflow.datastream import (
     ProcessFunction,
     ProcessWindowFunction,
 )
-from pyflow.datastream.graph.checkpoints import IncompatibleProgramError
+from pyflow.datastream.graph.manifest import IncompatibleProgramError
 from pyflow.datastream.state import (
     ListStateDescriptor,
     MapStateDescriptor,

@@ -69,6 +69,13 @@ class Source(ABC):
     side_outputs: tuple[str, ...] = ()
     #: Whether Spark's real-time mode can wait for its records.
     supports_real_time: bool = False
+    #: What it reads, by which a program that goes on from a checkpoint knows it.
+    reads: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What kind of source it is: those of one kind go on where another one stopped."""
+        return type(self).__name__
 
     @abstractmethod
     def boundedness(self) -> Boundedness:

@@ -223,6 +223,7 @@ class FileSource(Source):
     ) -> None:
         self._format = file_format
         self._paths = paths
+        self.reads = ", ".join(paths)
         #: After how many milliseconds the paths are looked through again.
         self.discovery_interval = discovery_interval
 

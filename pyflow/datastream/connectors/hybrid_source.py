@@ -36,6 +36,7 @@ class HybridSource(Source):
     def __init__(self, sources: Sequence[Source]) -> None:
         self._sources = list(sources)
         self.ends = self._sources[-1].ends
+        self.reads = "; ".join(f"{each.kind} {each.reads}" for each in self._sources)
         self.side_outputs = tuple({tag for each in self._sources for tag in each.side_outputs})
 
     @property

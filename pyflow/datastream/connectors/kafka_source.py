@@ -166,9 +166,12 @@ class TopicSource(Source):
     """What sources of topics have in common."""
 
     supports_real_time = True
+    kind = "KafkaSource"
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
+        ((how, what),) = reading.subscription().items()
+        self.reads = f"{how} {what}"
 
     @property
     def ends(self) -> bool:  # type: ignore[override]

@@ -301,6 +301,7 @@ class RMQSource(Source):
             raise TypeError(f"expected a DeserializationSchema, got {deserialization_schema!r}")
         pika()
         self._subscription = connection_config.subscription(queue_name, use_correlation_id)
+        self.reads = queue_name
         self._uses_ids = use_correlation_id
         self._schema = deserialization_schema
 

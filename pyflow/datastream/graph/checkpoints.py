@@ -1,147 +1,25 @@
-"""What a checkpoint says of the program that wrote it, and savepoints.
+"""The directories of checkpoints and savepoints.
 
 Spark notices that a program does not fit a checkpoint when it has written to it. So each query has
-a manifest beside its checkpoint, which is compared before it starts: the numbers of its operators
-with state, which stand in the state, their stages, its sources and its parallelism.
+a manifest beside its checkpoint, which is compared before it starts. It holds from the first batch
+on that is committed; until then, that before it does.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pyflow.util.exceptions import TableException
+from pyflow.datastream.graph.manifest import Manifest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from pyflow.datastream.graph.transformations import SourceOf, Stateful
-
-__all__ = ["Checkpoint", "IncompatibleProgramError", "Manifest"]
+__all__ = ["Checkpoint", "checkpoints_in"]
 
 _FILE = "pyflow-manifest.json"
+_MANIFEST = "manifest"
 _SPARK = "spark"
-
-
-class IncompatibleProgramError(TableException):
-    """A program cannot go on from a checkpoint; the checkpoint is as it was."""
-
-
-@dataclass
-class Manifest:
-    """What of a program stands in its state.
-
-    Parameters
-    ----------
-    parallelism
-        Of all operators with state.
-    sources
-        The identities of its sources.
-    operators
-        By the identity of each operator with state: its number, the number of its stage and what it
-        does.
-    """
-
-    parallelism: int
-    sources: list[str] = field(default_factory=list)
-    operators: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    @staticmethod
-    def of(
-        sources: Sequence[SourceOf],
-        operators: Sequence[Stateful],
-        levels: dict[int, int],
-        parallelism: int,
-    ) -> Manifest:
-        """Return that of a program that has no checkpoint yet."""
-        found = Manifest(parallelism, _identities(sources))
-        for number, (name, each) in enumerate(zip(_identities(operators), operators), 1):
-            found.operators[name] = {
-                "number": number,
-                "stage": levels[each.number],
-                "name": each.name,
-                "operation": each.operation,
-            }
-        return found
-
-    def numbers(self, operators: Sequence[Stateful]) -> dict[int, int]:
-        """Return the numbers of operators with state, by those of the transformations."""
-        return {
-            each.number: int(self.operators[name]["number"])
-            for name, each in zip(_identities(operators), operators)
-        }
-
-    def followed_by(self, program: Manifest, ignores_unclaimed: bool) -> Manifest:
-        """Return that of a changed program, which goes on from this one's checkpoint.
-
-        Parameters
-        ----------
-        program
-            That of the changed program, as if it had no checkpoint.
-        ignores_unclaimed
-            Whether state may be given up whose operator is gone.
-
-        Raises
-        ------
-        IncompatibleProgramError
-            If it cannot.
-        """
-        if len(self.sources) != len(program.sources):
-            raise IncompatibleProgramError(
-                f"The checkpoint is of a program with {len(self.sources)} sources, and this one "
-                f"has {len(program.sources)}. {_WAY_OUT}"
-            )
-        stages = [
-            max((each["stage"] for each in one.operators.values()), default=0)
-            for one in (self, program)
-        ]
-        if stages[0] != stages[1]:
-            raise IncompatibleProgramError(
-                f"The checkpoint is of a program with {stages[0]} stages behind shuffles, and this "
-                f"one has {stages[1]}. {_WAY_OUT}"
-            )
-        gone = [name for name in self.operators if name not in program.operators]
-        if gone and not ignores_unclaimed:
-            names = ", ".join(f"'{self.operators[name]['name']}' ({name})" for name in gone)
-            raise IncompatibleProgramError(
-                f"The checkpoint has state of operators that this program does not have: {names}. "
-                "Give operators the uid() that they had, or set "
-                "execution.state-recovery.ignore-unclaimed-state to true to give the state up."
-            )
-        following = Manifest(self.parallelism, self.sources, dict(self.operators))
-        last = max((each["number"] for each in self.operators.values()), default=0)
-        for name, described in program.operators.items():
-            before = self.operators.get(name)
-            if before is None:
-                last += 1
-                following.operators[name] = {**described, "number": last}
-                continue
-            # What is known by its position alone may be another operator of the same kind.
-            by_name = () if name.startswith(_UID) else ("name",)
-            for about in ("stage", "operation", *by_name):
-                if before.get(about, described[about]) != described[about]:
-                    raise IncompatibleProgramError(
-                        f"Operator '{described['name']}' ({name}) is of another {about} than in "
-                        f"the checkpoint: {described[about]}, where that has {before[about]}. Give "
-                        "operators whose state is kept a uid(), and others another one. "
-                        f"{_WAY_OUT}"
-                    )
-            following.operators[name] = {**described, "number": before["number"]}
-        return following
-
-
-_UID = "uid "
-_WAY_OUT = "Start it with another execution.checkpointing.dir, without the state."
-
-
-def _identities(transformations: Sequence[Any]) -> list[str]:
-    """Return what transformations are known by: their uid, or else their position."""
-    return [
-        f"{_UID}{each.uid}" if each.uid is not None else f"position {place}"
-        for place, each in enumerate(transformations, 1)
-    ]
 
 
 class Checkpoint:
@@ -156,6 +34,7 @@ class Checkpoint:
     """
 
     def __init__(self, session: SparkSession, directory: str) -> None:
+        self._session = session
         self._jvm: Any = session._jvm
         self._configuration = session._jsparkSession.sessionState().newHadoopConf()
         self.directory = directory
@@ -171,57 +50,92 @@ class Checkpoint:
         """Return the directory that Spark writes to."""
         return f"{self.directory}/{_SPARK}"
 
+    def exists(self) -> bool:
+        """Return whether there is a whole checkpoint."""
+        return bool(self._files().exists(self._path(_FILE)))
+
     def manifest(self) -> Manifest | None:
-        """Return the manifest, if there is a checkpoint."""
+        """Return the manifest that holds, if there is a checkpoint."""
+        found = self._written()
+        if found is None:
+            return None
+        if _MANIFEST not in found:
+            # As older versions wrote it.
+            return Manifest.from_json(found)
+        is_committed = found["since"] <= self._last_batch()
+        holds = found[_MANIFEST] if is_committed or found["before"] is None else found["before"]
+        return Manifest.from_json(holds)
+
+    def write(self, manifest: Manifest) -> None:
+        """Write a manifest, where it is another than before, which holds from the next batch on."""
+        found, before = self._written(), self.manifest()
+        made = {
+            _MANIFEST: manifest.to_json(),
+            "since": self._last_batch() + 1,
+            "before": None if before is None else before.to_json(),
+        }
+        # JSON has no tuples.
+        text = json.dumps(made, indent=2)
+        if found is None or found.get(_MANIFEST) != json.loads(text)[_MANIFEST]:
+            self._write(text)
+
+    def copy_to(self, directory: str) -> None:
+        """Copy the checkpoint into a new directory; it is none before it is whole."""
+        text = self._text()
+        assert text is not None
+        copy = Checkpoint(self._session, directory)
+        path, given = copy._path(_SPARK), self._path(_SPARK)
+        # What an interrupted copy left.
+        copy._files().delete(path, True)
+        copy._files().mkdirs(copy._path())
+        self._jvm.org.apache.hadoop.fs.FileUtil.copy(
+            self._files(), given, copy._files(), path, False, self._configuration
+        )
+        copy._write(text)
+
+    def _written(self) -> dict[str, Any] | None:
+        text = self._text()
+        return None if text is None else json.loads(text)
+
+    def _text(self) -> str | None:
         files, path = self._files(), self._path(_FILE)
         if not files.exists(path):
             return None
         stream = files.open(path)
         try:
-            text = self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")
+            return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
         finally:
             stream.close()
-        return Manifest(**json.loads(text))
 
-    def write(self, manifest: Manifest) -> None:
-        """Write the manifest as a whole, where it is another than before."""
-        if manifest == self.manifest():
-            return
+    def _write(self, text: str) -> None:
+        """Write the file of the manifest as a whole."""
         managers = self._jvm.org.apache.spark.sql.execution.streaming.checkpointing
         manager = managers.CheckpointFileManager.create(self._path(), self._configuration)
         manager.mkdirs(self._path())
         stream = manager.createAtomic(self._path(_FILE), True)
         try:
-            stream.write(bytearray(json.dumps(vars(manifest), indent=2).encode()))
+            stream.write(bytearray(text.encode()))
         except BaseException:
             stream.cancel()
             raise
         stream.close()
 
-    def copy_to(self, directory: str) -> None:
-        """Copy the checkpoint into a new directory."""
-        self._copy(self.directory, directory)
+    def _last_batch(self) -> int:
+        """Return the number of the last batch that is committed; -1 for none."""
+        return max(_numbers(self._files(), self._path(_SPARK, "commits")), default=-1)
 
-    def copy_from(self, savepoint: str) -> None:
-        """Begin with a copy of another checkpoint.
 
-        Raises
-        ------
-        IncompatibleProgramError
-            If there is no such checkpoint.
-        """
-        other = self._jvm.org.apache.hadoop.fs.Path(savepoint)
-        if not other.getFileSystem(self._configuration).exists(other):
-            raise IncompatibleProgramError(f"There is no savepoint at {savepoint!r}.")
-        self._copy(savepoint, self.directory)
+def checkpoints_in(session: SparkSession, directory: str) -> dict[int, Checkpoint]:
+    """Return the checkpoints of the queries of a job by their numbers."""
+    root = Checkpoint(session, directory.rstrip("/"))
+    numbers = sorted(_numbers(root._files(), root._path()))
+    found = {each: Checkpoint(session, f"{root.directory}/{each}") for each in numbers}
+    return {number: each for number, each in found.items() if each.exists()}
 
-    def _copy(self, source: str, target: str) -> None:
-        made, given = (self._jvm.org.apache.hadoop.fs.Path(each) for each in (target, source))
-        self._jvm.org.apache.hadoop.fs.FileUtil.copy(
-            given.getFileSystem(self._configuration),
-            given,
-            made.getFileSystem(self._configuration),
-            made,
-            False,
-            self._configuration,
-        )
+
+def _numbers(files: Any, path: Any) -> list[int]:
+    """Return the names in a directory that are numbers."""
+    if not files.exists(path):
+        return []
+    names = (each.getPath().getName() for each in files.listStatus(path))
+    return [int(name) for name in names if name.isdecimal()]

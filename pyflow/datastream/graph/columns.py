@@ -93,6 +93,7 @@ class ColumnsSource(Source):
     def __init__(self, frame: DataFrame, row_type: RowType) -> None:
         self._frame = frame
         self._row_type = row_type
+        self.reads = ", ".join(frame.columns)
 
     def produced_type(self) -> TypeInformation:
         """Return the type of the rows."""

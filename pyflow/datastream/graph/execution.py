@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import logging
 import shutil
 import tempfile
 import uuid
@@ -13,21 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from pyflow.datastream.connectors.base import Boundedness, SourceRows
 from pyflow.datastream.execution_mode import RuntimeExecutionMode
-from pyflow.datastream.graph.checkpoints import Checkpoint, Manifest
 from pyflow.datastream.graph.closing import KEPT_INTERPRETERS, close_functions
+from pyflow.datastream.graph.components import Component, branching, components
 from pyflow.datastream.graph.driver_sinks import DriverSink, ValuesSink
 from pyflow.datastream.graph.explanation import stages_of
 from pyflow.datastream.graph.hints import log_hints
-from pyflow.datastream.graph.lowering import (
-    Component,
-    Lowered,
-    Settings,
-    branching,
-    components,
-    levels_of,
-    lowered,
-)
+from pyflow.datastream.graph.lowering import Lowered, Settings, lowered
+from pyflow.datastream.graph.manifest import Fitted, fitted
 from pyflow.datastream.graph.real_time import RealTime
+from pyflow.datastream.graph.recovery import Recovery, recoveries, savepoint_directory
 from pyflow.datastream.graph.temporary_settings import temporary_settings
 from pyflow.datastream.graph.transformations import Input, Output, SinkOf, SourceOf, Stateful
 from pyflow.datastream.runtime.clock import Clock, system_clock
@@ -60,17 +53,8 @@ _EXECUTION_MODE = "spark.pyflow.execution-mode"
 _PYTHON_CHAINING = "python.operator-chaining.enabled"
 _JOB_GROUP = "spark.jobGroup.id"
 _TIMERS_AT_ONCE = 1000
-_DIRECTORIES = ("execution.checkpointing.dir", "state.checkpoints.dir")
-_SAVEPOINTS = ("execution.checkpointing.savepoint-dir", "state.savepoints.dir")
-_SAVEPOINT = ("execution.state-recovery.path", "execution.savepoint.path")
-_UNCLAIMED = (
-    "execution.state-recovery.ignore-unclaimed-state",
-    "execution.savepoint.ignore-unclaimed-state",
-)
 # How many milliseconds timers of the processing time wait for a batch of sources looked at rarely.
 _LONGEST_WAIT = 1000
-
-_logger = logging.getLogger(__name__)
 
 
 class Program:
@@ -114,6 +98,7 @@ class Program:
         queries: list[StreamingQuery] = []
         if unbounded:
             _refuse_connect(self._context.session)
+            self._find_checkpoints()
 
         def stop() -> None:
             for query in queries:
@@ -153,8 +138,15 @@ class Program:
             job.savepoint = functools.partial(self._savepoint, unbounded)
         return job
 
+    def _find_checkpoints(self) -> None:
+        parts = {each.place: each.component for each in self._components if not each.is_bounded}
+        found = recoveries(parts, self._context)
+        for each in self._components:
+            each.recovery = found.get(each.place)
+
     def explanation(self) -> str:
         """Return how the program would run."""
+        self._find_checkpoints()
         lines = []
         for place, each in enumerate(self._components, 1):
             lines.append(f"Query {place} of {len(self._components)}: {each.summary()}")
@@ -166,13 +158,13 @@ class Program:
         """Return what copies the checkpoints of queries that are stopped, and returns the path."""
         if not unbounded:
             raise TableException("bounded input leaves no state to go on from: cancel the job")
-        chosen = directory or _first(self._context, _SAVEPOINTS)
+        chosen = directory or savepoint_directory(self._context)
         if chosen is None:
             raise TableException(
                 "there is no directory for savepoints: name one, or set "
                 "execution.checkpointing.savepoint-dir"
             )
-        if any(each.checkpoint() is None for each in unbounded):
+        if any(each.recovery is None for each in unbounded):
             raise TableException(
                 "there is no checkpoint to make a savepoint of: set execution.checkpointing.dir"
             )
@@ -197,7 +189,10 @@ class _Running:
         place: int,
         branches: frozenset[int],
     ) -> None:
-        self._place = place
+        #: Its number in the program.
+        self.place = place
+        #: From where it goes on, if it has a checkpoint.
+        self.recovery: Recovery | None = None
         self._branches = branches
         self.component = component
         self._context = context
@@ -225,8 +220,7 @@ class _Running:
 
     def subtasks(self) -> int:
         """Return how many there would be behind a shuffle: as many as in its checkpoint."""
-        checkpoint = None if self.is_bounded else self.checkpoint()
-        before = None if checkpoint is None else checkpoint.manifest()
+        before = None if self.recovery is None else self.recovery.checkpoint.manifest()
         is_kept = before is not None and bool(before.operators)
         return before.parallelism if before is not None and is_kept else self.parallelism()
 
@@ -237,31 +231,21 @@ class _Running:
         functions = f"functions in {mode} mode"
         if self.is_bounded:
             return f"bounded, {functions}"
-        checkpoint = self.checkpoint()
-        place = "a temporary directory" if checkpoint is None else checkpoint.directory
+        recovery = self.recovery
+        place = "a temporary directory" if recovery is None else recovery.checkpoint.directory
         kept = f"checkpoints in {place}"
         if self._real_time() is None:
             return f"unbounded, in micro-batches whose stages run in turn, {functions}, {kept}"
         return f"unbounded, in real time, a slot for each subtask at once, {functions}, {kept}"
 
-    def _manifest(self) -> Manifest:
-        """Return that of the program, as if there were no checkpoint."""
-        component = self.component
-        return Manifest.of(
-            component.of(SourceOf),
-            component.of(Stateful),
-            levels_of(component),
-            self.parallelism(),
-        )
-
     def _lowered(
         self,
-        manifest: Manifest | None = None,
+        program: Fitted | None = None,
         has_ticks: bool = False,
         is_real_time: bool = False,
     ) -> Lowered:
-        if manifest is None:
-            manifest = self._manifest()
+        if program is None:
+            program = fitted(self.component, self.parallelism())
         session = self._context.session
         mode = self._mode()
         if mode == RuntimeExecutionMode.BATCH and not self.is_bounded:
@@ -283,11 +267,11 @@ class _Running:
         )
         settings = Settings(
             self._job,
-            manifest.parallelism,
+            program.manifest.parallelism,
             self.is_bounded,
             mode == RuntimeExecutionMode.BATCH,
             contexts,
-            manifest,
+            program,
             has_ticks,
             is_real_time,
             configuration.get_boolean(_PYTHON_CHAINING, True),
@@ -306,14 +290,14 @@ class _Running:
 
         An unbounded frame becomes part of another query, with the session's number of subtasks.
         """
-        manifest = self._manifest()
         session = self._context.session
-        if not self.is_bounded and manifest.operators:
+        parallelism = self.parallelism()
+        if not self.is_bounded and self.component.of(Stateful):
             _refuse_connect(session)
-            manifest.parallelism = int(session.conf.get(_PARTITIONS) or 1)
+            parallelism = int(session.conf.get(_PARTITIONS) or 1)
             keep_state_in_rocksdb(session)
         self._context.has_open_functions |= not self.is_bounded
-        query = self._lowered(manifest)
+        query = self._lowered(fitted(self.component, parallelism))
         return query.rows_of(sink, query.frame)
 
     def run(self) -> None:
@@ -353,18 +337,20 @@ class _Running:
         """Start the query of an unbounded component."""
         session = self._context.session
         real_time = self._real_time()
-        checkpoint = self.checkpoint()
-        manifest = self._manifest()
-        if checkpoint is not None:
+        recovery = self.recovery
+        checkpoint = None if recovery is None else recovery.checkpoint
+        if recovery is None or checkpoint is None:
+            program = fitted(self.component, self.parallelism())
+        else:
             if has_checkpoint_in_use(session, checkpoint.of_spark):
                 raise TableException(
                     f"a job runs whose checkpoint is {checkpoint.directory}: cancel it, or give "
                     "this one another execution.checkpointing.dir"
                 )
-            manifest = self._goes_on(checkpoint, manifest)
+            program = recovery.fitted(self.component, self.parallelism())
         settings = {
             **self._of_functions(),
-            _PARTITIONS: str(manifest.parallelism),
+            _PARTITIONS: str(program.manifest.parallelism),
             **state_store_settings(session),
             # Functions that are open stay in the interpreter of their subtask. All tasks of a
             # subtask run at once in real-time mode.
@@ -378,9 +364,9 @@ class _Running:
         with temporary_settings(session, settings):
             self._ran_in = session.conf.get(_EXECUTION_MODE, None) or "process"
             # Spark runs all that there is as one batch where a source has more at any time.
-            query = self._lowered(manifest, not self.ends(), real_time is not None)
+            query = self._lowered(program, not self.ends(), real_time is not None)
             if checkpoint is not None:
-                checkpoint.write(manifest)
+                checkpoint.write(program.manifest)
                 location = checkpoint.of_spark
             else:
                 location = self._temporary = tempfile.mkdtemp(prefix="pyflow-checkpoint-")
@@ -450,53 +436,10 @@ class _Running:
         if self._query is not None:
             close_functions(self._context, [self._query], self._ran_in)
 
-    def checkpoint(self) -> Checkpoint | None:
-        """Return where the query keeps its state, if the program says so."""
-        directory = _first(self._context, _DIRECTORIES)
-        if directory is None:
-            return None
-        return Checkpoint(self._context.session, f"{directory.rstrip('/')}/{self._place}")
-
-    def _goes_on(self, checkpoint: Checkpoint, program: Manifest) -> Manifest:
-        """Return the manifest of a program that may go on from a checkpoint."""
-        configuration = self._context.configuration
-        before = checkpoint.manifest()
-        savepoint = _first(self._context, _SAVEPOINT)
-        if savepoint is not None:
-            if before is None:
-                checkpoint.copy_from(f"{savepoint.rstrip('/')}/{self._place}")
-                before = checkpoint.manifest()
-            else:
-                _logger.warning(
-                    "The job goes on from its checkpoint in %s, and not from the savepoint %s: "
-                    "give it another execution.checkpointing.dir to begin with that.",
-                    checkpoint.directory,
-                    savepoint,
-                )
-        if before is None:
-            return program
-        if before.operators and before.parallelism != program.parallelism:
-            _logger.warning(
-                "The state in %s was written with a parallelism of %d, which stays; %d is without "
-                "effect.",
-                checkpoint.directory,
-                before.parallelism,
-                program.parallelism,
-            )
-        ignores = any(configuration.get_boolean(key, False) for key in _UNCLAIMED)
-        return before.followed_by(program, ignores)
-
     def saved(self, directory: str) -> None:
         """Copy the checkpoint of a query that has been stopped into a directory."""
-        checkpoint = self.checkpoint()
-        assert checkpoint is not None
-        checkpoint.copy_to(f"{directory.rstrip('/')}/{self._place}")
-
-
-def _first(context: Context, keys: Sequence[str]) -> str | None:
-    """Return the first of some settings that is set."""
-    found = (context.configuration.get_string(key, None) for key in keys)
-    return next(filter(None, found), None)
+        assert self.recovery is not None
+        self.recovery.checkpoint.copy_to(f"{directory}/{self.recovery.place}")
 
 
 def frame_of(outputs: tuple[Output, ...], sink: Sink, number: int, context: Context) -> DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pyflow.datastream.graph.lowering import Component, levels_of
+from pyflow.datastream.graph.components import Component, levels_of
 from pyflow.datastream.graph.plan import strategy_of
 from pyflow.datastream.graph.transformations import (
     Chained,

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
@@ -24,6 +24,7 @@ from pyspark.sql import types as spark
 from pyflow.common.typeinfo import ExternalTypeInfo, RowTypeInfo
 from pyflow.datastream.connectors.base import Boundedness
 from pyflow.datastream.graph.collection import CollectionSource
+from pyflow.datastream.graph.components import Component, levels_of
 from pyflow.datastream.graph.driver_sinks import PrintSink
 from pyflow.datastream.graph.pickling import pickled
 from pyflow.datastream.graph.transformations import (
@@ -62,10 +63,10 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from pyflow.datastream.connectors.base import SourceRows
-    from pyflow.datastream.graph.checkpoints import Manifest
+    from pyflow.datastream.graph.manifest import Fitted
     from pyflow.datastream.runtime.contexts import ContextFactory
 
-__all__ = ["Component", "Lowered", "Settings", "branching", "components", "levels_of", "lowered"]
+__all__ = ["Lowered", "Settings", "lowered"]
 
 _TARGET, _KEY, _INPUT, _TIME, _VALUE, _PHASE, _SEQUENCE = (
     "pyflow_target",
@@ -83,64 +84,6 @@ _FIRST_SINK = 1 << 24
 _FIRST_CHAINED = 1 << 25
 
 _WATERMARK, _MOMENT = "pyflow_watermark", "pyflow_moment"
-
-
-@dataclass
-class Component:
-    """Transformations that are connected, in an order in which inputs come before outputs."""
-
-    transformations: list[Transformation] = field(default_factory=list)
-
-    def of(self, kind: type[Any]) -> list[Any]:
-        """Return those of a kind."""
-        return [each for each in self.transformations if isinstance(each, kind)]
-
-
-def components(sinks: Sequence[SinkOf]) -> list[Component]:
-    """Return the components of what leads to sinks."""
-    order: list[Transformation] = []
-    group: dict[int, int] = {}
-
-    def root(number: int) -> int:
-        while group[number] != number:
-            number = group[number]
-        return number
-
-    def visit(each: Transformation) -> None:
-        if each.number in group:
-            return
-        group[each.number] = each.number
-        for entry in each.inputs():
-            for output in entry.outputs:
-                visit(output.of)
-                group[root(output.of.number)] = root(each.number)
-        order.append(each)
-
-    for sink in sinks:
-        visit(sink)
-    found: dict[int, Component] = {}
-    for each in order:
-        found.setdefault(root(each.number), Component()).transformations.append(each)
-    return list(found.values())
-
-
-def branching(sinks: Sequence[SinkOf]) -> frozenset[int]:
-    """Return the numbers of the transformations of which several take the elements."""
-    found: dict[int, int] = {}
-    for component in components(sinks):
-        for each in component.transformations:
-            for output in (output for entry in each.inputs() for output in entry.outputs):
-                found[output.of.number] = found.get(output.of.number, 0) + 1
-    return frozenset(number for number, consumers in found.items() if consumers > 1)
-
-
-def levels_of(component: Component) -> dict[int, int]:
-    """Return how many shuffles are before what each transformation emits, by its number."""
-    levels: dict[int, int] = {}
-    for each in component.transformations:
-        before = [levels[output.of.number] for entry in each.inputs() for output in entry.outputs]
-        levels[each.number] = max(before, default=0) + isinstance(each, Stateful)
-    return levels
 
 
 @dataclass
@@ -220,8 +163,8 @@ class Settings:
         Whether only final results are wanted, of elements in the order of their times.
     contexts
         Makes what functions are opened with.
-    manifest
-        The numbers that operators have in state.
+    fitted
+        The order of sources, and the numbers that operators have in state.
     has_ticks
         Whether batches are run for timers of the processing time.
     is_real_time
@@ -237,7 +180,7 @@ class Settings:
     is_bounded: bool
     is_batch: bool
     contexts: ContextFactory
-    manifest: Manifest
+    fitted: Fitted
     has_ticks: bool
     is_real_time: bool
     is_chained: bool
@@ -250,7 +193,7 @@ class _Lowering:
         self._settings = settings
         self._session = session
         self._levels = levels_of(component)
-        self._targets = settings.manifest.numbers(component.of(Stateful))
+        self._targets = dict(settings.fitted.numbers)
         # Sinks have numbers that no operator has.
         self._targets.update(
             (each.number, _FIRST_SINK + place) for place, each in enumerate(component.of(SinkOf))
@@ -281,7 +224,9 @@ class _Lowering:
         self._refuse_equal_uids()
         self._needed = self._needs_shared_interpreter(rows)
         self._metrics = to_driver(self._session) if self._settings.contexts.metrics else None
-        frames = [self._source(each, rows[each.number]) for each in self._component.of(SourceOf)]
+        sources = {each.number: each for each in self._component.of(SourceOf)}
+        order = self._settings.fitted.sources
+        frames = [self._source(sources[number], rows[number]) for number in order]
         frame = functools.reduce(lambda one, other: one.union(other), frames)
         deepest = max(self._levels.values(), default=0)
         if deepest == 0:

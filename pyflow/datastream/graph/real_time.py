@@ -27,7 +27,8 @@ from pyflow.util.exceptions import TableException
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-    from pyflow.datastream.graph.lowering import Component, Lowered
+    from pyflow.datastream.graph.components import Component
+    from pyflow.datastream.graph.lowering import Lowered
     from pyflow.session.context import Context
 
 __all__ = ["KEY", "RealTime"]

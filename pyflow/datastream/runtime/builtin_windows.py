@@ -163,6 +163,11 @@ class CountWindowOperator(WindowOperator):
     The number of an element says which windows it belongs to, and which one it fills.
     """
 
+    @property
+    def kept(self) -> str:
+        """What is kept of a window."""
+        return f"{super().kept} by number"
+
     def _prepare(self, context: KeyedContext) -> None:
         super()._prepare(context)
         assigner: Any = self._assigner

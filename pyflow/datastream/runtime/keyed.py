@@ -370,6 +370,19 @@ class KeyedBroadcastProcess(BroadcastProcess):
 
     _readings = _KeyedReading
 
+    def prepare(self, context: KeyedContext) -> None:
+        """Do what is done once the function is open."""
+        super().prepare(context)
+        self._without_key = context.without_key
+
+    def process(self, value: Any, timestamp: int | None, number: int) -> None:
+        """Take an element."""
+        if number == 0:
+            super().process(value, timestamp, number)
+            return
+        with self._without_key():
+            super().process(value, timestamp, number)
+
     def on_timer(self, is_event_time: bool, time: int, namespace: bytes) -> None:
         """Call the function for a timer."""
         own = self._reading

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -109,6 +110,10 @@ class KeyedContext(OperatorContext):
 
         The object is bound to the namespace, not to the key: it may be kept.
         """
+        raise NotImplementedError
+
+    def without_key(self) -> AbstractContextManager[None]:
+        """Return what refuses all use of state of a key meanwhile."""
         raise NotImplementedError
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import pickle
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -518,6 +519,9 @@ class _Context(KeyedContext):
 
     def state(self, descriptor: StateDescriptor, namespace: bytes = b"") -> State:
         return self.factory.state(descriptor, namespace)
+
+    def without_key(self) -> AbstractContextManager[None]:
+        return self._stage.storage.without_key()
 
     def broadcast_state(self, descriptor: StateDescriptor, is_writable: bool) -> State:
         """Return the broadcast state of a descriptor.

@@ -10,8 +10,9 @@ from __future__ import annotations
 import pickle
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 from pyflow.datastream.runtime.key_bytes import key_bytes
 from pyflow.datastream.runtime.pickling import dumps
@@ -37,6 +38,22 @@ _PART = 256
 
 class Storage(ABC):
     """State of the current key."""
+
+    def __init__(self) -> None:
+        # What is known of the key, by the names of values, lists and maps.
+        self._known: Any = {}
+        self._lists: Any = {}
+        self._maps: Any = {}
+
+    @contextmanager
+    def without_key(self) -> Iterator[None]:
+        """Refuse to read and write: there is no current key."""
+        kept = self._known, self._lists, self._maps
+        self._known = self._lists = self._maps = _NO_KEY
+        try:
+            yield
+        finally:
+            self._known, self._lists, self._maps = kept
 
     @abstractmethod
     def get(self, name: bytes) -> Any:
@@ -82,34 +99,46 @@ class Storage(ABC):
     def flush(self) -> None:
         """Write what has changed, and forget the key."""
 
-    @abstractmethod
     def forget(self) -> None:
         """Forget the key, with what has not been written."""
+        self._known.clear()
+        self._lists.clear()
+        self._maps.clear()
+
+
+class _NoKey(dict[bytes, Any]):
+    """State where there is no current key."""
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        raise RuntimeError(
+            "keyed state belongs to the key of an element, and the elements of a broadcast stream "
+            "have none: use broadcast state, or keyed state in process_element() and on_timer()"
+        )
+
+    get = setdefault = pop = __setitem__ = _refuse
+
+
+_NO_KEY = _NoKey()
 
 
 class MemoryStorage(Storage):
     """State of one key at a time, which is gone when the next one comes."""
 
-    def __init__(self) -> None:
-        self._values: dict[bytes, Any] = {}
-        self._lists: dict[bytes, list[Any]] = {}
-        self._maps: dict[bytes, dict[bytes, tuple[Any, Any]]] = {}
-
     def get(self, name: bytes) -> Any:
         """Return a value, or ABSENT."""
-        return self._values.get(name, ABSENT)
+        return self._known.get(name, ABSENT)
 
     def put(self, name: bytes, value: Any) -> None:
         """Set a value."""
-        self._values[name] = value
+        self._known[name] = value
 
     def remove(self, name: bytes) -> None:
         """Remove a value, if there is one."""
-        self._values.pop(name, None)
+        self._known.pop(name, None)
 
     def list_get(self, name: bytes) -> list[Any]:
         """Return the elements of a list, which must not be changed."""
-        return self._lists.get(name, [])
+        return list(self._lists.get(name, ()))
 
     def list_append(self, name: bytes, elements: Iterable[Any]) -> None:
         """Add elements to a list."""
@@ -147,12 +176,6 @@ class MemoryStorage(Storage):
         """Forget the key; nothing is kept."""
         self.forget()
 
-    def forget(self) -> None:
-        """Forget the key."""
-        self._values.clear()
-        self._lists.clear()
-        self._maps.clear()
-
 
 class StoreStorage(Storage):
     """State in the store of a stateful operator of Spark, for the key that Spark has.
@@ -162,15 +185,17 @@ class StoreStorage(Storage):
     before have read are read for all keys at once, and all values are written at once.
     """
 
+    # A value, or the head of a list, and whether it has to be written.
+    _known: dict[bytes, list[Any]]
+    _lists: dict[bytes, _List]
+    _maps: dict[bytes, _Map]
+
     def __init__(self) -> None:
+        super().__init__()
         self._families: Families | None = None
         self._bundle: _Bundle | None = None
         # By target: the names that most keys have read.
         self._names: dict[int, list[bytes]] = {}
-        # By name: the value, and whether it has to be written. A list's is that of its `_List`.
-        self._known: dict[bytes, list[Any]] = {}
-        self._lists: dict[bytes, _List] = {}
-        self._maps: dict[bytes, _Map] = {}
 
     def bind(self, families: Families) -> None:
         """Use the store of a task from now on."""
@@ -302,12 +327,6 @@ class StoreStorage(Storage):
             self._store().values.removeKey((name,))
         else:
             self._store().values.updateValue((name,), value)
-
-    def forget(self) -> None:
-        """Forget the key, with what has not been written."""
-        self._known.clear()
-        self._lists.clear()
-        self._maps.clear()
 
 
 class _Bundle:

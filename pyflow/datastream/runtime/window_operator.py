@@ -91,6 +91,13 @@ class WindowOperator(Operator):
         self._late_data_tag = late_data_tag
         self._type_info = type_info
 
+    @property
+    def kept(self) -> str:
+        """What is kept of a window."""
+        if self._reduce is not None:
+            return "reduced value"
+        return "elements" if self._aggregate is None else "accumulator"
+
     def open(self, context: KeyedContext) -> None:
         """Open the functions, and prepare the state."""
         functions = (self._reduce, self._aggregate, self._function)
@@ -260,6 +267,11 @@ class EvictingWindowOperator(WindowOperator):
     def __init__(self, *args: Any, evictor: Evictor) -> None:
         super().__init__(*args)
         self._evictor = evictor
+
+    @property
+    def kept(self) -> str:
+        """What is kept of a window."""
+        return "elements with timestamps"
 
     def _prepare(self, context: KeyedContext) -> None:
         super()._prepare(context)
