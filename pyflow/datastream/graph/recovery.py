@@ -71,17 +71,9 @@ class Recovery:
             If it cannot go on from there.
         """
         checkpoint, before = self.checkpoint, self.checkpoint.manifest()
-        if self.savepoint is not None:
-            if before is None:
-                self.savepoint.copy_to(checkpoint.directory)
-                before = checkpoint.manifest()
-            else:
-                _logger.warning(
-                    "The job goes on from its checkpoint in %s, and not from the savepoint %s: "
-                    "give it another execution.checkpointing.dir to begin with that.",
-                    checkpoint.directory,
-                    self.savepoint.directory,
-                )
+        if before is None and self.savepoint is not None:
+            self.savepoint.copy_to(checkpoint.directory)
+            before = checkpoint.manifest()
         if before is not None and before.operators and before.parallelism != parallelism:
             _logger.warning(
                 "The state in %s was written with a parallelism of %d, which stays; %d is without "
@@ -114,7 +106,14 @@ def recoveries(components: Mapping[int, Component], context: Context) -> dict[in
     session = context.session
     saved = {} if savepoint is None else checkpoints_in(session, savepoint)
     kept = checkpoints_in(session, directory)
-    if savepoint is not None and not saved and not kept:
+    if savepoint is not None and kept:
+        _logger.warning(
+            "The job goes on from its checkpoint in %s, and not from the savepoint %s: give it "
+            "another execution.checkpointing.dir to begin with that.",
+            directory,
+            savepoint,
+        )
+    elif savepoint is not None and not saved:
         raise IncompatibleProgramError(f"There is no whole savepoint at {savepoint!r}.")
     ignores = any(context.configuration.get_boolean(key, False) for key in _UNCLAIMED)
     found = {place: each.manifest() for place, each in {**saved, **kept}.items()}
