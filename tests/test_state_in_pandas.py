@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import datetime
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -221,3 +222,29 @@ def test_exceptions_of_processors_are_equal_in_both_modes(spark, where):
         return keyed.transformWithStateInPandas(processor, "k string, n int", "append", "none")
 
     check_failure(spark, query)
+
+
+@pytest.mark.parametrize("ending", ["limit", "error", "end"])
+def test_the_store_of_a_batch_is_closed_with_its_task(spark, ending):
+    """Also where the task has not taken all rows."""
+    utils = spark._jvm.org.apache.spark.util.Utils
+    local = Path(utils.getLocalDir(spark.sparkContext._jsc.sc().conf()))
+
+    def directories():
+        return set(local.glob("StateStoreId*"))
+
+    before = directories()
+    processor = Failing("rows") if ending == "error" else Everything()
+    with settings(spark, {**STORE, **BERLIN, MODE: "thread"}):
+        frame = (
+            spark.sql(rows(0, 20))
+            .groupBy("k")
+            .transformWithStateInPandas(processor, "told string, k string, n int", "append", "none")
+        )
+        if ending == "error":
+            with pytest.raises(Exception, match="in rows of"):
+                frame.collect()
+        else:
+            found = (frame.limit(1) if ending == "limit" else frame).collect()
+            assert bool(found)
+    assert directories() == before

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "runtime/profile.h"
+#include "runtime/raw_memory.h"
 #include "runtime/stacks.h"
 
 namespace {
@@ -23,6 +24,13 @@ extern "C" __attribute__((visibility("default"))) bool pyflow_stacks_after(int m
                                                                            size_t size) {
   usleep(static_cast<useconds_t>(micros));
   return write_json(pyflow::threads_json({PyInterpreterState_Main()}), to, size);
+}
+
+// Whether a frame has none before it and may be a thread's outermost.
+extern "C" __attribute__((visibility("default"))) bool pyflow_stacks_may_end(uintptr_t at) {
+  pyflow::RawFrame frame;
+  return pyflow::read_frame(reinterpret_cast<const pyflow::RawFrame*>(at), frame) &&
+         frame.previous == nullptr && pyflow::may_be_outermost(frame);
 }
 
 // Samples all threads as often, without the GIL, as if each were in a call of number 0, and one

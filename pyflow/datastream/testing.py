@@ -57,6 +57,7 @@ class TestStream(Source):
     def __init__(self, type_info: TypeInformation | None = None) -> None:
         self._type_info = type_info
         self._directory = tempfile.mkdtemp(prefix="pyflow-test-stream-")
+        self.reads = self._directory
         self._count = 0
         atexit.register(shutil.rmtree, self._directory, ignore_errors=True)
         # With the processing time at which they come.
@@ -65,6 +66,10 @@ class TestStream(Source):
         self._batches.mkdir()
         self._clock = ManualClock(f"{self._directory}/clock")
         self._time = 0
+
+    def continues(self, reads: str) -> bool:
+        """Return that its batches may be in another directory."""
+        return True
 
     def produced_type(self) -> TypeInformation | None:
         """Return the type of the elements."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING
 
 from pyflow.types.function_values import time_zone
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from pyflow.common.configuration import Configuration
+    from pyflow.session.streams import KeptRows
 
 __all__ = ["Context"]
 
@@ -32,6 +34,8 @@ class Context:
     has_open_functions : bool
         Whether unbounded data streams have become tables, whose functions stay open until a query
         ends.
+    kept_rows : KeptRows or None
+        Where the rows of a bounded source of an unbounded query with a checkpoint are kept.
     """
 
     def __init__(
@@ -41,6 +45,13 @@ class Context:
         self.configuration = configuration
         self.is_streaming = is_streaming
         self.has_open_functions = False
+        self.kept_rows: KeptRows | None = None
+
+    def with_kept_rows(self, kept_rows: KeptRows) -> Context:
+        """Return the context of a source whose rows are kept."""
+        made = copy.copy(self)
+        made.kept_rows = kept_rows
+        return made
 
     def time_zone_name(self) -> str:
         """Return the name of the session's time zone, as it is set now."""

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import json
+import sys
+import sysconfig
 import threading
+
+import pytest
 
 import codec
 
@@ -109,3 +113,42 @@ def test_samples_say_whether_the_gil_was_held():
     assert sum(each["with_gil"] for each in ours) > 0
     sampler = [each for each in profile["stacks"] if "profile_while" in each["names"]]
     assert sum(each["with_gil"] for each in sampler) == 0
+
+
+def address_of(frame):
+    """Where CPython has a frame, which is no object since 3.11."""
+    if sys.version_info < (3, 11):
+        return id(frame)
+    # Behind the count, the type and f_back.
+    return ctypes.c_size_t.from_address(id(frame) + 3 * ctypes.sizeof(ctypes.c_size_t)).value
+
+
+@pytest.mark.skipif(
+    bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="objects begin otherwise"
+)
+def test_a_generator_that_is_closed_is_no_outermost_frame():
+    """It runs without a frame before it while it closes what it delegates to."""
+    may_end = codec.load().pyflow_stacks_may_end
+    may_end.argtypes = [ctypes.c_size_t]
+    may_end.restype = ctypes.c_bool
+    answers = []
+
+    def inner():
+        try:
+            yield 1
+        finally:
+            answers.append(may_end(address_of(generator.gi_frame)))
+
+    def outer():
+        yield from inner()
+
+    generator = outer()
+    next(generator)
+    answers.append(may_end(address_of(generator.gi_frame)))
+    generator.close()
+    assert answers == [False, False]
+    outermost = sys._getframe()
+    while outermost.f_back is not None:
+        outermost = outermost.f_back
+    # Since 3.12 there is one of C before it.
+    assert may_end(address_of(outermost)) == (sys.version_info < (3, 12))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from pyflow.common import Duration, Time, Types, WatermarkStrategy
 from pyflow.datastream import AggregateFunction, CoMapFunction, KeyedProcessFunction
 from pyflow.datastream.connectors.file_system import FileSource, StreamFormat
 from pyflow.datastream.connectors.kafka import KafkaOffsetsInitializer, KafkaSource
+from pyflow.datastream.connectors.number_seq import NumberSequenceSource
 from pyflow.datastream.evictors import CountEvictor
 from pyflow.datastream.formats.json import JsonRowDeserializationSchema
 from pyflow.datastream.graph.components import components
@@ -115,14 +117,14 @@ def two_topics_and_more(program):
     program.total(other, "of b").union(one).print()
 
 
-def one_is_renamed(program):
-    other, one = program.read(kafka("b2"), "subscribe b"), program.read(kafka("a"))
+def one_reads_more(program):
+    other, one = program.read(kafka("c", "b"), "subscribe b"), program.read(kafka("a"))
     program.total(other, "of b").union(one).print()
     program.total(one, "of a").print()
 
 
 @pytest.mark.parametrize(
-    "changed", [two_topics_printed, two_topics_the_other_way, two_topics_and_more, one_is_renamed]
+    "changed", [two_topics_printed, two_topics_the_other_way, two_topics_and_more, one_reads_more]
 )
 def test_sources_and_operators_are_found_wherever_they_stand(make_env, changed):
     before, sources, operators = fit(make_env(), two_topics)
@@ -132,8 +134,15 @@ def test_sources_and_operators_are_found_wherever_they_stand(make_env, changed):
     assert len(found) - len(operators) == (changed is two_topics_and_more)
 
 
-def both_are_renamed(program):
-    program.total(program.read(kafka("c")), "of a").union(program.read(kafka("d"))).print()
+def both_read_more(program):
+    one, other = program.read(kafka("a", "b")), program.read(kafka("b", "c"))
+    program.total(one, "of a").union(other).print()
+
+
+def one_is_another(program):
+    other, one = program.read(kafka("b2"), "subscribe b"), program.read(kafka("a"))
+    program.total(other, "of b").union(one).print()
+    program.total(one, "of a").print()
 
 
 def another_kind(program):
@@ -166,7 +175,8 @@ def one_more_shuffle(program):
 @pytest.mark.parametrize(
     ("changed", "error"),
     [
-        (both_are_renamed, "not known which of the checkpoint's sources.*subscribe c"),
+        (both_read_more, "or it is not known which: .*subscribe a,b.*subscribe b,c"),
+        (one_is_another, "none of the checkpoint's.*KafkaSource of subscribe b2. .*subscribe b"),
         (
             another_kind,
             r"sources.*FileSource of file:///b\. .*subscribe b",
@@ -191,10 +201,12 @@ def with_uids(topic, uid, of_source):
     return program
 
 
-def test_a_source_with_a_uid_may_read_something_else(make_env):
-    before, _, _ = fit(make_env(), with_uids("a", "total", "orders"))
-    _, sources, operators = fit(make_env(), with_uids("b", "total", "orders"), before)
-    assert (sources, operators) == (["source"], {1: "total"})
+@pytest.mark.parametrize("uid", ["orders", None])
+def test_a_source_reads_no_less_than_before(make_env, uid):
+    """Spark has no offsets of another topic, and takes no other files for those of before."""
+    before, _, _ = fit(make_env(), with_uids("a", "total", uid))
+    with pytest.raises(IncompatibleProgramError, match=r"none of the checkpoint's.*subscribe b"):
+        fit(make_env(), with_uids("b", "total", uid), before)
 
 
 def test_an_operator_that_was_given_up_begins_anew(make_env):
@@ -285,7 +297,7 @@ def several(*topics):
     return program
 
 
-def kept_of(env, build):
+def queries(env, build):
     program = Program(env)
     build(program)
     return {number: fitted(each, 2).manifest for number, each in enumerate(program.components())}
@@ -297,25 +309,128 @@ def kept_of(env, build):
         (("a", "b"), {0: 0, 1: 1}),
         (("b", "a"), {0: 1, 1: 0}),
         (("new", "a", "b"), {0: 2, 1: 0, 2: 1}),
-        # One alone that reads something else is found by its number.
+        # One alone may read something else, as far as is known here.
         (("a", "b2"), {0: 0, 1: 1}),
     ],
 )
 def test_queries_are_found_wherever_they_stand(make_env, topics, places):
-    kept = kept_of(make_env(), several("a", "b"))
-    program = Program(make_env())
-    several(*topics)(program)
-    assert places_of(dict(enumerate(program.components())), kept, False) == places
+    kept = queries(make_env(), several("a", "b"))
+    assert places_of(queries(make_env(), several(*topics)), kept, kept, False) == places
 
 
 def test_a_program_without_one_of_its_queries_is_refused(make_env):
-    kept = kept_of(make_env(), several("a", "b"))
-    program = Program(make_env())
-    several("b")(program)
-    found = dict(enumerate(program.components()))
+    kept = queries(make_env(), several("a", "b"))
+    found = queries(make_env(), several("b"))
     with pytest.raises(IncompatibleProgramError, match="operators that this program does not have"):
-        places_of(found, kept, False)
-    assert places_of(found, kept, True) == {0: 1}
+        places_of(found, kept, kept, False)
+    assert places_of(found, kept, kept, True) == {0: 1}
+
+
+def test_a_second_query_over_one_topic_does_not_take_the_first_ones_state(make_env):
+    kept = queries(make_env(), several("a"))
+    with pytest.raises(IncompatibleProgramError, match="2 queries with the same operators over"):
+        places_of(queries(make_env(), several("a", "a")), kept, kept, False)
+
+
+def test_queries_over_one_topic_are_known_by_what_they_do(make_env):
+    def reduced(made):
+        made.total(made.read(kafka("a")), "total").print()
+
+    def counted(made):
+        keyed = made.read(kafka("a")).key_by(lambda value: value)
+        made.named(keyed.count_window(2).reduce(max), "windows").print()
+
+    def both(*parts):
+        return lambda made: [part(made) for part in parts]
+
+    kept = queries(make_env(), both(reduced, counted))
+    found = queries(make_env(), both(counted, reduced))
+    assert places_of(found, kept, kept, False) == {0: 1, 1: 0}
+
+
+def test_a_query_that_has_not_committed_has_its_place(make_env):
+    kept = queries(make_env(), several("a", "a"))
+    assert places_of(kept, kept, {0}, False) == {0: 0, 1: 1}
+
+
+def of_uid(topic, uid):
+    return lambda made: made.total(made.read(kafka(topic), "source", uid=uid), "total").print()
+
+
+def test_a_source_with_another_uid_is_another_one(make_env):
+    before, _, _ = fit(make_env(), of_uid("a", "orders"))
+    with pytest.raises(IncompatibleProgramError, match=r"subscribe b \(uid clicks\)"):
+        fit(make_env(), of_uid("b", "clicks"), before)
+    kept = queries(make_env(), of_uid("a", "orders"))
+    found = queries(make_env(), of_uid("b", "clicks"))
+    assert places_of(found, kept, kept, True) == {0: 1}
+
+
+def test_operators_of_one_kind_are_known_by_their_functions(make_env):
+    class First(KeyedProcessFunction):
+        def process_element(self, value, ctx):
+            yield value
+
+    class Second(First):
+        pass
+
+    class Third(First):
+        pass
+
+    def program(*functions):
+        def build(made):
+            keyed = made.read(kafka("a")).key_by(lambda value: value)
+            for each in functions:
+                made.named(keyed.process(each()), each.__name__).print()
+
+        return build
+
+    before, _, operators = fit(make_env(), program(First, Second))
+    assert operators == {1: "First", 2: "Second"}
+    assert fit(make_env(), program(Second, First), before)[2] == operators
+    assert fit(make_env(), program(Third, Second, First), before)[2] == {**operators, 3: "Third"}
+    with pytest.raises(IncompatibleProgramError, match="operators that this program does not have"):
+        fit(make_env(), program(Second, Third), before)
+    with pytest.raises(
+        IncompatibleProgramError, match=r"2 operators .* of .*First.* checkpoint has 1"
+    ):
+        fit(make_env(), program(First, First, Second), before)
+    # One alone may get a function of another name.
+    before, _, operators = fit(make_env(), program(First))
+    assert fit(make_env(), program(Second), before)[2] == {1: "Second"}
+
+
+def test_the_order_of_equal_sources_is_that_in_which_they_were_made(make_env):
+    """An older version had them in the order of the graph."""
+
+    def build(made):
+        one, other = made.read(kafka("a"), "one"), made.read(kafka("a"), "other")
+        made.total(other.union(one), "total").print()
+
+    before = of_older_version({"position 1": "Keyed Reduce"}, sources=2)
+    after, sources, _ = fit(make_env(), build, before)
+    assert sources == ["other", "one"]
+    assert fit(make_env(), build, after)[1] == sources
+
+
+def test_what_older_versions_appended_keeps_its_position(make_env):
+    """They wrote new operators at the end, whatever their position."""
+
+    def build(made):
+        keyed = made.read(kafka("a")).key_by(lambda value: value)
+        made.named(keyed.reduce(max), "reduced").print()
+        made.named(keyed.count_window(2).reduce(max), "windows").print()
+
+    written = "Window(CountTumblingWindowAssigner)"
+    before = of_older_version({"position 2": written, "position 1": "Keyed Reduce"})
+    before = replace(
+        before,
+        operators=tuple(
+            replace(each, name=f"{written[:-1]}, Reduce)") if "Window" in each.name else each
+            for each in before.operators
+        ),
+    )
+    assert fit(make_env(), build, before)[2] == {2: "reduced", 1: "windows"}
 
 
 # Programs that run.
@@ -403,6 +518,99 @@ def test_a_changed_program_that_never_commits_leaves_the_checkpoint_to_the_one_b
         collected(sums(changed, source, "another").map(failing))
     # The program before is not without its state, nor has that of the other.
     assert collected(sums(make_env(**settings), source)) == [("a", 3)]
+
+
+def test_what_was_planned_and_not_committed_is_read_by_no_other_program(make_env, tmp_path):
+    settings = {"execution_checkpointing_dir": (tmp_path / "checkpoints").as_uri()}
+
+    def run(source, is_wrong=False):
+        env = make_env(**settings)
+        elements = env.from_source(source, NOTHING, "test").uid("elements")
+        keyed = elements.key_by(lambda value: value[0])
+        total = keyed.process(Sum()).uid("sums")
+        return collected(total.map(failing) if is_wrong else total)
+
+    with pytest.raises(Exception, match="this program is wrong"):
+        run(TestStream().add_elements([("a", 100)]), is_wrong=True)
+    assert run(TestStream().add_elements([("a", 1)])) == [("a", 1)]
+
+
+class History:
+    """A program whose query has bounded sources beside an unbounded one."""
+
+    def __init__(self, make_env, tmp_path):
+        self.make_env, self.root = make_env, tmp_path
+        self.lines = tmp_path / "history"
+        self.lines.mkdir()
+        (self.lines / "one").write_text("a\n")
+        self.stream = TestStream().add_elements([("a", 10)])
+
+    def run(self, directory="checkpoints", is_wrong=False, is_changed=False, **settings):
+        checkpoints = (self.root / directory).as_uri()
+        env = self.make_env(parallelism=1, execution_checkpointing_dir=checkpoints, **settings)
+        text = StreamFormat.text_line_format()
+        lines = FileSource.for_record_stream_format(text, self.lines.as_uri()).build()
+        numbers = NumberSequenceSource(1, 1)
+        parts = (
+            env.from_source(lines, NOTHING, "history").map(lambda line: (line, 1000)),
+            env.from_collection([("a", 100)]),
+            env.from_source(numbers, NOTHING, "numbers").map(lambda number: ("a", number)),
+        )
+        elements = env.from_source(self.stream, NOTHING, "stream").union(*parts)
+        keyed = elements.key_by(lambda value: value[0])
+        total = keyed.process(Sum()).uid("sums")
+        if is_changed:
+            total = total.union(keyed.process(Sum()).uid("others").filter(lambda value: False))
+        return [value for _, value in collected(total.map(failing) if is_wrong else total)]
+
+
+@pytest.mark.parametrize("change", ["none", "fails first", "operator", "copied"])
+def test_bounded_sources_of_an_unbounded_query_are_read_once(make_env, tmp_path, change):
+    program = History(make_env, tmp_path)
+    if change == "fails first":
+        with pytest.raises(Exception, match="this program is wrong"):
+            program.run(is_wrong=True)
+    assert max(program.run()) == 1111
+    program.stream.add_elements([("a", 10000)])
+    if change == "copied":
+        for each in ("spark", "pyflow-manifest.json"):
+            kept, copy = (tmp_path / at / "0" / each for at in ("checkpoints", "savepoint"))
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            (shutil.copytree if kept.is_dir() else shutil.copy)(kept, copy)
+        shutil.rmtree(tmp_path / "checkpoints")
+        savepoint = (tmp_path / "savepoint").as_uri()
+        found = program.run("others", execution_savepoint_path=savepoint)
+    else:
+        found = program.run(is_changed=change == "operator")
+    assert found == [11111]
+
+
+def test_a_start_from_a_savepoint_that_was_interrupted_is_no_checkpoint(make_env, tmp_path):
+    source = TestStream().add_elements([("a", 1)])
+    first = {"execution_checkpointing_dir": (tmp_path / "savepoint").as_uri()}
+    assert collected(sums(make_env(**first), source)) == [("a", 1)]
+    source.add_elements([("a", 2)])
+    (tmp_path / "others" / "pyflow-begun").mkdir(parents=True)
+    shutil.copytree(tmp_path / "savepoint" / "0" / "spark", tmp_path / "others" / "0" / "spark")
+    second = {"execution_checkpointing_dir": (tmp_path / "others").as_uri()}
+    with pytest.raises(IncompatibleProgramError, match=r"start from a savepoint .* interrupted"):
+        collected(sums(make_env(**second), source))
+    second["execution_savepoint_path"] = (tmp_path / "savepoint").as_uri()
+    assert collected(sums(make_env(**second), source)) == [("a", 3)]
+    assert not (tmp_path / "others" / "pyflow-begun").exists()
+
+
+def test_a_savepoint_that_does_not_fit_is_not_copied(make_env, tmp_path):
+    source = TestStream().add_elements([("a", 1)])
+    first = {"execution_checkpointing_dir": (tmp_path / "savepoint").as_uri()}
+    assert collected(sums(make_env(**first), source)) == [("a", 1)]
+    second = {
+        "execution_checkpointing_dir": (tmp_path / "others").as_uri(),
+        "execution_savepoint_path": (tmp_path / "savepoint").as_uri(),
+    }
+    with pytest.raises(IncompatibleProgramError, match="uid sums"):
+        collected(sums(make_env(**second), source, "another"))
+    assert not (tmp_path / "others").exists()
 
 
 def test_state_that_was_given_up_does_not_come_back(make_env, tmp_path):

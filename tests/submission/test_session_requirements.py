@@ -11,10 +11,11 @@ import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import Row
 from pyspark.sql.functions import udf as pyspark_udf
+from pyspark.sql.functions import udtf
 from pyspark.sql.streaming import StatefulProcessor
 from submitted import PROGRAMS, User, write_wheel
 
-from comparison import MODE, settings
+from comparison import MODE, operator, settings
 from pyflow.datastream import StreamExecutionEnvironment
 from pyflow.table import EnvironmentSettings, TableEnvironment
 from pyflow.table.udf import udf
@@ -124,6 +125,27 @@ def test_workers_get_the_rows_of_batches_from_the_first_on(other_version, sessio
         rows = numbers.select(plus("id")).collect()
 
     assert sorted(row[0] for row in rows) == [*range(1, 101)]
+
+
+def test_rows_of_a_table_function_in_workers_are_counted(other_version, session):
+    @udtf(returnType="n int, process long")
+    class Twice:
+        def eval(self, n):
+            for _ in range(2):
+                yield n, os.getpid()
+
+    with settings(session, {MODE: "thread"}):
+        session.udtf.register("twice", Twice)
+        frame = session.sql("SELECT t.* FROM range(3), LATERAL twice(CAST(id AS INT)) AS t")
+        rows = frame.collect()
+        plan = frame._jdf.queryExecution().executedPlan()
+        metrics = operator(plan, "ThreadEvalPythonUDTF").metrics()
+
+    assert sorted(row.n for row in rows) == [0, 0, 1, 1, 2, 2]
+    assert {row.process for row in rows}.isdisjoint({os.getpid()})
+    jvm = session._jvm.java.lang.ProcessHandle.current().pid()
+    assert jvm not in {row.process for row in rows}
+    assert metrics.apply("numOutputRows").value() == 6
 
 
 @pytest.fixture

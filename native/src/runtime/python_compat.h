@@ -224,7 +224,6 @@ struct RawFrame {
 };
 #elif PY_VERSION_HEX >= 0x030B0000
 struct RawFrame {
-  char of_generator[offsetof(PyGenObject, gi_iframe) - offsetof(PyGenObject, gi_hooks_inited)];
   void* others[4];
   uintptr_t code;
   void* frame_object;
@@ -248,13 +247,6 @@ struct RawFrame {
   int block;
   signed char state;
 };
-#endif
-
-// What is read before a frame: in 3.11 the end of the generator that owns it, if one does.
-#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
-constexpr size_t kBeforeFrame = sizeof(RawFrame::of_generator);
-#else
-constexpr size_t kBeforeFrame = 0;
 #endif
 
 constexpr uintptr_t kReferenceTags = 7;
@@ -346,17 +338,15 @@ inline bool is_incomplete([[maybe_unused]] const RawFrame& frame,
 }
 
 // Whether a frame may be a thread's outermost: Python code is entered from C, which has a frame for
-// that since 3.12. The frame of a generator that has just yielded has none before it either; before
-// 3.12 its state tells.
+// that since 3.12. The frame of a generator has none before it either while it is suspended or
+// closed, which its state does not tell: that may change while the frame is copied.
 inline bool may_be_outermost([[maybe_unused]] const RawFrame& frame) {
 #if PY_VERSION_HEX >= 0x030C0000
   return frame.owner >= 3;  // FRAME_OWNED_BY_CSTACK; 3.14 has two such kinds
 #elif PY_VERSION_HEX >= 0x030B0000
-  constexpr size_t state =
-      offsetof(PyGenObject, gi_frame_state) - offsetof(PyGenObject, gi_hooks_inited);
-  return frame.owner != kOwnedByGenerator || frame.of_generator[state] == 0;  // FRAME_EXECUTING
+  return frame.owner != kOwnedByGenerator;
 #else
-  return frame.state == 0;  // FRAME_EXECUTING
+  return frame.state == 0 && frame.generator == nullptr;  // FRAME_EXECUTING
 #endif
 }
 

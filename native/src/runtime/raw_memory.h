@@ -23,7 +23,7 @@ bool read_at(uintptr_t address, T& to) {
 }
 
 inline bool read_frame(const RawFrame* address, RawFrame& frame) {
-  return read_at(reinterpret_cast<uintptr_t>(address) - kBeforeFrame, frame);
+  return read_at(reinterpret_cast<uintptr_t>(address), frame);
 }
 
 inline bool is_of(const PyObject& object, const PyTypeObject& type) {

@@ -62,15 +62,17 @@ bool read_frames(const PyThreadState& copy, uintptr_t thread, std::vector<Frame>
   RawFrame* innermost = nullptr;
   if (!read_at(at, innermost)) return false;
   std::vector<RawFrame> raw;
-  for (RawFrame* each = innermost; each != nullptr && raw.size() < kMostFrames;
-       each = raw.back().previous) {
+  RawFrame* each = innermost;
+  for (; each != nullptr && raw.size() < kMostFrames; each = raw.back().previous) {
     raw.emplace_back();
     if (!read_frame(each, raw.back())) return false;
   }
   RawFrame* after = nullptr;
   if (!read_at(at, after) || after != innermost) return false;
+  const bool is_whole = each != nullptr || raw.empty() || may_be_outermost(raw.back());
   return std::all_of(raw.begin(), raw.end(),
-                     [&](const RawFrame& each) { return add_frame(each, frames); });
+                     [&](const RawFrame& frame) { return add_frame(frame, frames); }) &&
+         is_whole;
 }
 
 // The frames of the best attempt: a thread that calls and returns all the time is seldom the same

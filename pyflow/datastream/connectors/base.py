@@ -74,8 +74,16 @@ class Source(ABC):
 
     @property
     def kind(self) -> str:
-        """What kind of source it is: those of one kind go on where another one stopped."""
+        """What kind of source it is."""
         return type(self).__name__
+
+    def continues(self, reads: str) -> bool:
+        """Return whether it goes on where one of its kind stopped that has read something else."""
+        return False
+
+    def digest(self) -> str:
+        """Return a digest of the elements, where the program has them."""
+        return ""
 
     @abstractmethod
     def boundedness(self) -> Boundedness:

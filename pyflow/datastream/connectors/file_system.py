@@ -251,6 +251,11 @@ class FileSource(Source):
         """
         return FileSourceBuilder(bulk_format, paths)
 
+    @property
+    def kind(self) -> str:
+        """What kind of source it is; that of several paths is one of these alone."""
+        return f"FileSource of {self.reads}" if len(self._paths) > 1 else "FileSource"
+
     def boundedness(self) -> Boundedness:
         """Return whether only the files are read that there are when the program starts."""
         if self.discovery_interval is None:

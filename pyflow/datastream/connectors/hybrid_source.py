@@ -40,6 +40,11 @@ class HybridSource(Source):
         self.side_outputs = tuple({tag for each in self._sources for tag in each.side_outputs})
 
     @property
+    def kind(self) -> str:
+        """The kinds of its sources, in their order."""
+        return f"HybridSource of {', '.join(each.kind for each in self._sources)}"
+
+    @property
     def clock(self) -> Clock | None:  # type: ignore[override]
         """The processing time of the last source."""
         return self._sources[-1].clock

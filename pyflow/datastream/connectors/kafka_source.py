@@ -173,6 +173,13 @@ class TopicSource(Source):
         ((how, what),) = reading.subscription().items()
         self.reads = f"{how} {what}"
 
+    def continues(self, reads: str) -> bool:
+        """Return whether it reads the same topics and more."""
+        how, _, what = reads.partition(" ")
+        if how == "subscribe" and self._reading.topics:
+            return set(what.split(",")) <= set(self._reading.topics)
+        return how != "assign" and self._reading.pattern is not None
+
     @property
     def ends(self) -> bool:  # type: ignore[override]
         """Whether it is unbounded and ends."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,10 @@ class CollectionSource(Source):
     def __init__(self, elements: Sequence[Any], type_info: TypeInformation | None) -> None:
         self.elements = elements
         self._type_info = type_info
+
+    def digest(self) -> str:
+        """Return a digest of the elements."""
+        return hashlib.sha256(dumps_of_program(list(self.elements))).hexdigest()
 
     def boundedness(self) -> Boundedness:
         """Return whether the source ends."""

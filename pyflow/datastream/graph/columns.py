@@ -95,6 +95,10 @@ class ColumnsSource(Source):
         self._row_type = row_type
         self.reads = ", ".join(frame.columns)
 
+    def continues(self, reads: str) -> bool:
+        """Return that the columns may be others; what they are read from is not known here."""
+        return True
+
     def produced_type(self) -> TypeInformation:
         """Return the type of the rows."""
         return row_type_info(self._row_type)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflow.datastream.connectors.base import Boundedness, SourceRows
 from pyflow.datastream.execution_mode import RuntimeExecutionMode
+from pyflow.datastream.graph.checkpoints import CheckpointDirectory
 from pyflow.datastream.graph.closing import KEPT_INTERPRETERS, close_functions
 from pyflow.datastream.graph.components import Component, branching, components
 from pyflow.datastream.graph.driver_sinks import DriverSink, ValuesSink
@@ -20,7 +21,12 @@ from pyflow.datastream.graph.hints import log_hints
 from pyflow.datastream.graph.lowering import Lowered, Settings, lowered
 from pyflow.datastream.graph.manifest import Fitted, fitted
 from pyflow.datastream.graph.real_time import RealTime
-from pyflow.datastream.graph.recovery import Recovery, recoveries, savepoint_directory
+from pyflow.datastream.graph.recovery import (
+    Recovery,
+    begin_checkpoints,
+    recoveries,
+    savepoint_directory,
+)
 from pyflow.datastream.graph.temporary_settings import temporary_settings
 from pyflow.datastream.graph.transformations import Input, Output, SinkOf, SourceOf, Stateful
 from pyflow.datastream.runtime.clock import Clock, system_clock
@@ -99,6 +105,11 @@ class Program:
         if unbounded:
             _refuse_connect(self._context.session)
             self._find_checkpoints()
+            # All are compared before the first one starts.
+            for each in unbounded:
+                each.fit()
+                each.refuse_checkpoint_in_use()
+            begin_checkpoints((each.recovery for each in unbounded if each.recovery), self._context)
 
         def stop() -> None:
             for query in queries:
@@ -139,10 +150,11 @@ class Program:
         return job
 
     def _find_checkpoints(self) -> None:
-        parts = {each.place: each.component for each in self._components if not each.is_bounded}
-        found = recoveries(parts, self._context)
-        for each in self._components:
-            each.recovery = found.get(each.place)
+        """Say what each query has in its checkpoint, or savepoint."""
+        parts = {each.place: each for each in self._components if not each.is_bounded}
+        programs = {place: each.fitted.manifest for place, each in parts.items()}
+        for place, recovery in recoveries(programs, self._context).items():
+            parts[place].recovery = recovery
 
     def explanation(self) -> str:
         """Return how the program would run."""
@@ -171,8 +183,9 @@ class Program:
         path = f"{chosen.rstrip('/')}/savepoint-{uuid.uuid4().hex[:12]}"
 
         def copy() -> str:
-            for each in unbounded:
-                each.saved(path)
+            with CheckpointDirectory(self._context.session, path).begun():
+                for each in unbounded:
+                    each.saved(path)
             return path
 
         return copy
@@ -196,6 +209,8 @@ class _Running:
         self._branches = branches
         self.component = component
         self._context = context
+        #: The program with what it has in its checkpoint.
+        self.fitted = fitted(component, self.parallelism())
         self._job = job
         self._query: StreamingQuery | None = None
         #: The execution mode of its functions.
@@ -218,9 +233,24 @@ class _Running:
         asked = [each.parallelism for each in self.component.transformations]
         return max([self._context.parallelism(), *asked])
 
+    def fit(self) -> None:
+        """Compare the program with its checkpoint."""
+        if self.recovery is not None:
+            self.fitted = self.recovery.fitted(self.component, self.parallelism())
+
+    def refuse_checkpoint_in_use(self) -> None:
+        """Refuse to start beside a job that has the same checkpoint."""
+        checkpoint = None if self.recovery is None else self.recovery.checkpoint
+        session = self._context.session
+        if checkpoint is not None and has_checkpoint_in_use(session, checkpoint.of_spark):
+            raise TableException(
+                f"a job runs whose checkpoint is {checkpoint.directory}: cancel it, or give this "
+                "one another execution.checkpointing.dir"
+            )
+
     def subtasks(self) -> int:
         """Return how many there would be behind a shuffle: as many as in its checkpoint."""
-        before = None if self.recovery is None else self.recovery.checkpoint.manifest()
+        before = None if self.recovery is None else self.recovery.before
         is_kept = before is not None and bool(before.operators)
         return before.parallelism if before is not None and is_kept else self.parallelism()
 
@@ -244,8 +274,7 @@ class _Running:
         has_ticks: bool = False,
         is_real_time: bool = False,
     ) -> Lowered:
-        if program is None:
-            program = fitted(self.component, self.parallelism())
+        program = program or self.fitted
         session = self._context.session
         mode = self._mode()
         if mode == RuntimeExecutionMode.BATCH and not self.is_bounded:
@@ -254,7 +283,7 @@ class _Running:
                 "This combination is not allowed, please set the 'execution.runtime-mode' to "
                 "STREAMING or AUTOMATIC."
             )
-        rows = {each.number: self._rows(each) for each in self.component.of(SourceOf)}
+        rows = {each.number: self._rows(each, program) for each in self.component.of(SourceOf)}
         configuration = self._context.configuration
         contexts = ContextFactory(
             value_of(configuration, "pipeline.global-job-parameters") or {},
@@ -279,9 +308,14 @@ class _Running:
         )
         return lowered(self.component, rows, settings, session)
 
-    def _rows(self, each: SourceOf) -> SourceRows:
+    def _rows(self, each: SourceOf, program: Fitted) -> SourceRows:
         assert each.source is not None
-        return each.source.read(self._context, not self.is_bounded)
+        context = self._context
+        if self.recovery is not None:
+            place = program.sources.index(each.number)
+            kept = self.recovery.checkpoint.rows_of(place, program.manifest)
+            context = context.with_kept_rows(kept)
+        return each.source.read(context, not self.is_bounded)
 
     # Bounded
 
@@ -337,20 +371,10 @@ class _Running:
         """Start the query of an unbounded component."""
         session = self._context.session
         real_time = self._real_time()
-        recovery = self.recovery
-        checkpoint = None if recovery is None else recovery.checkpoint
-        if recovery is None or checkpoint is None:
-            program = fitted(self.component, self.parallelism())
-        else:
-            if has_checkpoint_in_use(session, checkpoint.of_spark):
-                raise TableException(
-                    f"a job runs whose checkpoint is {checkpoint.directory}: cancel it, or give "
-                    "this one another execution.checkpointing.dir"
-                )
-            program = recovery.fitted(self.component, self.parallelism())
+        checkpoint = None if self.recovery is None else self.recovery.checkpoint
         settings = {
             **self._of_functions(),
-            _PARTITIONS: str(program.manifest.parallelism),
+            _PARTITIONS: str(self.fitted.manifest.parallelism),
             **state_store_settings(session),
             # Functions that are open stay in the interpreter of their subtask. All tasks of a
             # subtask run at once in real-time mode.
@@ -364,9 +388,9 @@ class _Running:
         with temporary_settings(session, settings):
             self._ran_in = session.conf.get(_EXECUTION_MODE, None) or "process"
             # Spark runs all that there is as one batch where a source has more at any time.
-            query = self._lowered(program, not self.ends(), real_time is not None)
+            query = self._lowered(None, not self.ends(), real_time is not None)
             if checkpoint is not None:
-                checkpoint.write(program.manifest)
+                checkpoint.write(self.fitted.manifest)
                 location = checkpoint.of_spark
             else:
                 location = self._temporary = tempfile.mkdtemp(prefix="pyflow-checkpoint-")

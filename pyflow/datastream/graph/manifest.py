@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
+from pyflow.datastream.connectors.base import Boundedness
 from pyflow.datastream.graph.components import Component, levels_of
 from pyflow.datastream.graph.transformations import Chained, Input, SourceOf, Stateful
 from pyflow.util.exceptions import TableException
@@ -21,6 +22,7 @@ __all__ = ["Fitted", "IncompatibleProgramError", "Manifest", "fitted", "places_o
 
 _WAY_OUT = "Start it with another execution.checkpointing.dir, without the state."
 _UID = "uid "
+_POSITION = "position "
 
 
 class IncompatibleProgramError(TableException):
@@ -39,11 +41,17 @@ class SourceEntry:
         What kind of source it is; None in checkpoints of older versions.
     reads
         What it reads.
+    rank
+        Its position among the sources of the program, in the order in which they were made.
+    digest
+        Of its elements, where the program has them.
     """
 
     uid: str | None
     kind: str | None = None
     reads: str = ""
+    rank: int = 0
+    digest: str = ""
 
     def __str__(self) -> str:
         parts = [self.kind or "source"]
@@ -76,6 +84,10 @@ class OperatorEntry:
     inputs
         For each of its inputs: the sources and the operators with state that elements come from,
         with what they have in this checkpoint; None in checkpoints of older versions.
+    functions
+        The names of its functions.
+    position
+        Among all operators with state, in checkpoints of older versions: it had no uid.
     """
 
     number: int
@@ -84,13 +96,15 @@ class OperatorEntry:
     name: str
     operation: str
     inputs: tuple[tuple[str, ...], ...] | None
+    functions: str = ""
+    position: int | None = None
 
     def __str__(self) -> str:
         return f"'{self.name}'" if self.uid is None else f"'{self.name}' ({_UID}{self.uid})"
 
     @property
     def content(self) -> tuple[Hashable, ...]:
-        """Return what it is known by without a uid."""
+        """Return what it is known by without a uid; its functions where others have the same."""
         return self.stage, self.name, self.operation, self.inputs
 
     def check(self, program: OperatorEntry, attributes: Sequence[str]) -> None:
@@ -121,12 +135,16 @@ class Manifest:
         Those with state.
     last
         The largest number that an operator has had.
+    ends
+        Whether its query ends with what there is when it starts; None in checkpoints of older
+        versions.
     """
 
     parallelism: int
     sources: tuple[SourceEntry, ...] = ()
     operators: tuple[OperatorEntry, ...] = ()
     last: int = 0
+    ends: bool | None = None
 
     @staticmethod
     def from_json(found: dict[str, Any]) -> Manifest:
@@ -137,7 +155,9 @@ class Manifest:
                 found["parallelism"],
                 tuple(SourceEntry(_uid(each)) for each in found["sources"]),
                 tuple(
-                    OperatorEntry(uid=_uid(identity), inputs=None, **each)
+                    OperatorEntry(
+                        uid=_uid(identity), inputs=None, position=_position(identity), **each
+                    )
                     for identity, each in operators.items()
                 ),
                 max((each["number"] for each in operators.values()), default=0),
@@ -150,23 +170,55 @@ class Manifest:
                 for each in operators
             ),
             found["last"],
+            found.get("ends"),
         )
 
     def to_json(self) -> dict[str, Any]:
         """Return it as values of JSON."""
         return asdict(self)
 
-    def likeness(self, component: Component) -> tuple[int, int]:
-        """Return how many uids, and how many sources, a component has in common with this."""
-        uids = {each.uid for each in self.sources} | {each.uid for each in self.operators}
-        known = Counter(each.content for each in self.sources)
-        found = Counter(_entry(each).content for each in component.of(SourceOf))
-        given = {each.uid for each in component.transformations} & uids - {None}
-        return len(given), (known & found).total()
+    @property
+    def uids(self) -> set[str]:
+        """Return the uids of sources and operators."""
+        given = {each.uid for each in self.sources} | {each.uid for each in self.operators}
+        return {each for each in given if each is not None}
+
+    @property
+    def contents(self) -> Counter[Hashable]:
+        """Return what the query is known by without uids, of sources and operators."""
+        sources = (each.content for each in self.sources)
+        return Counter([*sources, *(each.content[:3] for each in self.operators)])
+
+    def is_another(self, other: Manifest) -> bool:
+        """Return whether two queries have other uids and read other things."""
+        read = {each.content for each in self.sources}
+        return (
+            bool(self.uids and other.uids)
+            and self.uids.isdisjoint(other.uids)
+            and read.isdisjoint(each.content for each in other.sources)
+        )
+
+    def likeness(self, other: Manifest) -> tuple[int, int, int]:
+        """Return how many uids, contents and functions a query has in common with another."""
+        if self.is_another(other):
+            return 0, 0, 0
+        functions, others = (
+            Counter((*each.content[:3], each.functions) for each in manifest.operators)
+            for manifest in (self, other)
+        )
+        return (
+            len(self.uids & other.uids),
+            (self.contents & other.contents).total(),
+            (functions & others).total(),
+        )
 
 
 def _uid(identity: str) -> str | None:
     return identity.removeprefix(_UID) if identity.startswith(_UID) else None
+
+
+def _position(identity: str) -> int | None:
+    return None if identity.startswith(_UID) else int(identity.removeprefix(_POSITION))
 
 
 def _inputs(found: list[list[str]]) -> tuple[tuple[str, ...], ...]:
@@ -175,7 +227,9 @@ def _inputs(found: list[list[str]]) -> tuple[tuple[str, ...], ...]:
 
 def _entry(each: SourceOf) -> SourceEntry:
     assert each.source is not None
-    return SourceEntry(each.uid, each.source.kind, each.source.reads)
+    is_bounded = each.source.boundedness() == Boundedness.BOUNDED
+    kind = f"bounded {each.source.kind}" if is_bounded else each.source.kind
+    return SourceEntry(each.uid, kind, each.source.reads)
 
 
 @dataclass(frozen=True)
@@ -198,46 +252,75 @@ class Fitted:
 
 
 def places_of(
-    components: Mapping[int, Component], kept: Mapping[int, Manifest], ignores_unclaimed: bool
+    programs: Mapping[int, Manifest],
+    kept: Mapping[int, Manifest],
+    committed: Collection[int],
+    ignores_unclaimed: bool,
 ) -> dict[int, int]:
-    """Return which checkpoint each component of a program goes on from, or begins.
+    """Return which checkpoint each query of a program goes on from, or begins.
 
-    It is that of the component which has most in common with it.
+    It is that of the query which has most in common with it.
 
     Parameters
     ----------
-    components
-        By their numbers in the program.
+    programs
+        Those of the queries, as if there were no checkpoints, by their numbers in the program.
     kept
-        What checkpoints there are, by their numbers.
+        Those of the checkpoints, by their numbers.
+    committed
+        The numbers of those that have state.
     ignores_unclaimed
         Whether state may be given up whose operators are gone.
 
     Raises
     ------
     IncompatibleProgramError
-        If there is state that no component has.
+        If there is state that no query has, or it is not certain which query has it.
     """
+    _refuse_uncertain_queries(programs.values(), kept.values())
     found: dict[int, int] = {}
 
-    def likeness(pair: tuple[int, int]) -> tuple[tuple[int, int], bool]:
+    def likeness(pair: tuple[int, int]) -> tuple[tuple[int, ...], bool]:
         number, place = pair
-        return kept[place].likeness(components[number]), number == place
+        return kept[place].likeness(programs[number]), number == place
 
-    for pair in sorted(itertools.product(components, kept), key=likeness, reverse=True):
+    for pair in sorted(itertools.product(programs, kept), key=likeness, reverse=True):
         number, place = pair
         if any(likeness(pair)[0]) and number not in found and place not in found.values():
             found[number] = place
-    for number in components.keys() - found.keys():
-        if number in kept and number not in found.values():
+    for number in programs.keys() - found.keys():
+        # What it reads may be all that has changed.
+        is_free = number in kept and number not in found.values()
+        if is_free and not kept[number].is_another(programs[number]):
             found[number] = number
-    unclaimed = [each for place in kept.keys() - found.values() for each in kept[place].operators]
+    gone = set(committed) - set(found.values())
+    unclaimed = [each for place in gone for each in kept[place].operators]
     if unclaimed and not ignores_unclaimed:
         raise _gone(unclaimed)
     free = (each for each in itertools.count() if each not in kept)
-    for number in sorted(components.keys() - found.keys()):
+    for number in sorted(programs.keys() - found.keys()):
         found[number] = next(free)
     return found
+
+
+def _refuse_uncertain_queries(programs: Iterable[Manifest], kept: Iterable[Manifest]) -> None:
+    """Refuse queries without uids of which there are more or fewer with the same contents."""
+    known, found = (
+        _groups(
+            (each for each in manifests if not each.uids),
+            lambda each: frozenset(each.contents.items()),
+        )
+        for manifests in (kept, programs)
+    )
+    for contents in known.keys() & found.keys():
+        if len(known[contents]) != len(found[contents]):
+            sources = ", ".join(map(str, found[contents][0].sources))
+            raise IncompatibleProgramError(
+                f"It is not known which checkpoint is whose: this program has "
+                f"{len(found[contents])} queries with the same operators over {sources}, and there "
+                f"are {len(known[contents])} checkpoints of such queries. Give the operators of "
+                f"new ones a uid(). {_WAY_OUT}"
+            )
 
 
 def fitted(
@@ -275,7 +358,22 @@ def fitted(
             f"The checkpoint is of a program with {stages} stages behind shuffles, and this one "
             f"has {deepest}. {_WAY_OUT}"
         )
+    if deepest and before.ends not in (None, _ends(component)):
+        one, other = ("ends", "does not end")[:: 1 if before.ends else -1]
+        raise IncompatibleProgramError(
+            f"The checkpoint is of a program that {one}, as all of its sources do, and this one "
+            f"{other}. {_WAY_OUT}"
+        )
     return _Operators(component, sources, before, ignores_unclaimed).fitted()
+
+
+def _ends(component: Component) -> bool:
+    sources: list[SourceOf] = component.of(SourceOf)
+    return all(
+        each.source.ends
+        for each in sources
+        if each.source and each.source.boundedness() == Boundedness.CONTINUOUS_UNBOUNDED
+    )
 
 
 def _gone(operators: Iterable[OperatorEntry]) -> IncompatibleProgramError:
@@ -327,7 +425,7 @@ class _Sources:
         else:
             self._missing.sort(key=_creation)
             self._match(lambda each: each.content)
-            # What is left of a kind alone reads something else now.
+            # What is left of a kind alone may read something else now.
             self._match(lambda each: each.kind, at_most=1)
         if self._missing:
             self._refuse(self._missing)
@@ -335,8 +433,10 @@ class _Sources:
 
     def _match(self, identity: Callable[[SourceEntry], Hashable], at_most: int = 0) -> None:
         """Match those that are known by the same, in their order."""
-        left = [place for place in range(len(self._before)) if place not in self._found]
-        known = _groups(left, lambda place: identity(self._before[place]))
+        before = self._before
+        left = [place for place in range(len(before)) if place not in self._found]
+        left.sort(key=lambda place: before[place].rank)
+        known = _groups(left, lambda place: identity(before[place]))
         for key, found in _groups(self._missing, lambda each: identity(_entry(each))).items():
             places = known.get(key, [])
             if key is None or not places:
@@ -344,7 +444,7 @@ class _Sources:
             if len(places) != len(found) or len(found) > (at_most or len(found)):
                 self._refuse(found)
             for place, each in zip(places, found):
-                if self._before[place].kind not in (None, _entry(each).kind):
+                if not _continues(each, before[place]):
                     self._refuse([each])
                 self._found[place] = each
                 self._missing.remove(each)
@@ -352,11 +452,22 @@ class _Sources:
     def _refuse(self, sources: Sequence[SourceOf]) -> None:
         left = (each for place, each in enumerate(self._before) if place not in self._found)
         raise IncompatibleProgramError(
-            f"It is not known which of the checkpoint's sources are these of the program: "
+            f"These sources of the program are none of the checkpoint's, or it is not known which: "
             f"{', '.join(str(_entry(each)) for each in sources)}. The checkpoint has: "
-            f"{', '.join(map(str, left))}. Have them read what they read before, or give sources "
+            f"{', '.join(map(str, left))}. Have them read what they read before, and give sources "
             f"the uid() that they had. {_WAY_OUT}"
         )
+
+
+def _continues(source: SourceOf, before: SourceEntry) -> bool:
+    """Return whether a source goes on where one of a checkpoint stopped."""
+    now = _entry(source)
+    if before.uid and now.uid and before.uid != now.uid:
+        return False
+    assert source.source is not None
+    same_kind = before.kind in (None, now.kind)
+    is_same = before.kind is None or before.reads == now.reads
+    return same_kind and (is_same or source.source.continues(before.reads))
 
 
 class _Operators:
@@ -381,27 +492,46 @@ class _Operators:
     def fitted(self) -> Fitted:
         """Return the program with the numbers of its operators."""
         last = self._before.last
-        numbers: dict[int, int] = {}
-        entries = []
+        entries: dict[int, OperatorEntry] = {}
         levels = levels_of(self._component)
         operators: list[Stateful] = self._component.of(Stateful)
-        order = sorted(operators, key=lambda each: (levels[each.number], each.number))
-        for each in order:
-            stage = levels[each.number]
-            inputs = tuple(self._origins(entry) for entry in each.inputs())
-            entry = OperatorEntry(0, each.uid, stage, each.name, each.operation, inputs)
-            before = self._claimed(entry, operators.index(each))
-            if before is None:
-                last += 1
-            numbers[each.number] = last if before is None else before.number
-            entries.append(replace(entry, number=numbers[each.number]))
-            self._names[each.number] = f"operator {numbers[each.number]}"
-        self._refuse_uncertain(entries)
+        by_stage = _groups(operators, lambda each: levels[each.number])
+        for stage in range(1, len(by_stage) + 1):
+            described = {
+                each.number: self._described(each, stage)
+                for each in sorted(by_stage[stage], key=_creation)
+            }
+            found = self._claimed(described, [each.number for each in operators])
+            for number, entry in described.items():
+                last += number not in found
+                kept = found[number].number if number in found else last
+                entries[number] = replace(entry, number=kept)
+                self._names[number] = f"operator {kept}"
         if self._unclaimed and not self._ignores_unclaimed:
             raise _gone(self._unclaimed)
-        described = tuple(map(_entry, self._sources))
-        manifest = Manifest(self._before.parallelism, described, tuple(entries), last)
+        ranks = sorted(each.number for each in self._sources)
+        is_bounded = all(
+            each.source is None or each.source.boundedness() == Boundedness.BOUNDED
+            for each in self._sources
+        )
+        sources = tuple(
+            replace(
+                _entry(each),
+                rank=ranks.index(each.number),
+                digest="" if is_bounded or each.source is None else each.source.digest(),
+            )
+            for each in self._sources
+        )
+        parallelism, ends = self._before.parallelism, _ends(self._component)
+        manifest = Manifest(parallelism, sources, tuple(entries.values()), last, ends)
+        numbers = {number: each.number for number, each in entries.items()}
         return Fitted(manifest, [each.number for each in self._sources], numbers)
+
+    def _described(self, each: Stateful, stage: int) -> OperatorEntry:
+        assert each.make is not None
+        functions = ", ".join(map(_name, each.make(is_batch=False).user_functions))
+        inputs = tuple(self._origins(entry) for entry in each.inputs())
+        return OperatorEntry(0, each.uid, stage, each.name, each.operation, inputs, functions)
 
     def _origins(self, entry: Input) -> tuple[str, ...]:
         """Return the sources and the operators with state that elements come from."""
@@ -415,38 +545,59 @@ class _Operators:
                 found.add(f"{self._names[output.of.number]}{tag}")
         return tuple(sorted(found))
 
-    def _claimed(self, entry: OperatorEntry, position: int) -> OperatorEntry | None:
-        """Return an operator as the checkpoint has it, if it is there."""
-        if entry.uid is not None:
-            found = [each for each in self._unclaimed if each.uid == entry.uid]
-        elif self._is_older:
-            # Older versions knew it by its position among all operators with state.
-            found = [
-                each for each in self._before.operators[position : position + 1] if not each.uid
-            ]
-        else:
-            found = [
-                each for each in self._unclaimed if not each.uid and each.content == entry.content
-            ]
-        if not found:
-            return None
-        before = found[0]
-        before.check(entry, ("stage", "operation") if entry.uid else ("stage", "operation", "name"))
-        self._unclaimed.remove(before)
-        return before
+    def _claimed(
+        self, entries: Mapping[int, OperatorEntry], order: Sequence[int]
+    ) -> dict[int, OperatorEntry]:
+        """Return the operators of a stage as the checkpoint has them, if they are there.
 
-    def _refuse_uncertain(self, entries: Sequence[OperatorEntry]) -> None:
-        """Refuse operators without a uid of which the checkpoint has more or fewer."""
+        Parameters
+        ----------
+        entries
+            The operators, by the numbers of the transformations.
+        order
+            Those of all operators.
+        """
+        found: dict[int, OperatorEntry] = {}
+
+        def claim(number: int, before: OperatorEntry, *attributes: str) -> None:
+            before.check(entries[number], ("stage", "operation", *attributes))
+            found[number] = before
+            self._unclaimed.remove(before)
+
+        for number, entry in entries.items():
+            for before in list(self._unclaimed):
+                if entry.uid is not None and before.uid == entry.uid:
+                    claim(number, before)
+                elif entry.uid is None and before.position == order.index(number) + 1:
+                    # Older versions knew it by its position.
+                    claim(number, before, "name")
         if self._is_older:
-            return
-        known, found = (
-            Counter(each.content for each in all_entries if each.uid is None)
-            for all_entries in (self._before.operators, entries)
+            return found
+        groups = _groups(
+            (number for number, each in entries.items() if each.uid is None),
+            lambda number: entries[number].content,
         )
-        for content in known.keys() & found.keys():
-            if known[content] != found[content]:
-                raise IncompatibleProgramError(
-                    f"It is not known which state is whose: this program has {found[content]} "
-                    f"operators {content[1]!r} without a uid() behind the same streams, and the "
-                    f"checkpoint has {known[content]}. Give new ones a uid(). {_WAY_OUT}"
-                )
+        for content, numbers in groups.items():
+            known = [each for each in self._unclaimed if not each.uid and each.content == content]
+            if len(known) == len(numbers) == 1:
+                claim(numbers[0], known[0])
+                continue
+            same = _groups(known, lambda each: each.functions)
+            for functions, those in _groups(numbers, lambda n: entries[n].functions).items():
+                before_those = same.get(functions, [])
+                if before_those and len(before_those) != len(those):
+                    raise IncompatibleProgramError(
+                        f"It is not known which state is whose: this program has {len(those)} "
+                        f"operators {entries[those[0]]} of {functions} without a uid() behind the "
+                        f"same streams, and the checkpoint has {len(before_those)}. Give new ones "
+                        f"a uid(). {_WAY_OUT}"
+                    )
+                for number, before in zip(those, before_those):
+                    claim(number, before)
+        return found
+
+
+def _name(function: Any) -> str:
+    """Return the name of a function, or of the class of one."""
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return str(named.__qualname__)

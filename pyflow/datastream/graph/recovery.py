@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyflow.datastream.graph.checkpoints import Checkpoint, checkpoints_in
+from pyflow.datastream.graph.checkpoints import Checkpoint, CheckpointDirectory
 from pyflow.datastream.graph.manifest import (
     Fitted,
     IncompatibleProgramError,
+    Manifest,
     fitted,
     places_of,
 )
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pyflow.datastream.graph.components import Component
     from pyflow.session.context import Context
 
-__all__ = ["Recovery", "recoveries", "savepoint_directory"]
+__all__ = ["Recovery", "begin_checkpoints", "recoveries", "savepoint_directory"]
 
 _DIRECTORIES = ("execution.checkpointing.dir", "state.checkpoints.dir")
 _SAVEPOINTS = ("execution.checkpointing.savepoint-dir", "state.savepoints.dir")
@@ -44,14 +45,17 @@ class Recovery:
         The number of its checkpoint in the directory of the job.
     checkpoint
         Where it keeps its state.
+    before
+        The manifest of the program that wrote it, or the savepoint; None where it begins anew.
     savepoint
-        What the checkpoint begins with, if it is not there.
+        What the checkpoint has to begin with.
     ignores_unclaimed
         Whether state may be given up whose operator is gone.
     """
 
     place: int
     checkpoint: Checkpoint
+    before: Manifest | None
     savepoint: Checkpoint | None
     ignores_unclaimed: bool
 
@@ -70,28 +74,25 @@ class Recovery:
         IncompatibleProgramError
             If it cannot go on from there.
         """
-        checkpoint, before = self.checkpoint, self.checkpoint.manifest()
-        if before is None and self.savepoint is not None:
-            self.savepoint.copy_to(checkpoint.directory)
-            before = checkpoint.manifest()
+        before = self.before
         if before is not None and before.operators and before.parallelism != parallelism:
             _logger.warning(
                 "The state in %s was written with a parallelism of %d, which stays; %d is without "
                 "effect.",
-                checkpoint.directory,
+                self.checkpoint.directory,
                 before.parallelism,
                 parallelism,
             )
         return fitted(component, parallelism, before, self.ignores_unclaimed)
 
 
-def recoveries(components: Mapping[int, Component], context: Context) -> dict[int, Recovery]:
+def recoveries(programs: Mapping[int, Manifest], context: Context) -> dict[int, Recovery]:
     """Return from where the unbounded queries of a program go on; empty if it has no checkpoints.
 
     Parameters
     ----------
-    components
-        By their numbers in the program.
+    programs
+        Those of the queries, as if there were no checkpoints, by their numbers in the program.
     context
         The session, and the settings.
 
@@ -101,32 +102,62 @@ def recoveries(components: Mapping[int, Component], context: Context) -> dict[in
         If there is state that none of them has, or no such savepoint.
     """
     directory, savepoint = _first(context, _DIRECTORIES), _first(context, _SAVEPOINT)
-    if directory is None or not components:
+    if directory is None or not programs:
         return {}
-    session = context.session
-    saved = {} if savepoint is None else checkpoints_in(session, savepoint)
-    kept = checkpoints_in(session, directory)
-    if savepoint is not None and kept:
+    root = CheckpointDirectory(context.session, directory)
+    is_interrupted = root.is_begun()
+    if is_interrupted and savepoint is None:
+        raise IncompatibleProgramError(
+            f"The start from a savepoint in {directory} was interrupted: start the job from the "
+            "savepoint again, or with another execution.checkpointing.dir."
+        )
+    saved: dict[int, Checkpoint] = {}
+    found = {} if is_interrupted else root.checkpoints()
+    committed = _committed(found)
+    if savepoint is not None and committed:
         _logger.warning(
             "The job goes on from its checkpoint in %s, and not from the savepoint %s: give it "
             "another execution.checkpointing.dir to begin with that.",
             directory,
             savepoint,
         )
-    elif savepoint is not None and not saved:
-        raise IncompatibleProgramError(f"There is no whole savepoint at {savepoint!r}.")
+    elif savepoint is not None:
+        given = CheckpointDirectory(context.session, savepoint)
+        found = saved = {} if given.is_begun() else given.checkpoints()
+        if not saved:
+            raise IncompatibleProgramError(f"There is no whole savepoint at {savepoint!r}.")
+        committed = _committed(saved)
+    # Where nothing has been committed, a program has planned its first batch.
+    kept = {place: committed.get(place) or each.planned() for place, each in found.items()}
     ignores = any(context.configuration.get_boolean(key, False) for key in _UNCLAIMED)
-    found = {place: each.manifest() for place, each in {**saved, **kept}.items()}
-    manifests = {place: each for place, each in found.items() if each is not None}
     return {
         number: Recovery(
             place,
-            Checkpoint(session, f"{directory.rstrip('/')}/{place}"),
-            saved.get(place),
+            root.checkpoint(place),
+            committed.get(place),
+            saved[place] if place in saved and place in committed else None,
             ignores,
         )
-        for number, place in places_of(components, manifests, ignores).items()
+        for number, place in places_of(programs, kept, set(committed), ignores).items()
     }
+
+
+def _committed(checkpoints: Mapping[int, Checkpoint]) -> dict[int, Manifest]:
+    """Return the manifests of checkpoints with committed batches."""
+    found = {place: each.manifest() for place, each in checkpoints.items()}
+    return {place: each for place, each in found.items() if each is not None}
+
+
+def begin_checkpoints(recovered: Iterable[Recovery], context: Context) -> None:
+    """Have the checkpoints of a program begin with those of a savepoint, if it starts from one."""
+    from_savepoint = [each for each in recovered if each.savepoint is not None]
+    directory = _first(context, _DIRECTORIES)
+    if not from_savepoint or directory is None:
+        return
+    with CheckpointDirectory(context.session, directory).begun():
+        for each in from_savepoint:
+            assert each.savepoint is not None
+            each.savepoint.copy_to(each.checkpoint.directory)
 
 
 def savepoint_directory(context: Context) -> str | None:

@@ -67,6 +67,7 @@ class FunctionOperator(Operator):
 
     def __init__(self, function: Any) -> None:
         self.function = function
+        self.user_functions = (function,)
 
     def open(self, context: KeyedContext) -> None:
         """Open the function."""

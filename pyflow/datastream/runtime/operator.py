@@ -127,10 +127,13 @@ class Operator(ABC):
     is_keyed_by_itself : bool
         Whether its functions have keyed state where elements have no keys: windows of all elements
         are windows of one key.
+    user_functions : tuple
+        The functions of the program that it calls.
     """
 
     late_records_dropped = 0
     is_keyed_by_itself = False
+    user_functions: tuple[Any, ...] = ()
 
     def open(self, context: Any) -> None:  # noqa: B027
         """Prepare, before the first element.

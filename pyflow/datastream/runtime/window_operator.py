@@ -90,6 +90,8 @@ class WindowOperator(Operator):
         self._lateness = allowed_lateness
         self._late_data_tag = late_data_tag
         self._type_info = type_info
+        functions = (reduce, aggregate, function)
+        self.user_functions = tuple(each for each in functions if each is not None)
 
     @property
     def kept(self) -> str:
@@ -100,8 +102,7 @@ class WindowOperator(Operator):
 
     def open(self, context: KeyedContext) -> None:
         """Open the functions, and prepare the state."""
-        functions = (self._reduce, self._aggregate, self._function)
-        with opened_functions(context.runtime_context, *functions):
+        with opened_functions(context.runtime_context, *self.user_functions):
             self._prepare(context)
 
     def _prepare(self, context: KeyedContext) -> None:
@@ -131,7 +132,7 @@ class WindowOperator(Operator):
 
     def close(self) -> None:
         """Close the functions."""
-        close_functions(self._reduce, self._aggregate, self._function)
+        close_functions(*self.user_functions)
 
     def process(self, value: Any, timestamp: int | None, number: int) -> None:
         """Add an element to its windows."""

@@ -59,8 +59,11 @@ public final class ColumnsToBatches implements TaskInput {
   public synchronized void close() {
     if (!closed) {
       closed = true;
-      batches.close();
-      memory.close();
+      try {
+        batches.close();
+      } finally {
+        memory.close();
+      }
     }
   }
 }

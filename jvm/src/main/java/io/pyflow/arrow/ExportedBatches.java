@@ -192,7 +192,10 @@ final class ExportedBatches implements AutoCloseable {
 
   @Override
   public void close() {
-    writer.close();
-    allocator.close();
+    try {
+      writer.close();
+    } finally {
+      allocator.close();
+    }
   }
 }

@@ -45,10 +45,13 @@ public final class ImportedBatches implements AutoCloseable {
 
   @Override
   public void close() {
-    if (reader != null) {
-      reader.close();
+    try {
+      if (reader != null) {
+        reader.close();
+      }
+    } finally {
+      allocator.close();
     }
-    allocator.close();
   }
 
   /** Reads the batches of one task. */

@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.sql.pyflow.RunningTask
 
-import io.pyflow.bridge.{CrashNote, FunctionsRefusedException, SharedInterpreterRequiredException}
+import io.pyflow.bridge.{CrashNote, FunctionsRefusedException, PythonUnavailableException, SharedInterpreterRequiredException}
 import io.pyflow.config.ThreadModeSettings
 import io.pyflow.spec.{FunctionEnvironment, FunctionsSpec}
 
@@ -51,6 +51,10 @@ object FunctionAdmission {
             inProcess(task)
           case refused: FunctionsRefusedException =>
             throw refusal(spec, s"${refused.getMessage}. ${settings.advice}")
+          // Functions with modules of a session, which are loaded before any input is taken.
+          case _: PythonUnavailableException if settings.fallback =>
+            announced.withdraw()
+            inProcess(task)
         }
       case Left(_) if settings.fallback => inProcess(task)
       case Left(reason) =>
@@ -77,6 +81,8 @@ object FunctionAdmission {
     catch {
       case refused: FunctionsRefusedException =>
         throw refusal(spec, s"${refused.getMessage}. ${ThreadModeSettings.ProcessAdvice}")
+      case unavailable: PythonUnavailableException =>
+        throw refusal(spec, s"${unavailable.getMessage}. $why")
     }
   }
 

@@ -156,7 +156,7 @@ object PythonStart {
     starts.getOrElseUpdate((executable, InterpreterKind.ISOLATED), new CompletableFuture[Outcome])
   }
 
-  /** Where that fails, a task that needs an interpreter tries again, and has the error. */
+  /** Where that fails, a task that needs an interpreter tries again, or takes the shared one. */
   private def makeInterpreters(
       count: Int,
       first: CompletableFuture[Outcome],

@@ -97,6 +97,11 @@ final class BundleIterator extends AbstractIterator<InternalRow> {
     return python.resolveDeferred(row, ordinals, deferredColumns);
   }
 
+  /** Does something before the first row is taken, unless the task has ended. */
+  void first(Runnable work) {
+    entry.run(work);
+  }
+
   /** Ends the iterator when its task ends. */
   void close() {
     entry.close();

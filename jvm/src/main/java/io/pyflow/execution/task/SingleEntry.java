@@ -64,6 +64,17 @@ public final class SingleEntry {
             : "two threads pull from one Python operator at once");
   }
 
+  /** Does something inside; nothing if it is closed. */
+  public void run(Runnable work) {
+    if (enter()) {
+      try {
+        work.run();
+      } finally {
+        leave();
+      }
+    }
+  }
+
   public void leave() {
     inside = null;
     if (!state.compareAndSet(INSIDE, IDLE)) {

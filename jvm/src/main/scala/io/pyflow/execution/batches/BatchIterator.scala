@@ -43,6 +43,9 @@ private[batches] class BatchIterator(
     batch
   }
 
+  /** Does something before the first batch is taken, unless the task has ended. */
+  def first(work: => Unit): Unit = entry.run(() => work)
+
   /** Ends the iterator when its task ends. */
   def close(): Unit = entry.close()
 

@@ -40,7 +40,7 @@ private[execution] class BatchEvaluation(
   def results: Iterator[ColumnarBatch] = {
     val batches = new BatchIterator(() => advance(), () => functions.interrupt(), () => release())
     context.addTaskCompletionListener[Unit](_ => batches.close())
-    if (spec.mayBeRefused) functions.openNow()
+    if (spec.mayBeRefused) batches.first(functions.openNow())
     batches
   }
 
@@ -73,7 +73,7 @@ private[execution] class BatchEvaluation(
   private def release(): Unit =
     try functions.close()
     finally {
-      source.close()
-      imported.close()
+      try source.close()
+      finally imported.close()
     }
 }

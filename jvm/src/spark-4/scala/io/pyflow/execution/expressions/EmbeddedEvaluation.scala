@@ -33,6 +33,9 @@ private[execution] class EmbeddedEvaluation(
 
   context.addTaskCompletionListener[Unit](_ => entry.close())
 
+  /** Loads the functions before the first call, unless the task has ended. */
+  def openNow(): Unit = entry.run(() => functions.openNow())
+
   /** What the functions returned for the last row. */
   def results: InternalRow = last
 

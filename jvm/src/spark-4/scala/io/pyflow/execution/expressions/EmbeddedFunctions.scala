@@ -69,9 +69,10 @@ case class EmbeddedRowFunctions(
     }
     FunctionAdmission.evaluateHere(spec, identities, settings, settings.advice) { context =>
       val functions = new RowFunctions(spec, settings, context, (_, _) => (), None)
-      if (spec.mayBeRefused) functions.openNow()
       val batches = BatchEnds.every(spec.arrowBatchRows)
-      new EmbeddedEvaluation(functions, batches, resultTypes, context)
+      val made = new EmbeddedEvaluation(functions, batches, resultTypes, context)
+      if (spec.mayBeRefused) made.openNow()
+      made
     }
   }
 }

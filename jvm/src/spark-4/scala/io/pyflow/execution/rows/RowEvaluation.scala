@@ -56,7 +56,7 @@ private[rows] class RowEvaluation(
       evaluation,
       new BundleSize(settings.bundleRows, settings.bundleMillis))
     context.addTaskCompletionListener[Unit](_ => rows.close())
-    if (spec.mayBeRefused && hasRows) evaluation.openNow()
+    if (spec.mayBeRefused && hasRows) rows.first(() => evaluation.openNow())
     rows
   }
 }

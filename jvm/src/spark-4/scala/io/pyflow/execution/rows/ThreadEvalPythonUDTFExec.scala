@@ -47,7 +47,15 @@ case class ThreadEvalPythonUDTFExec(
     val spec = ProgramSpec(udtf, arguments, schema, settings.worker)
     FunctionAdmission.evaluate(spec, FunctionIdentity.of(udtf), settings) {
       inThread(spec, rows, _, _)
-    } { _ => workerOperator.evaluateInWorkers(argMetas, rows, schema, context) }
+    } { _ =>
+      val numOutputRows = longMetric("numOutputRows")
+      workerOperator
+        .evaluateInWorkers(argMetas, rows, schema, context)
+        .map(_.map { row =>
+          numOutputRows.add(1)
+          row
+        })
+    }
   }
 
   private def inThread(

@@ -130,7 +130,7 @@ class PythonStatefulProcessor(
       new EmbeddedEvaluation(functions, BatchEnds.every(1), Seq(ArrayType(outputSchema)), context)
 
     /** Loads the processor, where an interpreter may refuse it. */
-    def load(): Unit = if (spec.mayBeRefused) functions.openNow()
+    def load(): Unit = if (spec.mayBeRefused) python.openNow()
 
     def ofRows(key: UnsafeRow, group: Iterator[Any], times: TimerValues): Iterator[Any] =
       call(StatefulFunction.Rows, key, copied(group), times.getCurrentProcessingTimeInMs())

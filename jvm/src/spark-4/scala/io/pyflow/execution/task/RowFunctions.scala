@@ -2,9 +2,10 @@ package io.pyflow.execution.task
 
 import org.apache.spark.{SparkException, TaskContext}
 import org.apache.spark.sql.pyflow.FunctionMetrics
+import org.slf4j.LoggerFactory
 
 import io.pyflow.admission.{GilWatch, SharedOnlyFunctions}
-import io.pyflow.bridge.{InterpreterKind, JvmFunction, LentMemoryException, PythonProgram, SharedInterpreterRequiredException}
+import io.pyflow.bridge.{InterpreterKind, JvmFunction, LentMemoryException, PythonProgram, PythonUnavailableException, SharedInterpreterRequiredException}
 import io.pyflow.config.ThreadModeSettings
 import io.pyflow.spec.ProgramSpec
 
@@ -63,6 +64,14 @@ private[execution] class RowFunctions(
         if (spec.hasSessionModules) throw refused
         GilWatch.await(context)
         loadInto(InterpreterKind.SHARED)
+      case unavailable: PythonUnavailableException
+          if interpreter != InterpreterKind.SHARED && !spec.hasSessionModules &&
+            !settings.isolatedRequired =>
+        RowFunctions.log.warn(
+          s"Python function ${spec.functionNames} runs in the shared interpreter: no isolated one " +
+            s"could be made. ${unavailable.getMessage}")
+        GilWatch.await(context)
+        loadInto(InterpreterKind.SHARED)
     }
   }
 
@@ -71,4 +80,8 @@ private[execution] class RowFunctions(
     val called = slot.waitingFor(new MetricReports(context, metrics, function))
     (slot, FunctionLoading.into(slot, spec, context)(slot.load(_, called)))
   }
+}
+
+private object RowFunctions {
+  private val log = LoggerFactory.getLogger(classOf[RowFunctions])
 }

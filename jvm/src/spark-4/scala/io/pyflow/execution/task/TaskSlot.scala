@@ -44,7 +44,12 @@ private[execution] class TaskSlot(
   private val interrupting = new AtomicBoolean
 
   open.add(this)
-  RunningTask.onCancellation(context)(interrupt("its task was cancelled"))
+  try RunningTask.onCancellation(context)(interrupt("its task was cancelled"))
+  catch {
+    case e: Throwable =>
+      close()
+      throw e
+  }
 
   /** The call of Python that the slot is in now. */
   private def call: Option[RunningCall] =
@@ -94,7 +99,7 @@ private[execution] class TaskSlot(
     } finally {
       running = None
       answering = None
-      call.stopClock()
+      call.end()
     }
   }
 
@@ -182,6 +187,13 @@ private[execution] class TaskSlot(
   /** A call into Python, and the time that it may take. */
   private class Call(val functions: String) {
     private var clocks = Seq.empty[Future[_]]
+    private var ended = false
+
+    /** A thread of the functions may still wait for the JVM: it starts no clock any more. */
+    def end(): Unit = synchronized {
+      ended = true
+      stopClock()
+    }
 
     def startClock(): Unit = if (isLimited) start()
 
@@ -189,6 +201,10 @@ private[execution] class TaskSlot(
 
     private def start(): Unit = synchronized {
       stop()
+      if (!ended) schedule()
+    }
+
+    private def schedule(): Unit = {
       val timeout = settings.pythonTimeoutMillis.map { millis =>
         timer.schedule(timedOut(millis), millis, TimeUnit.MILLISECONDS)
       }

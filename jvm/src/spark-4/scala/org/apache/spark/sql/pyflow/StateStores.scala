@@ -1,5 +1,8 @@
 package org.apache.spark.sql.pyflow
 
+import java.util.concurrent.atomic.AtomicBoolean
+
+import org.apache.spark.TaskContext
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -78,7 +81,8 @@ class StateStores private (
     conf.setConfString(
       SQLConf.STATE_STORE_PROVIDER_CLASS.key,
       classOf[RocksDBStateStoreProvider].getName)
-    val id = StateStoreId(Utils.createTempDir().getAbsolutePath, 0, partition)
+    val directory = Utils.createTempDir()
+    val id = StateStoreId(directory.getAbsolutePath, 0, partition)
     val provider = StateStoreProvider.createAndInit(
       StateStoreProviderId(id, info.queryRunId),
       Schema,
@@ -89,7 +93,15 @@ class StateStores private (
       hadoopConf = hadoopConf.value.value,
       useMultipleValuesPerKey = true,
       stateSchemaProvider = info.stateSchemaMetadata)
-    atEnd(results(provider.getStore(0, None)))(provider.close())
+    val ended = new AtomicBoolean
+    def end(): Unit =
+      if (ended.compareAndSet(false, true)) {
+        try provider.close()
+        finally Utils.deleteRecursively(directory)
+      }
+    // Listeners that are added later come before: those of Python, of iterators and of the store.
+    TaskContext.get().addTaskCompletionListener[Unit](_ => end())
+    atEnd(results(provider.getStore(0, None)))(end())
   }
 }
 
