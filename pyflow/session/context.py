@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from pyflow.common.configuration import Configuration
-    from pyflow.session.streams import KeptRows
+    from pyflow.session.kept_rows import KeptRows
 
 __all__ = ["Context"]
 

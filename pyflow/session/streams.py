@@ -5,44 +5,14 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     from pyflow.session.context import Context
 
-__all__ = ["KeptRows", "as_stream"]
-
-
-class KeptRows:
-    """Where the rows of a bounded source are kept, from one start of a query to the next.
-
-    Parameters
-    ----------
-    directory : str
-        That no other program has.
-    is_read : bool
-        Whether a batch has been committed, which has had all rows.
-    """
-
-    def __init__(self, directory: str, is_read: bool) -> None:
-        self._directory = directory
-        self._is_read = is_read
-        self._count = 0
-
-    def path_of(self, frame: DataFrame, session: SparkSession) -> str:
-        """Return the path of the rows of a frame, which are written where they are not there."""
-        self._count += 1
-        path = f"{self._directory}/{self._count}"
-        jvm: Any = session._jvm
-        there = jvm.org.apache.hadoop.fs.Path(path)
-        files = there.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())
-        if self._is_read:
-            files.mkdirs(there)
-        elif not files.exists(jvm.org.apache.hadoop.fs.Path(path, "_SUCCESS")):
-            frame.write.mode("overwrite").parquet(path)
-        return path
+__all__ = ["as_stream"]
 
 
 def as_stream(frame: DataFrame, context: Context) -> DataFrame:

@@ -128,7 +128,7 @@ def test_workers_get_the_rows_of_batches_from_the_first_on(other_version, sessio
 
 
 def test_rows_of_a_table_function_in_workers_are_counted(other_version, session):
-    @udtf(returnType="n int, process long")
+    @udtf(returnType="n int, process long", useArrow=False)
     class Twice:
         def eval(self, n):
             for _ in range(2):

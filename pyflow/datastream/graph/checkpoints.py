@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pyflow.datastream.graph.manifest import Manifest
-from pyflow.session.streams import KeptRows
+from pyflow.session.kept_rows import KeptRows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
