@@ -18,12 +18,8 @@ from pyflow.datastream.connectors.number_seq import NumberSequenceSource
 from pyflow.datastream.evictors import CountEvictor
 from pyflow.datastream.formats.json import JsonRowDeserializationSchema
 from pyflow.datastream.graph.components import components
-from pyflow.datastream.graph.manifest import (
-    IncompatibleProgramError,
-    Manifest,
-    fitted,
-    places_of,
-)
+from pyflow.datastream.graph.fitting import fitted, places_of
+from pyflow.datastream.graph.manifest import IncompatibleProgramError, Manifest
 from pyflow.datastream.state import ValueStateDescriptor
 from pyflow.datastream.testing import TestStream
 from pyflow.datastream.window import CountTrigger, TumblingEventTimeWindows

@@ -41,7 +41,8 @@ FLOORS = """
     pyflow.table.columns
     pyflow.table.changes
     pyflow.connectors
-    pyflow.datastream.state   pyflow.datastream.functions   pyflow.datastream.window
+    pyflow.datastream.state   pyflow.datastream.functions   pyflow.datastream.windowing
+    pyflow.datastream.window
     pyflow.datastream.runtime
     pyflow.datastream.connectors
     pyflow.datastream.graph
@@ -175,6 +176,7 @@ def test_the_api_s_packages_show_pyflink_s_modules_and_a_few_packages(modules):
         "pyflow.datastream.formats",
         "pyflow.datastream.graph",
         "pyflow.datastream.runtime",
+        "pyflow.datastream.windowing",
         "pyflow.table.catalogs",
         "pyflow.table.changes",
         "pyflow.table.columns",

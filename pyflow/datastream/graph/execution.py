@@ -17,9 +17,9 @@ from pyflow.datastream.graph.closing import KEPT_INTERPRETERS, close_functions
 from pyflow.datastream.graph.components import Component, branching, components
 from pyflow.datastream.graph.driver_sinks import DriverSink, ValuesSink
 from pyflow.datastream.graph.explanation import stages_of
+from pyflow.datastream.graph.fitting import Fitted, fitted
 from pyflow.datastream.graph.hints import log_hints
 from pyflow.datastream.graph.lowering import Lowered, Settings, lowered
-from pyflow.datastream.graph.manifest import Fitted, fitted
 from pyflow.datastream.graph.real_time import RealTime
 from pyflow.datastream.graph.recovery import (
     Recovery,

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from pyflow.datastream.connectors.base import SourceRows
-    from pyflow.datastream.graph.manifest import Fitted
+    from pyflow.datastream.graph.fitting import Fitted
     from pyflow.datastream.runtime.contexts import ContextFactory
 
 __all__ = ["Lowered", "Settings", "lowered"]

@@ -8,13 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyflow.datastream.graph.checkpoints import Checkpoint, CheckpointDirectory
-from pyflow.datastream.graph.manifest import (
-    Fitted,
-    IncompatibleProgramError,
-    Manifest,
-    fitted,
-    places_of,
-)
+from pyflow.datastream.graph.fitting import Fitted, fitted, places_of
+from pyflow.datastream.graph.manifest import IncompatibleProgramError, Manifest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,1 @@
+"""Windows, their triggers and their assigners; `pyflow.datastream.window` has their names."""
