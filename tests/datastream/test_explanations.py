@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from pyflow.common import Types, WatermarkStrategy
 from pyflow.datastream import OutputTag, ProcessFunction
+from pyflow.datastream.connectors.number_seq import NumberSequenceSource
 from pyflow.datastream.testing import TestStream
 
 NOTHING = WatermarkStrategy.no_watermarks()
@@ -65,3 +68,27 @@ def test_a_program_without_sinks_has_nothing_to_explain(make_env):
     env.from_collection([1])
     with pytest.raises(RuntimeError, match="No operators defined in streaming topology"):
         env.explain()
+
+
+def test_the_plan_is_that_of_pyflink(make_env):
+    """What PyFlink 2.3 has for the same program, but for the numbers of nodes."""
+    env = make_env()
+    numbers = env.from_source(NumberSequenceSource(1, 10), NOTHING, "numbers")
+    mapped = numbers.map(lambda value: value, Types.LONG()).name("mine")
+    mapped.print().set_parallelism(2)
+
+    nodes = json.loads(env.get_execution_plan())["nodes"]
+
+    def node(name, pact, **before):
+        common = {"type": name, "pact": pact, "contents": name, "parallelism": 2}
+        return common | {"predecessors": [before]} if before else common
+
+    ids = [each.pop("id") for each in nodes]
+    forward = {"ship_strategy": "FORWARD", "side": "second"}
+    assert nodes == [
+        node("Source: numbers", "Data Source"),
+        node("mine", "Operator", id=ids[0], **forward),
+        node("Sink: Print to Std. Out", "Data Sink", id=ids[1], **forward),
+    ]
+    mapped.print().set_parallelism(1)
+    assert json.loads(env.get_execution_plan())["nodes"][-1]["parallelism"] == 1

@@ -60,12 +60,14 @@ def of(sinks: Sequence[SinkOf], parallelism: int, attached: Iterable[tuple[int, 
 
 
 def _node(each: Transformation, parallelism: int) -> dict[str, Any]:
+    pact, prefix = _pact(each)
+    own = each.hints.get("parallelism", each.parallelism)
     node: dict[str, Any] = {
         "id": each.number,
-        "type": each.name,
-        "pact": _pact(each),
-        "contents": each.description or each.name,
-        "parallelism": each.parallelism if each.parallelism > 0 else parallelism,
+        "type": f"{prefix}{each.name}",
+        "pact": pact,
+        "contents": f"{prefix}{each.description or each.name}",
+        "parallelism": own if own > 0 else parallelism,
     }
     predecessors = [
         {"id": output.of.number, "ship_strategy": strategy_of(entry), "side": "second"}
@@ -85,10 +87,11 @@ def _table(number: int, name: str, parallelism: int) -> dict[str, Any]:
     }
 
 
-def _pact(each: Transformation) -> str:
+def _pact(each: Transformation) -> tuple[str, str]:
+    """Return what kind a node is, and what its name begins with."""
     if isinstance(each, SourceOf):
-        return "Data Source"
-    return "Data Sink" if isinstance(each, SinkOf) else "Operator"
+        return "Data Source", "Source: "
+    return ("Data Sink", "Sink: ") if isinstance(each, SinkOf) else ("Operator", "")
 
 
 def strategy_of(entry: Input) -> str:
