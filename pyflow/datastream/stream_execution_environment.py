@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pyflow.datastream.state_backend import StateBackend
     from pyflow.streaming.jobs.job import Job
 
-__all__ = ["StreamExecutionEnvironment"]
+__all__ = ["OF_STREAMS", "StreamExecutionEnvironment"]
 
 _logger = logging.getLogger(__name__)
 
@@ -53,8 +53,8 @@ _JARS = "pipeline.jars"
 _CLASSPATHS = "pipeline.classpaths"
 _PYTHON_FILES = ("python.files", "python.archives", "python.requirements")
 
-# Settings of data streams, which sessions of tables refuse.
-_OF_STREAMS = ("execution.savepoint.", "execution.state-recovery.")
+#: Settings of data streams, which sessions of tables refuse.
+OF_STREAMS = ("execution.savepoint.", "execution.state-recovery.")
 
 
 class StreamExecutionEnvironment:
@@ -102,7 +102,7 @@ class StreamExecutionEnvironment:
             from pyflow.session.start import active_session
 
             settings = self._configuration.to_dict()
-            of_session = {k: v for k, v in settings.items() if not k.startswith(_OF_STREAMS)}
+            of_session = {k: v for k, v in settings.items() if not k.startswith(OF_STREAMS)}
             session = active_session(Configuration.from_dict(of_session))
             self._context_of_session = Context(session, self._configuration, True)
             for key in _PYTHON_FILES:

@@ -10,7 +10,10 @@ from pyflow.common.typeinfo import Types
 from pyflow.common.types import RowKind
 from pyflow.common.watermark_strategy import WatermarkStrategy
 from pyflow.datastream.data_stream import DataStream
-from pyflow.datastream.stream_execution_environment import StreamExecutionEnvironment
+from pyflow.datastream.stream_execution_environment import (
+    OF_STREAMS,
+    StreamExecutionEnvironment,
+)
 from pyflow.session.given import given_settings
 from pyflow.session.start import active_session
 from pyflow.table import sql
@@ -678,9 +681,12 @@ class StreamTableEnvironment(TableEnvironment):
         of_tables = None
         if environment_settings is not None:
             of_tables = environment_settings.get_configuration()
-        settings = EnvironmentSettings(given_settings(of_streams, of_tables))
+        configuration = given_settings(of_streams, of_tables)
+        chosen = configuration.to_dict().items()
+        own = {key: value for key, value in chosen if not key.startswith(OF_STREAMS)}
+        settings = EnvironmentSettings(Configuration.from_dict(own))
         made = StreamTableEnvironment(active_session(settings.get_configuration()), settings)
-        made._streams = given or StreamExecutionEnvironment(settings.get_configuration())
+        made._streams = given or StreamExecutionEnvironment(configuration)
         made._is_given = given is not None
         return made
 

@@ -242,7 +242,7 @@ class _Running:
         """Refuse to start beside a job that has the same checkpoint."""
         checkpoint = None if self.recovery is None else self.recovery.checkpoint
         session = self._context.session
-        if checkpoint is not None and has_checkpoint_in_use(session, checkpoint.of_spark):
+        if checkpoint is not None and has_checkpoint_in_use(session, checkpoint.of_spark.path):
             raise TableException(
                 f"a job runs whose checkpoint is {checkpoint.directory}: cancel it, or give this "
                 "one another execution.checkpointing.dir"
@@ -391,7 +391,7 @@ class _Running:
             query = self._lowered(None, not self.ends(), real_time is not None)
             if checkpoint is not None:
                 checkpoint.write(self.fitted.manifest)
-                location = checkpoint.of_spark
+                location = checkpoint.of_spark.path
             else:
                 location = self._temporary = tempfile.mkdtemp(prefix="pyflow-checkpoint-")
             only = query.sinks[0][0] if len(query.sinks) == 1 else None

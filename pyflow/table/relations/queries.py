@@ -29,8 +29,14 @@ from pyflow.datastream.graph.closing import KEPT_INTERPRETERS, close_functions
 from pyflow.datastream.graph.temporary_settings import temporary_settings
 from pyflow.session.options import value_of
 from pyflow.session.plugin import PLUGIN
-from pyflow.session.queries import end_after_batches, has_ended, unused_name
+from pyflow.session.queries import (
+    end_after_batches,
+    has_checkpoint_in_use,
+    has_ended,
+    unused_name,
+)
 from pyflow.streaming.jobs.job import Job, end_after_error
+from pyflow.streaming.jobs.query_manifest import check_query
 from pyflow.streaming.plan.clocks import Clocks, clocks_of
 from pyflow.streaming.runtime.ticks import attach, with_ticks
 from pyflow.table.changes.relation import KIND, SEQUENCE, Relation, column
@@ -85,6 +91,8 @@ class _Stream:
         Whose writer it is; None where batches are written.
     ticks
         The file of a source that has batches run without the plugin, see `with_ticks`.
+    path
+        Of the directory that Spark keeps a log of, if it writes files.
     """
 
     name: str
@@ -94,6 +102,7 @@ class _Stream:
     interval_ms: int | None
     connector: Connector | None = None
     ticks: str | None = None
+    path: str | None = None
 
 
 def start_insertions(
@@ -187,7 +196,16 @@ def _streams(insertions: Sequence[Insertion], context: TableContext) -> list[_St
             # Rows that Flink, too, shows when a checkpoint is complete.
             interval = checkpoints or latency
             streams.append(
-                _Stream(insertion.name, frame, clocks, writer, interval, connector, ticks)
+                _Stream(
+                    insertion.name,
+                    frame,
+                    clocks,
+                    writer,
+                    interval,
+                    connector,
+                    ticks,
+                    connector.table.options.get("path"),
+                )
             )
     if by_batch:
         frame = _united([insertion.rows for insertion in by_batch])
@@ -258,6 +276,13 @@ def _started(
             f"A job of the name {name!r} runs already, and its checkpoint is {checkpoint!r}. "
             "Cancel it, or give this one another name by 'pipeline.name'."
         )
+    if checkpoint is not None and hasattr(context.session, "_jsparkSession"):
+        if has_checkpoint_in_use(context.session, checkpoint):
+            raise TableException(
+                f"A job runs whose checkpoint is {checkpoint!r}. Cancel it, or give this one "
+                "another name by 'pipeline.name'."
+            )
+        check_query(stream.frame, checkpoint, stream.path or "")
     writer = stream.writer.queryName(unused).outputMode("append")
     if checkpoint is None and stream.connector is not None:
         # Spark itself makes one only where batches are written.
