@@ -200,3 +200,19 @@ def test_a_program_with_tables_starts_from_a_savepoint(environment, tmp_path, ca
     start("second", execution_savepoint_path=path)
     assert capsys.readouterr().out.split() == ["1", "3"]
     assert Path(tmp_path / "second" / "0").is_dir()
+
+
+def test_bounded_sources_that_a_job_of_tables_reads_again_are_warned_of(
+    environment, tmp_path, caplog
+):
+    environment()
+    configuration = Configuration()
+    configuration.set_string("execution.checkpointing.dir", tmp_path.as_uri())
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    t_env = StreamTableEnvironment.create(env)
+    nothing = WatermarkStrategy.no_watermarks()
+    numbers = env.from_source(TestStream(Types.LONG()), nothing, "numbers")
+    t_env.from_data_stream(numbers)
+    assert "reads the bounded ones again" not in caplog.text
+    t_env.from_data_stream(numbers.union(env.from_collection([1], Types.LONG())))
+    assert "reads the bounded ones again when it resumes" in caplog.text

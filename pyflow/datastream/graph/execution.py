@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import shutil
 import tempfile
 import uuid
@@ -24,6 +25,7 @@ from pyflow.datastream.graph.real_time import RealTime
 from pyflow.datastream.graph.recovery import (
     Recovery,
     begin_checkpoints,
+    has_checkpoints,
     recoveries,
     savepoint_directory,
 )
@@ -61,6 +63,8 @@ _JOB_GROUP = "spark.jobGroup.id"
 _TIMERS_AT_ONCE = 1000
 # How many milliseconds timers of the processing time wait for a batch of sources looked at rarely.
 _LONGEST_WAIT = 1000
+
+_logger = logging.getLogger(__name__)
 
 
 class Program:
@@ -330,9 +334,25 @@ class _Running:
             _refuse_connect(session)
             parallelism = int(session.conf.get(_PARTITIONS) or 1)
             keep_state_in_rocksdb(session)
+        if not self.is_bounded and has_checkpoints(self._context):
+            self._warn_of_bounded_sources()
         self._context.has_open_functions |= not self.is_bounded
         query = self._lowered(fitted(self.component, parallelism))
         return query.rows_of(sink, query.frame)
+
+    def _warn_of_bounded_sources(self) -> None:
+        sources: list[SourceOf] = self.component.of(SourceOf)
+        bounded = [
+            each.name
+            for each in sources
+            if each.source and each.source.boundedness() == Boundedness.BOUNDED
+        ]
+        if bounded:
+            _logger.warning(
+                "A table is made of a stream with bounded and unbounded sources. A job that "
+                "writes it reads the bounded ones again when it resumes from its checkpoint: %s.",
+                ", ".join(bounded),
+            )
 
     def run(self) -> None:
         """Run a bounded component to its end."""

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from pyflow.datastream.graph.components import Component
     from pyflow.session.context import Context
 
-__all__ = ["Recovery", "begin_checkpoints", "recoveries", "savepoint_directory"]
+__all__ = [
+    "Recovery",
+    "begin_checkpoints",
+    "has_checkpoints",
+    "recoveries",
+    "savepoint_directory",
+]
 
 _DIRECTORIES = ("execution.checkpointing.dir", "state.checkpoints.dir")
 _SAVEPOINTS = ("execution.checkpointing.savepoint-dir", "state.savepoints.dir")
@@ -163,6 +169,11 @@ def begin_checkpoints(recovered: Iterable[Recovery], context: Context) -> None:
         for each in from_savepoint:
             assert each.savepoint is not None
             each.savepoint.copy_to(each.checkpoint.directory)
+
+
+def has_checkpoints(context: Context) -> bool:
+    """Return whether jobs have a directory for checkpoints."""
+    return _first(context, _DIRECTORIES) is not None
 
 
 def savepoint_directory(context: Context) -> str | None:
