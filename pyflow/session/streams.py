@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["as_stream"]
 
+# Says, as QueryParts.scala has it, that the path is that of this start alone.
+_OWN = "pyflowRows"
+
 
 def as_stream(frame: DataFrame, context: Context) -> DataFrame:
     """Return the rows of a frame as a stream that has them in its first batch.
@@ -34,4 +37,5 @@ def as_stream(frame: DataFrame, context: Context) -> DataFrame:
         path = f"{directory}/rows"
         frame.write.parquet(path)
     # Spark lets a pattern alone lead to another directory than when the rows were read.
-    return context.session.readStream.schema(frame.schema).parquet(f"{path}/part-*")
+    reader = context.session.readStream.schema(frame.schema).option(_OWN, "true")
+    return reader.parquet(f"{path}/part-*")

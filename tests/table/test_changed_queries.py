@@ -115,6 +115,49 @@ def test_a_query_that_committed_nothing_leaves_the_checkpoint_to_another(job):
     assert job.run(SUMS) == ["+I[x, 1]"]
 
 
+def test_a_query_that_never_committed_does_not_take_the_place_of_the_one_before(job):
+    job.add("a", "x,1")
+    assert job.run(SUMS) == ["+I[x, 1]"]
+    # As versions had it that described no queries.
+    next(job.checkpoints.rglob("pyflow-manifest.json")).unlink()
+    job.add("a", "x,2")
+    with pytest.raises(Exception, match="by zero"):
+        job.run("SELECT k, SUM(v / (v - v)) FROM a GROUP BY k")
+    with pytest.raises(Exception, match="by zero"):
+        job.run("SELECT k, SUM(v / (v - v)) FROM a GROUP BY k")
+    assert job.run(SUMS) == ["+U[x, 3]", "-U[x, 1]"]
+
+
+def test_a_job_over_a_stream_with_bounded_and_unbounded_sources_goes_on(
+    environment, spark, tmp_path, capsys
+):
+    environment()
+    stream = TestStream(Types.LONG()).add_elements([1])
+
+    def run(name):
+        configuration = Configuration()
+        configuration.set_string("python.execution-mode", "thread")
+        configuration.set_string("execution.checkpointing.dir", tmp_path.as_uri())
+        env = StreamExecutionEnvironment.get_execution_environment(configuration)
+        t_env = StreamTableEnvironment.create(env)
+        numbers = env.from_source(stream, WatermarkStrategy.no_watermarks(), "numbers")
+        both = numbers.union(env.from_collection([10], Types.LONG()))
+        keyed = both.key_by(lambda value: 0, Types.LONG()).process(Sum(), Types.LONG())
+        t_env.create_temporary_view("sums", t_env.from_data_stream(keyed.name(name)))
+        t_env.execute_sql("CREATE TABLE found (v BIGINT) WITH ('connector' = 'print')")
+        client = t_env.execute_sql("INSERT INTO found SELECT * FROM sums").get_job_client()
+        try:
+            for query in spark.streams.active:
+                query.processAllAvailable()
+        finally:
+            client.cancel().result()
+        return capsys.readouterr().out.split()
+
+    assert "+I[11]" in run("one name")
+    stream.add_elements([100])
+    assert run("another name")
+
+
 def test_a_checkpoint_is_moved(job):
     job.add("a", "x,1")
     assert job.run(SUMS) == ["+I[x, 1]"]

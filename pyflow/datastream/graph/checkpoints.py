@@ -83,13 +83,15 @@ class Checkpoint:
         self.of_spark.take_schemas()
         if planned == new:
             return
-        if last < 0:
+        if last >= 0:
+            if planned is not None and planned["sources"] != new["sources"]:
+                self.of_spark.remove_planned()
+        elif planned is not None or not found:
+            # What an older version has begun goes on.
             self.of_spark.delete()
             for each in self._files.names(_ROWS):
                 if each != _digest(manifest):
                     self._files.delete(_ROWS, each)
-        elif planned is not None and planned["sources"] != new["sources"]:
-            self.of_spark.remove_planned()
         kept = None if before is None else _as_json(before)
         made = {_MANIFEST: new, "since": last + 1, "before": kept}
         self._files.write(json.dumps(made, indent=2), _FILE)

@@ -50,17 +50,25 @@ def check_query(frame: DataFrame, checkpoint: str, writes: str) -> None:
     files = SparkCheckpoint(frame.sparkSession, checkpoint)
     parts = files._jvm.org.apache.spark.sql.pyflow.QueryParts
     found: dict[str, Any] = {**json.loads(parts.json(wrapped._jdf)), "writes": writes}
-    text = files.text(_FILE)
-    if text is not None:
-        before: dict[str, Any] = json.loads(text)
-        if before != found and files.last_batch() < 0:
-            # Another query has begun it, and committed nothing.
-            files.delete()
-        else:
-            _compare(before, found, checkpoint)
+    text, last = files.text(_FILE), files.last_batch()
+    written: dict[str, Any] = {} if text is None else json.loads(text)
+    planned = written.get("query")
+    is_committed = planned is not None and written["since"] <= last
+    # None where nothing has been committed, or by a version that described no queries.
+    holds = planned if is_committed else written.get("before")
+    if planned is not None and planned != found and last < 0 and writes:
+        # The log of the files may have a batch that the checkpoint has not.
+        holds = planned
+    if holds is not None:
+        _compare(holds, found, checkpoint)
     files.take_schemas()
-    if text is None or json.loads(text) != found:
-        files.write(json.dumps(found, indent=2), _FILE)
+    if planned == found:
+        return
+    if planned is not None and not is_committed:
+        # Another query has planned a batch, and committed none.
+        files.delete() if last < 0 else files.remove_planned()
+    made = {"query": found, "since": last + 1, "before": holds}
+    files.write(json.dumps(made, indent=2), _FILE)
 
 
 def _compare(before: dict[str, Any], now: dict[str, Any], checkpoint: str) -> None:

@@ -16,6 +16,9 @@ import org.json4s.jackson.JsonMethods
  * Called by pyflow/streaming/jobs.
  */
 object QueryParts {
+  // An option of rows whose path is another one at each start.
+  private val Own = "pyflowrows"
+
   // What of a source's options says what it reads.
   private val Read =
     Seq("path", "paths", "subscribe", "subscribepattern", "assign", "topic", "queue")
@@ -40,13 +43,18 @@ object QueryParts {
 
   private def described(kind: String, options: Map[String, String]): JValue = {
     val known = options.map { case (key, value) => key.toLowerCase(java.util.Locale.ROOT) -> value }
-    texts(kind, Read.flatMap(key => known.get(key).map(value => s"$key $value")).mkString(", "))
+    val read = if (known.contains(Own)) Nil else Read
+    texts(kind, read.flatMap(key => known.get(key).map(value => s"$key $value")).mkString(", "))
   }
 
   /** The name of an operator that keeps state, and the types of its keys. */
   private val keeps: PartialFunction[LogicalPlan, Seq[String]] = {
     case node: TransformWithStateInPySpark =>
-      val name = OperatorMetadata.nameOf(node.left.output, node.output).getOrElse(node.nodeName)
+      // The operators of a data stream may get other names.
+      val state = OperatorMetadata.stateOf(node.left.output, node.output)
+      val name =
+        if (state.exists(_.exists(_.contains("event_timers")))) "KeyedStage"
+        else OperatorMetadata.nameOf(node.left.output, node.output).getOrElse(node.nodeName)
       Seq(name, types(node.left.output.take(node.groupingAttributesLen)))
     case node: TransformWithState => Seq(node.nodeName, types(node.groupingAttributes))
     case node: FlatMapGroupsWithState => Seq(node.nodeName, types(node.groupingAttributes))
