@@ -596,6 +596,18 @@ def test_a_start_from_a_savepoint_that_was_interrupted_is_no_checkpoint(make_env
     assert not (tmp_path / "others" / "pyflow-begun").exists()
 
 
+def test_a_savepoint_without_a_directory_of_checkpoints_is_not_ignored(make_env, tmp_path):
+    source = TestStream().add_elements([("a", 1)])
+    savepoint = (tmp_path / "savepoint").as_uri()
+    env = make_env(execution_savepoint_path=savepoint)
+    with pytest.raises(IncompatibleProgramError, match=r"needs execution\.checkpointing\.dir"):
+        collected(sums(env, source))
+    # A bounded program has nothing that could start from one.
+    bounded = make_env(execution_savepoint_path=savepoint).from_collection([1])
+    bounded.print()
+    assert "bounded" in bounded._environment.explain()
+
+
 def test_a_savepoint_that_does_not_fit_is_not_copied(make_env, tmp_path):
     source = TestStream().add_elements([("a", 1)])
     first = {"execution_checkpointing_dir": (tmp_path / "savepoint").as_uri()}

@@ -102,18 +102,15 @@ def recoveries(programs: Mapping[int, Manifest], context: Context) -> dict[int, 
     IncompatibleProgramError
         If there is state that none of them has, or no such savepoint.
     """
+    if not programs:
+        return {}
     directory, savepoint = _first(context, _DIRECTORIES), _first(context, _SAVEPOINT)
     if savepoint is not None and directory is None:
         raise IncompatibleProgramError(
             f"A job that starts from the savepoint {savepoint} needs execution.checkpointing.dir, "
             "into which it is copied: Spark goes on from a checkpoint that it writes to."
         )
-    if savepoint is not None and not programs:
-        raise IncompatibleProgramError(
-            f"The program has no unbounded data stream that could start from the savepoint "
-            f"{savepoint}."
-        )
-    if directory is None or not programs:
+    if directory is None:
         return {}
     root = CheckpointDirectory(context.session, directory)
     is_interrupted = root.is_begun()

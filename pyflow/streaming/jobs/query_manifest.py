@@ -66,7 +66,10 @@ def check_query(frame: DataFrame, checkpoint: str, writes: str) -> None:
         return
     if planned is not None and not is_committed:
         # Another query has planned a batch, and committed none.
-        files.delete() if last < 0 else files.remove_planned()
+        if last < 0:
+            files.delete()
+        else:
+            files.remove_planned()
     made = {"query": found, "since": last + 1, "before": holds}
     files.write(json.dumps(made, indent=2), _FILE)
 
