@@ -36,6 +36,7 @@ from pyflow.datastream.runtime.stage import FIRST, LAST, Stage, passing
 from pyflow.datastream.runtime.storage import Families
 from pyflow.datastream.runtime.timers import PROCESSING_TIME, TimerIndex
 from pyflow.streaming.runtime.rows import in_sequence, row_maker
+from pyflow.streaming.runtime.state_requests import pipeline
 from pyflow.streaming.runtime.timers import NO_TIMER, report_timer
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class KeyedStage:
 
     def init(self, handle: Any) -> None:
         """Open the state of a task."""
+        pipeline(handle)
         self._handle = handle
         self._families = Families(handle)
         self._index = TimerIndex(handle)
