@@ -72,8 +72,9 @@ sources := $(shell find native jvm/src pyflow -type f -not -name '*.pyc' -not -n
 
 native := $(shell find native -name '*.cc' -o -name '*.h')
 
-# A test file stays in one process, whose Spark session its tests share.
-pytest := -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 20
+# A test file stays in one process, whose Spark session its tests share. Three processes keep two
+# cores busy: tests wait, too.
+pytest := -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 20
 
 # What the environments must be ready for, and which Pythons have one.
 purposes := run

@@ -97,10 +97,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if tuple(map(int, version.split("."))) > sessions.SPARK:
                 item.add_marker(pytest.mark.skip(reason=f"not in Spark before {version}"))
     if not config.getoption("--complete"):
-        left_out = [item for item in items if item.get_closest_marker("complete")]
+        left_out = [item for item in items if is_complete(item)]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: item.path.name not in LONG)
+
+
+def is_complete(item: pytest.Item) -> bool:
+    """Whether only complete runs have the test, or this case of it."""
+    case = item.name.partition("[")[2]
+    return any(
+        not mark.args or any(part in case for part in mark.args)
+        for mark in item.iter_markers("complete")
+    )
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -142,6 +151,8 @@ class Sessions:
                     "spark.driver.extraJavaOptions": "-XX:-OmitStackTraceInFastThrow",
                     "spark.python.daemon.module": "warm_daemon",
                     "spark.sql.streaming.realTimeMode.minBatchDuration": "2000",
+                    # The call of a program that made each column: half of the calls of the JVM.
+                    "spark.python.sql.dataFrameDebugging.enabled": "false",
                     # The plan of each query that nobody sees, as text.
                     "spark.sql.ui.explainMode": "simple",
                 }

@@ -32,6 +32,7 @@ def test_only_what_is_allowed_runs_in_thread_mode(allowed, where_runs, shout_run
     assert (f"({reason})" in output) == (not (where_runs and shout_runs))
 
 
+@pytest.mark.complete
 def test_what_is_not_allowed_is_an_error_where_process_mode_is_ruled_out(tmp_path):
     command = submit(f"{ALLOWED}=false", "spark.pyflow.fallback=false")
     done = ended([*command, PROGRAMS / "application.py"], tmp_path)
@@ -56,6 +57,7 @@ def shared_server(request, tmp_path_factory):
         yield address, request.param == "allowed"
 
 
+@pytest.mark.complete
 @pytest.mark.parametrize(
     ("shared_server", "user"),
     [

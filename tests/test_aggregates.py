@@ -108,6 +108,7 @@ def test_grouped_batch_by_batch(arrow_lane, conf):
     arrow_lane(program, conf)
 
 
+@pytest.mark.complete
 def test_windows(arrow_lane):
     whole = Window.partitionBy("k")
     ordered = Window.partitionBy("k").orderBy("n", "x")
@@ -176,6 +177,7 @@ def test_next_to_other_functions(arrow_lane, adaptive):
     arrow_lane(program, {"spark.sql.adaptive.enabled": adaptive})
 
 
+@pytest.mark.complete
 def test_collations_and_nulls_as_keys(arrow_lane):
     def program(spark):
         frame = spark.createDataFrame(

@@ -308,6 +308,9 @@ def results_of(kind, declared, form):
     return [made(make, form) for name, make in LAYOUTS[declared].items() if name not in spoiled]
 
 
+@pytest.mark.complete(
+    "in_group", "in_column", "in_map-array", "in_map-string", "in_table_function-array"
+)
 @pytest.mark.parametrize(("kind", "declared"), layouts_of(KINDS, LAYOUTS))
 def test_layouts(arrow_lane, kind, declared):
     cells = outcomes(arrow_lane, kind, declared, results_of(kind, declared, slices))
@@ -432,6 +435,7 @@ def not_null_results(depth):
         )
 
 
+@pytest.mark.complete("field", "map")
 @pytest.mark.parametrize(
     "depth",
     [

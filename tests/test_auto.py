@@ -108,6 +108,7 @@ def short_loop(name):
     return loop
 
 
+@pytest.mark.complete
 def test_functions_of_short_calls_leave(one_row_per_call):
     leaves(one_row_per_call, of_short_calls(short_loop("two_tasks"), 60_000))
 
@@ -138,6 +139,7 @@ def test_groups_leave(auto):
     leaves(auto, lambda frame: frame.groupBy("id").applyInPandas(loop, "id long"))
 
 
+@pytest.mark.complete
 def test_table_functions_leave(auto):
     @F.udtf(returnType="where: long")
     class Loop:
@@ -155,6 +157,7 @@ def test_following_tasks_of_a_query_leave(auto):
     assert len(where) > 1
 
 
+@pytest.mark.complete
 def test_tasks_that_leave_see_the_same_batches(auto, tmp_path):
     """Batches of Parquet's reader, whatever runs the function."""
     path = str(tmp_path / "table")

@@ -100,6 +100,7 @@ def test_two_applications_at_once(tmp_path):
     assert all("places ['java']" in output for output in outputs)
 
 
+@pytest.mark.complete
 @pytest.mark.parametrize("make", [udf, pytest.param(pandas_udf, marks=pytest.mark.complete)])
 def test_three_thousand_columns(spark, make):
     columns = 3000

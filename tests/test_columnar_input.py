@@ -158,6 +158,7 @@ def test_results_are_converted_with_their_batch(both_modes, parquet):
     both_modes.fail(program, {**TIMES, **off})
 
 
+@pytest.mark.complete
 def test_cached_columns(arrow_lane, spark):
     cached = spark.range(25_000, numPartitions=1).selectExpr(
         "id", "id % 3 = 0 as b", "if(id % 5 = 0, null, cast(id as int)) as i", "id / 7 as d"
@@ -261,6 +262,7 @@ QUERIES = {
 }
 
 
+@pytest.mark.complete("orc")
 @pytest.mark.parametrize(
     ("query", "function"),
     [

@@ -337,6 +337,7 @@ def loops_on(n):
     return n
 
 
+@pytest.mark.complete("loops_on", "pickled")
 @pytest.mark.parametrize("function", [loops, loops_on, lambda n: n and time.sleep(60)])
 def test_functions_that_take_too_long(spark, make_udf, function):
     for mode in thread_modes():

@@ -19,6 +19,7 @@ from deployments import PROGRAMS, SPARK, Daemon, run, submit
 from sessions import OWN_GIL
 
 
+@pytest.mark.complete
 def test_executors_of_a_local_cluster(tmp_path):
     """Also that executors tell the driver which functions keep each other waiting."""
     output = run([sys.executable, PROGRAMS / "cluster.py", "local-cluster[2,2,2048]"], tmp_path)
@@ -174,6 +175,7 @@ def test_spark_connect(tmp_path):
     assert "BOTH MODES AGREE" in run([sys.executable, PROGRAMS / "connect.py"], tmp_path)
 
 
+@pytest.mark.complete
 def test_an_environment_that_comes_as_an_archive(tmp_path):
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
     (packages,) = (tmp_path / "env" / "lib").glob("python3.*/site-packages")

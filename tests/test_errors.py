@@ -228,6 +228,7 @@ def raising(make_udf, functions):
     return program
 
 
+@pytest.mark.complete("pickled")
 @pytest.mark.core
 @pytest.mark.compared
 def test_exceptions_of_every_class(both_modes, make_udf, request):
@@ -241,6 +242,7 @@ def test_exceptions_of_every_class(both_modes, make_udf, request):
         assert "STOP_ITERATION_OCCURRED" in outcomes[chosen.index(stop_iteration)]
 
 
+@pytest.mark.complete("pickled")
 @pytest.mark.parametrize(
     "conf",
     [{SIMPLIFIED: "false"}, {HIDDEN: "true"}, {WITH_LOCALS: "true"}],

@@ -502,6 +502,7 @@ def sorted_rows(rows):
     return sorted(rows, key=lambda row: [(value is None, value or 0) for value in row])
 
 
+@pytest.mark.complete("sort-merge", "not adaptive", "no generated")
 @pytest.mark.parametrize(
     ("mode", "strategy"),
     [

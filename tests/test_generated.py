@@ -271,6 +271,7 @@ def results(draw: st.DrawFn) -> tuple[DataType, list[Any]]:
     return data_type, draw(st.lists(other_values(data_type), min_size=1, max_size=12))
 
 
+@pytest.mark.complete("pickled")
 @programs_of_profile
 @given(made=results(), conf=CONF)
 def test_values_of_another_type(modes, make_udf, made, conf):

@@ -96,6 +96,7 @@ def placed_by_numpy(n):
     return place(numpy.int64(n))
 
 
+@pytest.mark.complete("shared")
 @pytest.mark.skipif(FREE_THREADED, reason="there is no GIL")
 @pytest.mark.parametrize(
     ("function", "interpreter"), [(place, "shared"), (placed_by_numpy, "auto")]

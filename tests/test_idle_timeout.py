@@ -139,6 +139,7 @@ def modes_of(kind):
 LIKE_OTHERS = [arrow_optimised, arrow_function, grouped, read]
 
 
+@pytest.mark.complete("table_function", "caught", "write")
 @pytest.mark.parametrize(
     "kind",
     [
@@ -174,6 +175,7 @@ def test_the_settings_for_all_workers_count_too(spark):
                     conf.unsetConf(key)
 
 
+@pytest.mark.complete("plain")
 @pytest.mark.parametrize("kind", [plain, map_in_arrow])
 def test_otherwise_there_are_warnings(spark, kind):
     for mode in modes_of(kind):
@@ -182,6 +184,7 @@ def test_otherwise_there_are_warnings(spark, kind):
         assert text.toString().count(WARNING) >= 2, mode
 
 
+@pytest.mark.complete
 def test_waiting_for_input_does_not_count(spark):
     """Neither in the function over rows nor in the one above it."""
 

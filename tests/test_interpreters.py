@@ -244,6 +244,7 @@ def test_functions_that_need_the_shared_interpreter_move_there_once(tmp_path):
         assert len(moved) in ((1, 2) if OWN_GIL else (0,)), moved
 
 
+@pytest.mark.complete
 @pytest.mark.parametrize(
     "master", ["local[2]", pytest.param("local-cluster[2,2,768]", marks=pytest.mark.complete)]
 )

@@ -107,6 +107,7 @@ def test_a_broker_ends_with_whoever_started_it(tmp_path):
     wait_until(lambda: not is_alive(pid), "the broker ends")
 
 
+@pytest.mark.complete("process")
 @pytest.mark.parametrize("mode", MODES)
 def test_micro_batches(spark, kafka, topics, tmp_path, mode):
     """Of records that are there and of records that come."""
@@ -153,6 +154,7 @@ def test_a_poison_record(spark, kafka, topics, tmp_path, mode):
     account(source, sink, duplicates=BATCH)
 
 
+@pytest.mark.complete
 @pytest.mark.parametrize(("mode", "trigger"), WITH_REAL_TIME)
 def test_a_broker_that_is_stopped_and_started(spark, tmp_path, mode, trigger):
     folder = tmp_path / "broker"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from pyspark.sql import functions as F
 from pyspark.sql.functions import col, lit
 
 
+@pytest.mark.complete("pickled")
 def test_a_row_of_2000_columns(both_modes, make_udf):
     names = [f"c{n}" for n in range(2000)]
 
@@ -23,6 +25,7 @@ def test_a_row_of_2000_columns(both_modes, make_udf):
     assert tuple(rows[2])[-2:] == ("3996 1/2 2000", "1999/2 2000")
 
 
+@pytest.mark.complete("pickled")
 def test_large_strings(both_modes, make_udf):
     """Twenty megabytes each way, and a few on many rows; the codec's tests have larger ones."""
 

@@ -325,6 +325,7 @@ CASES = [
 ]
 
 
+@pytest.mark.complete("pandas", "arrow-orc", "arrow-cached", "window")
 @pytest.mark.parametrize(("kind", "input"), CASES)
 def test_rows_are_those_of_process_mode(spark, leaving, inputs, kind, input):
     rows = inputs(input)

@@ -43,6 +43,7 @@ def test_a_group_larger_than_the_heap(tmp_path):
     assert kept(tmp_path, f"{rows}/{64 << 20}") == numbers_of(rows)
 
 
+@pytest.mark.complete
 def test_more_than_there_is_fails_the_task(tmp_path):
     lines = run([sys.executable, PROGRAMS / "lent_memory_limit.py"], tmp_path).splitlines()
     group = "keep_column (up to row N of the group k = 7, day = 2024-02-29, number 1 of"

@@ -36,6 +36,7 @@ def told(output):
     return [message[2] for message in messages]
 
 
+@pytest.mark.complete
 def test_the_message_names_the_functions(tmp_path, temporary):
     """It comes with the crash, and once from the next session."""
     first = run([sys.executable, PROGRAM, "plain", temporary], tmp_path)

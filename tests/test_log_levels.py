@@ -62,6 +62,7 @@ def in_process(printed, text):
     return {(logger, level) for _, logger, level in found}
 
 
+@pytest.mark.complete
 @pytest.mark.parametrize("api", ["table", "stream"])
 def test_levels_of_flink_hold_in_both_modes(printed, records, api):
     assert in_thread(records, api) == CONFIGURED

@@ -45,6 +45,7 @@ def test_other_masters_are_refused(master):
         loopback.settings(master)
 
 
+@pytest.mark.complete
 def test_the_setting_is_one_of_flinks(tmp_path):
     printed = run([sys.executable, PROGRAMS / "loopback_table.py"], tmp_path)
     assert "table True" in printed

@@ -278,6 +278,7 @@ def summary(cells: list[str]) -> str:
     return IN_PROCESS_MODE if "workers" in in_thread_mode else WORKS
 
 
+@pytest.mark.complete("iterator", "InPandas", "InArrow", "window", "by partition")
 @pytest.mark.slice
 @pytest.mark.parametrize("kind", PROGRAMS)
 def test_where_it_runs(spark, kind, stored, request):

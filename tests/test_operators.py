@@ -79,6 +79,13 @@ def _filtered(spark, make):
     }
 
 
+@pytest.mark.complete(
+    "below a join",
+    "functions of functions",
+    "under other names",
+    "another one",
+    "several functions",
+)
 @pytest.mark.parametrize(
     ("name", "calls"),
     {

@@ -378,6 +378,7 @@ def test_idle_functions_are_killed(spark, tmp_path, kind):
             query.awaitTermination()
 
 
+@pytest.mark.complete
 def test_what_functions_print_is_in_the_session_log(spark, tmp_path):
     """In that of the query's own session, when a batch has ended."""
 
@@ -441,6 +442,7 @@ def instances(spark):
     return sum(int(line[1]) for line in lines if re.search("pyflow|arrow", "".join(line[3:4])))
 
 
+@pytest.mark.complete
 def test_memory_does_not_grow_within_a_batch(spark, tmp_path):
     """Neither in Python nor in the JVM; a batch may last for hours."""
     few, many = 2000, 10_000

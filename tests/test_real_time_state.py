@@ -170,6 +170,7 @@ class Timing(StatefulProcessor):
         yield Row(text=f"expired {key[0]} {late >= 0}")
 
 
+@pytest.mark.complete
 def test_timers_and_expiry_while_a_batch_runs(spark, tmp_path):
     """Expired timers are looked for after each row of the task."""
     stream = AwaitedStream(spark)
@@ -222,6 +223,7 @@ class Initial(StatefulProcessor):
         yield Row(text=f"{key[0]} {new}")
 
 
+@pytest.mark.complete
 def test_initial_state(spark, tmp_path):
     """Spark takes it in the first batch, and that of a Python processor in micro-batches only."""
     stream = AwaitedStream(spark)

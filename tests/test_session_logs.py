@@ -292,6 +292,7 @@ def test_logs_are_those_of_process_mode(spark, programs):
         assert lines == expected
 
 
+@pytest.mark.complete
 def test_what_a_data_source_logs(spark):
     """In the session of all tests: Spark looks for the data source in no other."""
     spark.dataSource.register(TalkingSource)

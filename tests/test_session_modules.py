@@ -10,6 +10,7 @@ from deployments import PROGRAMS, connect_server, own_url, run
 from sessions import MODULES, OWN_GIL
 
 
+@pytest.mark.complete
 @pytest.mark.skipif(not OWN_GIL, reason="their functions run in workers")
 @pytest.mark.parametrize(
     "master", ["local[2]", pytest.param("standalone", marks=pytest.mark.complete)]

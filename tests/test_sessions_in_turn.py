@@ -14,6 +14,7 @@ def test_classic_sessions_in_turn(tmp_path):
     assert "ALL RIGHT" in run([sys.executable, PROGRAMS / "sessions_in_turn.py"], tmp_path)
 
 
+@pytest.mark.complete
 def test_connect_sessions_at_once(tmp_path):
     with connect_server(tmp_path) as address:
         program = [sys.executable, PROGRAMS / "sessions_at_once.py", own_url(address)]

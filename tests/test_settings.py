@@ -146,6 +146,7 @@ def test_expressions_that_ansi_mode_refuses(both_modes, make_udf, conf, expressi
     assert isinstance(outcome, Failure) == (conf.get(ANSI) != "false")
 
 
+@pytest.mark.complete("pickled", "Coercion")
 @with_each_setting
 @pytest.mark.parametrize(
     "declared",
@@ -166,6 +167,7 @@ def test_values_of_another_type(both_modes, make_udf, conf, declared):
     both_modes.cells(program, conf)
 
 
+@pytest.mark.complete
 @pytest.mark.parametrize("arrow", ["true", "false"])
 def test_the_eval_type_is_the_sessions_where_a_function_names_none(both_modes, arrow):
     """What does not fit a long is null when pickled, and mostly an error with Arrow."""

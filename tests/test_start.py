@@ -29,6 +29,7 @@ def failed_start(master, where, *conf):
 
 
 # Executors start Python ahead of tasks if the application's mode says so, otherwise for the first.
+@pytest.mark.complete
 @pytest.mark.parametrize(
     ("master", "mode"),
     [
@@ -142,6 +143,7 @@ def start_alone(where, jar=None, **variables):
     )
 
 
+@pytest.mark.complete
 def test_directories_of_jvms_that_crashed_are_removed(tmp_path):
     where = tmp_path / "temporary"
     where.mkdir()
@@ -180,6 +182,7 @@ AT_START = {
 }
 
 
+@pytest.mark.complete
 @pytest.mark.skipif(not OWN_GIL, reason="executors make no interpreters")
 @pytest.mark.parametrize(
     "case",

@@ -194,6 +194,7 @@ class Expiring(StatefulProcessor):
         yield Row(k=key[0], seen=f"timer {self.long.get()}")
 
 
+@pytest.mark.complete
 @in_sequences(MODES)
 def test_expiry_and_timers_of_processing_time(spark, tmp_path, sequences):
     def make(source):
@@ -337,6 +338,7 @@ class Evolving(StatefulProcessor):
         yield Row(k=key[0], told=str(old))
 
 
+@pytest.mark.complete
 def test_evolution_of_a_value_schema(spark, tmp_path):
     """Of state in Avro, from one start of the query to the next."""
     schemas = itertools.cycle(["n int", "n long, s string"])

@@ -113,6 +113,7 @@ def summed(source, spark, time_mode="eventTime"):
 
 
 # The workers of Spark 4.1 mix initial states with rows, as missing values.
+@pytest.mark.complete
 @pytest.mark.since_spark("4.2")
 @in_sequences(SEQUENCES)
 def test_initial_state_and_timers_of_event_time(spark, tmp_path, sequences):

@@ -202,6 +202,7 @@ def test_threads_of_a_function_belong_to_its_task(spark, in_every_mode, make_udf
     assert rows == [("0 set by 0",), ("1 set by 1",)]
 
 
+@pytest.mark.complete
 def test_environments_of_tasks_at_the_same_time(spark, make_udf):
     """What a task sets, neither another one at the same time nor a later one sees."""
 

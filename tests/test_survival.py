@@ -115,6 +115,7 @@ def test_survives_uninterruptible_code_and_says_so(configured_stack):
     assert re.search(r"Python function count\b.* has not ended", configured_stack)
 
 
+@pytest.mark.complete
 def test_the_jvm_ends_with_the_driver(default_stack):
     """Functions that never return do not keep the JVM of an ended application."""
     assert_ended(default_stack)

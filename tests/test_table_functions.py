@@ -139,6 +139,7 @@ def lateral(spark, function, argument, source="lines", select="*"):
     return spark.sql(f"SELECT {select} FROM {source}, LATERAL f({argument})")
 
 
+@pytest.mark.complete("plain")
 @pytest.mark.slice
 @pytest.mark.core
 def test_lateral_joins(both_modes, make_udtf):
@@ -168,6 +169,7 @@ def of_each(spark, functions, query):
     return spark.sql(" UNION ALL ".join(query.format(f=name) for name in functions))
 
 
+@pytest.mark.complete("plain")
 def test_terminate(both_modes, make_udtf):
     handlers = {"sums": WithTerminate, "collects": OnlyTerminate, "stops": EarlyStop}
 

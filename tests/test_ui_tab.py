@@ -97,6 +97,7 @@ def shown(request):
     return request.getfixturevalue(request.param)
 
 
+@pytest.mark.complete("history")
 def test_functions_with_what_they_took(shown):
     found = shown.functions("score")
 

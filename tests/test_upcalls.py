@@ -96,6 +96,7 @@ def classes(tmp_path_factory):
     return folder
 
 
+@pytest.mark.complete("8192")
 @pytest.mark.parametrize("stack", ["8192", "512"])
 @pytest.mark.parametrize("interpreter", ["SHARED", "ISOLATED"] if OWN_GIL else ["SHARED"])
 def test_requests_end_as_the_jvm_ends_them(classes, interpreter, stack):

@@ -241,6 +241,7 @@ def kept(class_name, length=None):
     return len(found) if length is None else sum(len(each) == length for each in found)
 
 
+@pytest.mark.complete("shared")
 @pytest.mark.parametrize("mode", thread_modes(), ids=str)
 def test_destroyed_broadcasts_are_let_go(spark, mode):
     length = 12_347

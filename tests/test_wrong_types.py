@@ -191,6 +191,7 @@ def positions(request, declared, eval_type):
     return every_position()[(first + 5 * (eval_type == "arrow")) % 10 :: 10]
 
 
+@pytest.mark.complete("pickled")
 @pytest.mark.parametrize(
     "declared",
     [
@@ -233,6 +234,7 @@ def test_the_two_eval_types_differ(both_modes, make_udf):
         assert isinstance(outcome, Failure)
 
 
+@pytest.mark.complete("array")
 @pytest.mark.parametrize(
     "declared",
     [
@@ -273,6 +275,7 @@ def test_numpy_and_pandas_values(both_modes, make_udf, declared):
     both_modes.cells(program)
 
 
+@pytest.mark.complete("double")
 @pytest.mark.core
 @pytest.mark.parametrize("declared", ["bigint", "double"])
 def test_mixed_types_in_one_column(spark, make_udf, declared, request):
@@ -364,6 +367,7 @@ def test_results_that_cannot_be_pickled(both_modes, make_udf):
     both_modes.cells(program, messages=False)
 
 
+@pytest.mark.complete("pickled")
 @pytest.mark.slice
 @pytest.mark.core
 def test_wrong_types_deep_inside(both_modes, make_udf):

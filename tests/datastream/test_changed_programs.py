@@ -461,6 +461,7 @@ class Tagged(CoMapFunction):
         return "other", value
 
 
+@pytest.mark.complete
 def test_a_print_that_is_added_leaves_sources_where_they_were(make_env, tmp_path, capsys):
     one = TestStream().add_elements([1]).add_elements([2]).add_elements([3])
     other = TestStream().add_elements([10])
@@ -481,6 +482,7 @@ def test_a_print_that_is_added_leaves_sources_where_they_were(make_env, tmp_path
     assert run(True) == ["('one', 4)", "('other', 20)", "20"]
 
 
+@pytest.mark.complete
 def test_queries_that_change_their_order_keep_their_state(make_env, tmp_path, capsys):
     one = TestStream().add_elements([("a", 1)])
     other = TestStream().add_elements([("b", 10)])
@@ -516,6 +518,7 @@ def test_a_changed_program_that_never_commits_leaves_the_checkpoint_to_the_one_b
     assert collected(sums(make_env(**settings), source)) == [("a", 3)]
 
 
+@pytest.mark.complete
 def test_what_was_planned_and_not_committed_is_read_by_no_other_program(make_env, tmp_path):
     settings = {"execution_checkpointing_dir": (tmp_path / "checkpoints").as_uri()}
 
@@ -560,6 +563,7 @@ class History:
         return [value for _, value in collected(total.map(failing) if is_wrong else total)]
 
 
+@pytest.mark.complete("fails first", "operator", "none")
 @pytest.mark.parametrize("change", ["none", "fails first", "operator", "copied"])
 def test_bounded_sources_of_an_unbounded_query_are_read_once(make_env, tmp_path, change):
     program = History(make_env, tmp_path)
@@ -581,6 +585,7 @@ def test_bounded_sources_of_an_unbounded_query_are_read_once(make_env, tmp_path,
     assert found == [11111]
 
 
+@pytest.mark.complete
 def test_a_start_from_a_savepoint_that_was_interrupted_is_no_checkpoint(make_env, tmp_path):
     source = TestStream().add_elements([("a", 1)])
     first = {"execution_checkpointing_dir": (tmp_path / "savepoint").as_uri()}
@@ -608,6 +613,7 @@ def test_a_savepoint_without_a_directory_of_checkpoints_is_not_ignored(make_env,
     assert "bounded" in bounded._environment.explain()
 
 
+@pytest.mark.complete
 def test_a_savepoint_that_does_not_fit_is_not_copied(make_env, tmp_path):
     source = TestStream().add_elements([("a", 1)])
     first = {"execution_checkpointing_dir": (tmp_path / "savepoint").as_uri()}
@@ -621,6 +627,7 @@ def test_a_savepoint_that_does_not_fit_is_not_copied(make_env, tmp_path):
     assert not (tmp_path / "others").exists()
 
 
+@pytest.mark.complete
 def test_state_that_was_given_up_does_not_come_back(make_env, tmp_path):
     settings = {
         "execution_checkpointing_dir": tmp_path.as_uri(),

@@ -117,6 +117,7 @@ def test_elements_leave_the_classes_of_the_program_as_they_are(env, program):
     assert trade.limit == 2
 
 
+@pytest.mark.complete
 def test_state_of_classes_of_the_program_is_there_after_a_restart(make_env, program, tmp_path):
     source, found = TestStream(), []
     for each in trades(program):
@@ -128,6 +129,7 @@ def test_state_of_classes_of_the_program_is_there_after_a_restart(make_env, prog
     check_pairs(program, found)
 
 
+@pytest.mark.complete("process")
 def test_unbounded_elements_are_of_classes_of_the_program(env, program):
     source = TestStream()
     for each in trades(program):

@@ -15,6 +15,7 @@ from sessions import wait_until
 CLUSTER = "local-cluster[2,1,1024]"
 
 
+@pytest.mark.complete
 def test_programs_run_on_executors(tmp_path):
     found = found_in(CLUSTER, tmp_path, ["thread"], ["timers_and_side_outputs", "life_cycle"])
 

@@ -7,10 +7,13 @@ import re
 import signal
 import sys
 
+import pytest
+
 from deployments import PROGRAMS, killed_at_the_end
 from sessions import base_conf, wait_until
 
 
+@pytest.mark.complete
 def test_ctrl_c_ends_a_job_that_the_program_waits_for(tmp_path):
     log, closed = tmp_path / "program.log", tmp_path / "closed"
     conf = " ".join(f"--conf {key}={value}" for key, value in base_conf().items())

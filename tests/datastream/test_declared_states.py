@@ -91,6 +91,7 @@ def processed(*function):
     return lambda ds: ds.process(Stateful(*function)).name("counts").uid("counts")
 
 
+@pytest.mark.complete("declared")
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
@@ -147,6 +148,7 @@ def test_worker_processes_refuse_it_too(job):
     assert job(processed(*BEFORE), mode="thread") == [("a", 2)]
 
 
+@pytest.mark.complete
 def test_states_of_other_names_may_have_any_type(job):
     assert job(processed(*BEFORE), "a") == [("a", 1)]
     others = ListStateDescriptor("others", Types.STRING())
@@ -171,6 +173,7 @@ class Ruled(KeyedBroadcastProcessFunction):
         yield value
 
 
+@pytest.mark.complete
 def test_a_broadcast_state_of_another_type_is_refused(make_env, tmp_path):
     elements, rules = TestStream(), TestStream()
 

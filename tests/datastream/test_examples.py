@@ -106,6 +106,7 @@ def test_example_prints_the_same_lines(
     assert lines_of(capsys.readouterr().out) == RECORDED[name]
 
 
+@pytest.mark.complete("avro", "bytearray", "csv")
 @pytest.mark.parametrize("name", OF_KAFKA)
 def test_example_writes_and_reads_records_of_kafka(pyflink_examples, kafka, printed, name):
     topics = pytest.importorskip("benchmarks.topics")
@@ -155,6 +156,7 @@ def test_example_counts_words_that_are_drawn(pyflink_examples, printed):
     assert all(map(WORDS.fullmatch, lines))
 
 
+@pytest.mark.complete
 def test_example_calls_a_model_asynchronously(pyflink_examples, printed):
     file = pyflink_examples / "datastream" / "asyncio" / "remote_model_inference.py"
 

@@ -11,6 +11,13 @@ cloudpickle.register_pickle_by_value(deployed_cases)
 NAMES = ("joined_windows", "grouped_windows", "joined_intervals", "evicted_elements")
 
 
+@pytest.mark.complete(
+    "process-grouped_windows",
+    "process-joined_windows",
+    "process-evicted",
+    "thread-joined_intervals-unbounded",
+    "thread-joined_windows-unbounded",
+)
 @pytest.mark.parametrize("kind", deployed_cases.KINDS)
 @pytest.mark.parametrize("name", NAMES)
 def test_two_streams_and_evicted_elements_give_what_is_expected(spark, mode, kind, name):

@@ -131,6 +131,7 @@ def sums(*numbers, key):
     return {f'{{"key":"{key}","n":{number}}}' for number in numbers}
 
 
+@pytest.mark.complete("process")
 def test_an_unbounded_program_runs_until_it_is_cancelled(env, topics):
     source, target = topics
     sent(source, *pairs(1, 2, key="a"), key="a")
@@ -159,6 +160,7 @@ def started_from(env, source, target, function):
     return env.execute_async("copied")
 
 
+@pytest.mark.complete("in a short batch")
 @pytest.mark.parametrize("function", [slowly, str], ids=["in a batch", "in a short batch"])
 def test_a_program_that_was_stopped_writes_no_result_again(make_env, topics, tmp_path, function):
     """The batch that runs when it is stopped ends before."""
@@ -185,6 +187,7 @@ def test_a_program_that_was_stopped_writes_no_result_again(make_env, topics, tmp
     assert values_in(target) == numbers
 
 
+@pytest.mark.complete
 def test_a_program_that_fails_as_it_is_stopped_says_so(make_env, topics, tmp_path):
     source, target = topics
     settings = {"execution_checkpointing_dir": (tmp_path / "checkpoint").as_uri()}
@@ -365,6 +368,7 @@ def test_records_without_values_are_left_out_or_errors(make_env, topics):
         elements_of(make_env(), source_of(source).set_bounded(LATEST).build())
 
 
+@pytest.mark.complete("process")
 @pytest.mark.parametrize("strategy", [NOTHING, WatermarkStrategy.for_monotonous_timestamps()])
 def test_records_that_cannot_be_read_go_to_a_side_output(env, topics, strategy):
     source, target = topics

@@ -263,6 +263,7 @@ def test_numbers_are_equal_if_and_only_if_their_bytes_are(one, other):
     assert (key_bytes(one) == key_bytes(other)) == (one == other)
 
 
+@pytest.mark.complete
 @hypothesis.settings(deadline=None)
 @hypothesis.given(keys, st.data())
 def test_an_equal_key_in_another_form_has_the_same_bytes(key, data):

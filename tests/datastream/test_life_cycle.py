@@ -330,6 +330,7 @@ def windows(ds, file, failing):
     return made.map(Mapped(file, "c")), ["c", "key", "reduce"]
 
 
+@pytest.mark.complete("chain", "windows")
 @pytest.mark.parametrize(
     ("program", "mode", "is_bounded"),
     [
@@ -454,6 +455,7 @@ def placed(file):
     return Placed()
 
 
+@pytest.mark.complete("5")
 @pytest.mark.parametrize("parallelism", [2, 5])
 def test_subtasks_stay_in_their_interpreters(make_env, file, parallelism):
     """Of two slots, also where the first batch has an element of one subtask alone."""
@@ -495,6 +497,7 @@ def test_functions_are_closed_where_they_are_whatever_the_session_asks_for_meanw
         spark.conf.unset("spark.pyflow.interpreter")
 
 
+@pytest.mark.complete("process")
 def test_a_job_leaves_nothing_open_that_fails_in_a_later_batch(make_env, mode, file, spark):
     env = make_env(parallelism=2, mode=mode)
     source = TestStream().add_elements(range(8)).add_elements(range(8)).add_elements([-1])
@@ -525,6 +528,7 @@ def test_a_cancelled_job_leaves_nothing_open(make_env, file, spark):
     assert open_operators(spark) == []
 
 
+@pytest.mark.complete("process")
 def test_two_jobs_at_once_have_functions_of_their_own(make_env, mode, file, spark):
     clients = []
     for name in "ab":

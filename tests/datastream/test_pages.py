@@ -89,6 +89,7 @@ RESULTS = {
 _LONG = {"state.md", "testing.md"}
 
 
+@pytest.mark.complete("time", "connectors")
 @pytest.mark.parametrize(
     "page",
     [pytest.param(each, marks=[pytest.mark.complete] if each in _LONG else []) for each in RESULTS],
@@ -105,6 +106,7 @@ def test_the_programs_of_the_first_page_run(ran, capsys):
     assert list(names["stream"].execute_and_collect()) == [("a", 1)]
 
 
+@pytest.mark.complete
 @pytest.mark.filterwarnings("ignore:FlinkKafka")
 def test_programs_that_were_brought_from_pyflink_run(ran, kafka, tmp_path, capsys):
     pytest.importorskip("confluent_kafka", reason="there is no Kafka client for this Python")

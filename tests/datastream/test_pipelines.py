@@ -55,6 +55,7 @@ def test_bounded_pipelines_emit_what_pyflinks_do(make_env, mode, numbers):
     check(emitted(stream.assign_timestamps_and_watermarks(strategy), numbers), "end", numbers)
 
 
+@pytest.mark.complete("range(16", "range(32")
 @pytest.mark.parametrize("numbers", PARTS, ids=str)
 def test_pipelines_emit_in_batches_what_pyflinks_do(make_env, mode, numbers):
     source = TestStream()

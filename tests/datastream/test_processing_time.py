@@ -167,10 +167,12 @@ def check_windows(found):
     assert by_name == {name: expected for name, (_, expected) in WINDOWS.items()}
 
 
+@pytest.mark.complete
 def test_windows_are_those_of_the_time_that_is_advanced(env):
     check_windows(collected(all_windows(env.from_source(clicks(), NOTHING, "test"))))
 
 
+@pytest.mark.complete
 def test_windows_go_on_after_restarts(make_env, mode, tmp_path):
     check_windows(in_parts(make_env, mode, tmp_path, clicks(), all_windows))
 

@@ -149,6 +149,7 @@ def failure_of(client):
 # Jobs
 
 
+@pytest.mark.complete("process")
 def test_messages_go_from_queue_to_queue(env, config, queue, started, end):
     source, target = queue("in"), queue("out")
     source.publish("one", "two", "drei ä")
@@ -162,6 +163,7 @@ def test_messages_go_from_queue_to_queue(env, config, queue, started, end):
     assert source.count() == 0
 
 
+@pytest.mark.complete
 def test_one_subtask_keeps_the_order_of_the_queue(make_env, config, queue, started):
     source, target = queue("in"), queue("out")
     numbers = [str(number) for number in range(3000)]
@@ -265,6 +267,7 @@ def test_a_job_goes_on_with_what_was_not_processed(
     assert source.count() == target.count() == 0
 
 
+@pytest.mark.complete
 def test_a_source_without_correlation_ids_shares_its_queue(make_env, config, queue, started):
     source, target = queue("in"), queue("out")
     for _ in range(2):
@@ -341,6 +344,7 @@ def test_a_queue_that_is_deleted_fails_the_job(make_env, config, queue, started)
     assert "has been deleted while it was read" in failure_of(client)
 
 
+@pytest.mark.complete
 def test_a_sink_whose_queue_is_gone_fails_the_job(make_env, config, queue, started):
     source, target = queue("in"), queue("out")
     env = make_env()

@@ -223,6 +223,7 @@ class Times(TimestampAssigner):
         return value[1]
 
 
+@pytest.mark.complete
 @WITH_STATE
 def test_windows_end_with_the_watermarks_of_batches(topics, real_time):
     here, there, late = topics

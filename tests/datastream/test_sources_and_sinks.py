@@ -191,6 +191,7 @@ def test_elements_are_made_without_end(environment):
     assert min(first) == 0
 
 
+@pytest.mark.complete
 def test_less_than_one_element_is_made_in_a_second(environment):
     source = DataGeneratorSource(lambda number: number, rate=0.5)
     stream = environment.from_source(source, WatermarkStrategy.no_watermarks(), "source")

@@ -39,6 +39,7 @@ def parts_of_calls():
     return parts
 
 
+@pytest.mark.complete
 def test_state_answers_as_in_pyflink(make_env, mode):
     source = TestStream().advance_processing_time(0)
     for part, passed in parts_of_calls():

@@ -39,6 +39,7 @@ def test_a_function_that_fails_names_its_operator_and_the_element(env):
         collected(ds)
 
 
+@pytest.mark.complete("process", "thread-1", "thread-7", "thread-38")
 @pytest.mark.parametrize("at", [0, 1, 7, 32, 38, 39])
 def test_each_operator_of_a_long_chain_is_named(env, at):
     def work(number):
@@ -93,6 +94,7 @@ NOTHING = WatermarkStrategy.no_watermarks()
 RULES = MapStateDescriptor("rules", Types.STRING(), Types.INT())
 
 
+@pytest.mark.complete("True", "lambda>1", "lambda>2", "lambda>3")
 @pytest.mark.parametrize(
     "write",
     [
@@ -131,6 +133,7 @@ KEYED = {
 }
 
 
+@pytest.mark.complete("False-", "True-list", "True-map")
 @pytest.mark.parametrize("kind", KEYED)
 @pytest.mark.parametrize("is_bounded", [False, True])
 def test_keyed_state_is_refused_for_elements_of_a_broadcast_stream(make_env, kind, is_bounded):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import uuid
 
+import pytest
+
 from pyflow.common import Time, WatermarkStrategy
 from pyflow.datastream import KeyedProcessFunction, MapFunction
 from pyflow.datastream.testing import TestStream
@@ -70,6 +72,7 @@ def test_metrics_are_those_of_bounded_elements(env, spark):
     check(spark, name)
 
 
+@pytest.mark.complete("process")
 def test_metrics_are_those_of_all_batches(make_env, mode, spark):
     """Functions stay open from one batch to the next; what a batch counts is reported once."""
     env, name, source = make_env(parallelism=1, mode=mode), uuid.uuid4().hex, TestStream()
@@ -85,6 +88,7 @@ def test_metrics_are_those_of_all_batches(make_env, mode, spark):
         check(spark, name)
 
 
+@pytest.mark.complete("process")
 def test_late_elements_are_counted(env, spark):
     name = uuid.uuid4().hex
     source = TestStream().add_elements([1], [1]).advance_watermark_to(50)

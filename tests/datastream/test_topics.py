@@ -122,6 +122,7 @@ def test_the_time_of_an_element_is_that_of_its_record(environment, topics):
     assert abs(time - record.timestamp) <= 1000
 
 
+@pytest.mark.complete
 def test_reading_begins_at_offsets_of_partitions_and_of_the_group(environment, topics):
     source, _ = topics
     for number in range(40):

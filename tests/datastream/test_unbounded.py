@@ -119,6 +119,7 @@ class Window(ProcessWindowFunction):
         yield key, window.start, window.end, list(elements)
 
 
+@pytest.mark.complete
 def test_windows_behind_windows_are_of_the_same_watermark(make_env):
     """The second window has what the first emits at the watermark at which it is evaluated."""
     env = make_env()
@@ -168,6 +169,7 @@ def test_timers_of_the_processing_time_fire_though_no_elements_come(env):
     assert fired == {value: now + 1000 for value, now in times.items()}
 
 
+@pytest.mark.complete
 def test_sessions_merge_and_late_elements_go_aside(env):
     late = OutputTag("late", Types.PICKLED_BYTE_ARRAY())
     source = TestStream().add_elements([("a", 0), ("a", 50)], [0, 50])
@@ -276,6 +278,7 @@ def test_functions_are_opened_once_and_keep_their_fields(make_env, tmp_path):
     assert len(found) == 64
 
 
+@pytest.mark.complete
 def test_functions_of_a_job_that_is_started_again_are_opened_once(make_env, tmp_path):
     source, path = TestStream(), str(tmp_path / "calls")
     for start in range(1, 3):
@@ -333,6 +336,7 @@ class Tagged(ProcessFunction):
             yield OutputTag("odd"), value * 100
 
 
+@pytest.mark.complete
 def test_a_function_with_three_outputs_runs_once_for_an_element(make_env, tmp_path):
     env, path = make_env(), str(tmp_path / "calls")
     source = TestStream().add_elements(range(5)).add_elements(range(5, 10))
@@ -384,6 +388,7 @@ def test_a_changed_program_keeps_its_state_by_uid(make_env, tmp_path):
     assert ("a", 2) in found
 
 
+@pytest.mark.complete
 def test_windows_that_were_open_keep_the_size_that_they_had(make_env, tmp_path):
     source = TestStream().add_elements([1], [1000])
 
@@ -555,6 +560,7 @@ class Debounced(KeyedProcessFunction):
         yield timestamp
 
 
+@pytest.mark.complete
 def test_an_element_before_the_watermark_deletes_a_timer_that_is_due(env):
     found = collected(sums_of_windows(env).key_by(lambda value: 0).process(Debounced()))
     assert found == [34_999]
@@ -566,6 +572,7 @@ class Slow(AsyncFunction):
         return [value]
 
 
+@pytest.mark.complete
 def test_results_of_asynchronous_calls_come_before_the_watermark(env):
     results = AsyncDataStream.ordered_wait(sums_of_windows(env), Slow(), Time.seconds(30))
     windows = results.window_all(TumblingEventTimeWindows.of(Time.seconds(10)))

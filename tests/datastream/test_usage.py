@@ -86,6 +86,7 @@ def in_batches(elements, count):
     return [elements[start : start + size] for start in range(0, len(elements), size)]
 
 
+@pytest.mark.complete("-bounded")
 def test_orders_are_enriched_by_broadcast_products(env, is_bounded):
     program = PROGRAMS["enriched_orders"]
     draw = random.Random(1)
@@ -118,6 +119,7 @@ def test_orders_are_enriched_by_broadcast_products(env, is_bounded):
     assert {each["name"] for each in found} >= {None, "Bread", "Green Tea"}
 
 
+@pytest.mark.complete("-bounded")
 def test_cards_raise_alerts(env, is_bounded):
     program = PROGRAMS["card_alerts"]
     draw = random.Random(2)
@@ -138,6 +140,7 @@ def test_cards_raise_alerts(env, is_bounded):
     assert len(found) > 2
 
 
+@pytest.mark.complete("-bounded")
 @pytest.mark.parametrize("seconds", [1, 3600])
 def test_events_that_were_seen_are_left_out_while_they_are_remembered(
     make_env, mode, tmp_path, seconds
@@ -172,6 +175,7 @@ def test_bounded_events_are_unique(env):
     assert same(found, first.values())
 
 
+@pytest.mark.complete("-bounded")
 def test_visits_end_and_late_views_go_aside(env, is_bounded):
     program = PROGRAMS["visits"]
     draw = random.Random(7)
@@ -223,6 +227,7 @@ def service():
         thread.join()
 
 
+@pytest.mark.complete("-bounded")
 def test_customers_are_looked_up_by_asynchronous_calls(env, is_bounded, service):
     program = PROGRAMS["customer_lookups"]
     server, asked = service
@@ -240,6 +245,7 @@ def test_customers_are_looked_up_by_asynchronous_calls(env, is_bounded, service)
     assert asked == Counter({number: 2 if number % 5 == 0 else 1 for number in range(30)})
 
 
+@pytest.mark.complete("-bounded")
 def test_failed_logins_are_found_in_the_order_of_their_times(env, is_bounded):
     program = PROGRAMS["failed_logins"]
     draw = random.Random(5)

@@ -45,6 +45,7 @@ def settings_of_tables(spark):
             spark.conf.set(key, value)
 
 
+@pytest.mark.complete("-bounded")
 def test_page_views_are_counted_from_kafka_to_kafka(env, is_bounded, kafka, tmp_path):
     pytest.importorskip("confluent_kafka", reason="there is no Kafka client for this Python")
     from benchmarks.topics import Topic
@@ -135,6 +136,7 @@ def test_sales_in_csv_become_parquet(make_env, mode, is_bounded, tmp_path):
     assert sorted(rows(), key=lambda row: row["id"]) == expected
 
 
+@pytest.mark.complete("-bounded")
 @pytest.mark.usefixtures("settings_of_tables")
 def test_changes_of_balances_become_a_table_of_a_database(make_env, mode, is_bounded, tmp_path):
     draw = random.Random(3)

@@ -53,6 +53,7 @@ def sample(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.complete
 def test_both_modes_give_equal_outputs(sample: Path, tmp_path: Path) -> None:
     output = tmp_path / "output"
     finished = run_example("--data", str(sample), "--output", str(output), "--rounds", "1")

@@ -117,6 +117,7 @@ def test_no_spark(doctor, tmp_path):
     assert findings["Spark"]["found"] == "not found"
 
 
+@pytest.mark.complete
 def test_environment_without_protobuf(doctor, package):
     """Everything but state works there."""
     (package / "google").mkdir()
@@ -131,6 +132,7 @@ def test_environment_without_protobuf(doctor, package):
     assert faults(findings) == []
 
 
+@pytest.mark.complete
 def test_environment_without_the_packages_of_the_table_api(doctor, package):
     """Each package that the extra `table` installs is checked, those of `pyspark[sql]` too."""
     modules = {
@@ -167,6 +169,7 @@ def test_python_without_shared_library(doctor, python_with):
     assert "--enable-shared" in findings["libpython"]["advice"]
 
 
+@pytest.mark.complete
 @pytest.mark.parametrize("version", [(3, 9, 18), (3, 15, 0)])
 def test_python_outside_3_10_to_3_14(doctor, python_with, version):
     findings = doctor(PYSPARK_PYTHON=python_with(f"sys.version_info = {version}"))
@@ -198,6 +201,7 @@ def test_python_named_in_spark_defaults(doctor, tmp_path):
     assert doctor()["Python"]["found"] == "/nowhere/python does not run"
 
 
+@pytest.mark.complete("value", "Da")
 @pytest.mark.parametrize(
     ("options", "status"),
     [("-Dkey=value", "OK"), ("-Xss16m", "OK"), ("-Xss1m", "FAULT"), ("-Xss512k -Da=b", "FAULT")],
@@ -225,6 +229,7 @@ def test_no_jar(doctor, package):
     assert faults(doctor(package)) == ["plugin jar"]
 
 
+@pytest.mark.complete
 def test_damaged_jar(doctor, package):
     jar = package / "pyflow" / "jars" / f"pyflow-spark-4.3_2.13-{pyflow.__version__}.jar"
     jar.write_bytes(jar.read_bytes()[:1000])
@@ -234,6 +239,7 @@ def test_damaged_jar(doctor, package):
     assert findings["plugin jar"]["found"].endswith("is damaged")
 
 
+@pytest.mark.complete
 @pytest.mark.parametrize(
     ("properties", "advice"),
     [
@@ -254,12 +260,14 @@ def test_jar_made_for_something_else(doctor, package, properties, advice):
     assert advice in findings["plugin jar"]["advice"]
 
 
+@pytest.mark.complete
 def test_isolated_interpreters_from_3_13_on(doctor):
     found = doctor()["interpreters"]["found"]
 
     assert found.startswith("isolated, shared" if sys.version_info >= (3, 13) else "shared")
 
 
+@pytest.mark.complete("version1", "version2")
 @pytest.mark.parametrize(
     ("version", "runs", "recommended"),
     [
@@ -282,6 +290,7 @@ def test_recommends_the_python_that_runs_functions_in_parallel(
 WITHOUT_GIL = "sysconfig.get_config_vars().update(Py_GIL_DISABLED=1); "
 
 
+@pytest.mark.complete("version0", "version1")
 @pytest.mark.parametrize(
     ("version", "gil", "found"),
     [
@@ -303,6 +312,7 @@ def test_names_the_module_that_turns_the_gil_on(doctor, python_with, tmp_path, v
     assert doctor(PYSPARK_PYTHON=python)["parallel"]["found"].startswith(found)
 
 
+@pytest.mark.complete
 def test_a_free_threaded_python(doctor, package, python_with):
     """One of the driver's version; its slots need no interpreters of their own."""
     minor = f"{sys.version_info[0]}.{sys.version_info[1]}t"
@@ -321,6 +331,7 @@ def test_a_free_threaded_python(doctor, package, python_with):
     assert findings["interpreters"]["found"] == "shared, without a GIL"
 
 
+@pytest.mark.complete
 def test_settings_of_conf_satisfy_doctor(doctor, tmp_path):
     lines = [f"{key} {value}\n" for key, value in session.settings({}).items()]
     (tmp_path / "spark-defaults.conf").write_text("".join(lines))
@@ -334,6 +345,7 @@ def test_python_starts_in_a_jvm(doctor):
     assert doctor()["start"]["found"] == f"Python {version} starts in a JVM"
 
 
+@pytest.mark.complete
 def test_python_that_crashes_a_jvm_when_it_starts(doctor, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
         "import os\nif os.path.realpath('/proc/self/exe').endswith('java'): os.abort()\n"

@@ -48,6 +48,7 @@ def application(run, tmp_path_factory):
     )
 
 
+@pytest.mark.complete
 def test_functions_run_in_process_mode(application):
     assert f"RESULT {VERSION} [0, 2, 4]" in application.stdout, application.stderr
 

@@ -55,6 +55,7 @@ def test_wheel_carries_the_jar_and_no_sources(wheel):
     }
 
 
+@pytest.mark.complete
 def test_installed_package_knows_its_jar(python, run):
     result = run(python, "-I", "-c", "import pyflow; print(pyflow.jar_path())")
 

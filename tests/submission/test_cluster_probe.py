@@ -36,6 +36,7 @@ def probed(tmp_path):
     return findings
 
 
+@pytest.mark.complete
 def test_every_executor_of_a_cluster_is_looked_into(probed):
     found = probed("local-cluster[2,1,1024]")
 

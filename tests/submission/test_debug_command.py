@@ -106,6 +106,7 @@ def test_functions_in_workers_cannot_be_debugged(user):
     debugged.let_go()
 
 
+@pytest.mark.complete
 @since_monitoring
 def test_a_missing_debugpy_is_named(user):
     hidden = user.home / "hidden"

@@ -43,6 +43,7 @@ def test_an_archive_has_python_packages_and_pyflow(user):
     assert not any("__pycache__" in name for name in names)
 
 
+@pytest.mark.complete
 @pytest.mark.skipif(not Path(DEBIAN).exists(), reason="there is no Python of Debian's")
 def test_a_python_of_the_system_starts_where_it_is_unpacked(user):
     user.did("env", "pack", "--python", DEBIAN)

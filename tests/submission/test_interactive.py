@@ -64,6 +64,7 @@ def exit_code(terminal):
     return terminal.exitstatus
 
 
+@pytest.mark.complete
 def test_shell_of_python(terminal, tmp_path):
     shell = terminal("shell", "--plain")
     shell.expect(PYTHON)

@@ -92,6 +92,7 @@ def test_functions_of_all_executors_are_measured(user, request, target):
     assert any(each.startswith(f"calculate ({PROGRAM}:{line}): ") for each in titles)
 
 
+@pytest.mark.complete
 def test_methods_of_the_jvm_that_functions_wait_for_are_measured(user):
     end = user.home / "end"
     identifier = user.started("local[2]", "-py", str(INPUT), str(end))
@@ -112,6 +113,7 @@ def test_methods_of_the_jvm_that_functions_wait_for_are_measured(user):
     user.wait_for_state(identifier, "FINISHED")
 
 
+@pytest.mark.complete
 @pytest.mark.skipif(FREE_THREADED, reason="py-spy does not read them")
 def test_workers_are_measured(user):
     with profiled(user, "local[2]", "workers", "-D", "python.execution-mode=process") as identifier:

@@ -70,6 +70,7 @@ def test_the_plan_of_tables_says_how_rows_are_computed(service):
     assert leaves_nothing(service)
 
 
+@pytest.mark.complete
 def test_a_program_without_a_job_has_no_plan(service):
     for text, reason in {
         b"print('hello')\n": "the program has no job that has a plan",

@@ -103,6 +103,7 @@ def test_tasks_are_shown_in_all_executors(user, request, target):
     assert f"program {held.id} has ended: FINISHED" in ended.stdout
 
 
+@pytest.mark.complete
 @pytest.mark.skipif(FREE_THREADED, reason="there is no GIL")
 def test_a_task_that_waits_for_the_gil_is_shown(user):
     held = Held(user, "local[2]", "-D", "spark.pyflow.interpreter=shared")

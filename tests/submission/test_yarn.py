@@ -54,6 +54,7 @@ def user(yarn, tmp_path):
     user.end_all()
 
 
+@pytest.mark.complete
 @pytest.mark.parametrize("mode", ["thread", pytest.param("process", marks=pytest.mark.complete)])
 def test_executors_in_containers(user, mode):
     flags = ("-pypath", user.home / "site", "-D", f"python.execution-mode={mode}")
@@ -85,6 +86,7 @@ def test_a_driver_in_a_container(user, mode):
 COUNTING = ("-pyexec", sys.executable, "-py", str(PROGRAMS / "counting_stream.py"))
 
 
+@pytest.mark.complete
 def test_a_program_in_the_cluster_outlives_what_has_submitted_it(user):
     identifier = user.started("yarn-application", *flags_of(user, IN_CLUSTER), *COUNTING)
     assert user.status(identifier)["state"] in ("CREATED", "RUNNING")

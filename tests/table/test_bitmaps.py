@@ -187,6 +187,7 @@ def test_values_of_unbounded_rows(spark, streaming, tmp_path, mode):
     assert sorted(chain(*found), key=repr) == sorted(OF_VALUES, key=repr)
 
 
+@pytest.mark.complete
 def test_bitmaps_that_change(spark, streaming, tmp_path):
     source = Source(spark, tmp_path, "k STRING; v INT")
     for row in ROWS:

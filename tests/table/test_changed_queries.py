@@ -73,6 +73,7 @@ BOTH = "SELECT * FROM a UNION ALL SELECT * FROM b"
 SUMS = "SELECT k, SUM(v) FROM a GROUP BY k"
 
 
+@pytest.mark.complete("DISTINCT", "a-SELECT * FROM b", "SELECT k, v FROM")
 @pytest.mark.parametrize(
     ("query", "changed"),
     [
@@ -128,6 +129,7 @@ def test_a_query_that_never_committed_does_not_take_the_place_of_the_one_before(
     assert job.run(SUMS) == ["+U[x, 3]", "-U[x, 1]"]
 
 
+@pytest.mark.complete
 def test_a_job_over_a_stream_with_bounded_and_unbounded_sources_goes_on(
     environment, spark, tmp_path, capsys
 ):

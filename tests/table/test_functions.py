@@ -75,6 +75,7 @@ def is_error(answer):
 # Arguments of functions that declare types
 
 
+@pytest.mark.complete("process")
 @pytest.mark.parametrize("execution_mode", ["thread", "process"])
 def test_arguments_of_declared_types_are_those_of_pyflink(environment, execution_mode):
     recorded = recordings.load("declared_types")

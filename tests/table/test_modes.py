@@ -177,6 +177,7 @@ def assert_same_over_connect(folder, modes, names, unbounded):
         assert made == seen(kind, name, mode), where
 
 
+@pytest.mark.complete
 def test_programs_give_the_same_over_connect(spark, tmp_path):
     names = ["scalar_of_every_type", "aggregate_of_every_type", "pandas_aggregates", "eval_raises"]
     names += ["asynchronous_function", "table_aggregates", "sql_lateral", "statement_set"]

@@ -52,6 +52,7 @@ def schemas(folder):
 NAMES = [name for name, job in JOBS.items() if not job.by_clock]
 
 
+@pytest.mark.complete
 @pytest.mark.parametrize(
     "name",
     [pytest.param(each, marks=() if each == "slice" else pytest.mark.complete) for each in NAMES],

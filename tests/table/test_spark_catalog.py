@@ -342,6 +342,7 @@ def test_insertions_at_once_into_a_table_of_spark_lose_nothing(batch, spark, tmp
         spark.sql("DROP TABLE default.busy")
 
 
+@pytest.mark.complete
 def test_the_same_over_spark_connect(tmp_path):
     printed = run([sys.executable, PROGRAMS / "spark_catalog.py", tmp_path], tmp_path)
 

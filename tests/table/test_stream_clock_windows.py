@@ -144,6 +144,7 @@ IDLING = {
 }
 
 
+@pytest.mark.complete
 @pytest.mark.parametrize(
     ("query", "mode"),
     [

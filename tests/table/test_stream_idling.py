@@ -68,6 +68,7 @@ def running(spark):
         each.close()
 
 
+@pytest.mark.complete
 @pytest.mark.parametrize(
     ("beside", "mode"),
     [

@@ -28,6 +28,7 @@ def test_settings_of_spark_submit_are_kept(tmp_path):
     assert "executor.extraJavaOptions: -Dkey=value -Xss8m" in printed
 
 
+@pytest.mark.complete
 def test_functions_run_in_thread_mode_where_no_other_was_chosen(tmp_path):
     printed = run([*submit(mode=None), PROGRAM], tmp_path)
 
@@ -53,6 +54,7 @@ def test_executors_get_a_jar_that_the_driver_alone_was_given(tmp_path):
     assert f"jars: {pyflow.jar_path()}" in printed
 
 
+@pytest.mark.complete
 def test_settings_of_the_defaults_are_kept(tmp_path):
     settings = f"spark.master local[2]\nspark.pyflow.execution-mode process\nspark.jars {PROGRAM}\n"
     (tmp_path / "spark-defaults.conf").write_text(settings)

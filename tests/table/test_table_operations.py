@@ -259,6 +259,7 @@ def test_one_over_window(batch):
         pairs(batch).over_window(over, over).select(col("key"))
 
 
+@pytest.mark.complete
 def test_changes_of_changes_leave_what_a_batch_gives(environment):
     """Chains of operations over random rows: applied, the changes are the result of a batch."""
     chance = random.Random(7)

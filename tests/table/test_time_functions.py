@@ -57,6 +57,7 @@ def _in_microseconds(text: str | None) -> str | None:
     return text and re.sub(r"(\.[0-9]{6})[0-9]{3}$", r"\g<1>000", text)
 
 
+@pytest.mark.complete("Berlin", "New_York")
 @pytest.mark.parametrize("zone", ZONES)
 def test_values_are_those_of_flink(environment, zone, pytestconfig):
     t_env = environment("batch")
