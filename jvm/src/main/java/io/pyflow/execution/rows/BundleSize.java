@@ -8,8 +8,11 @@ import java.util.concurrent.TimeUnit;
  * doubles while a bundle takes clearly less than the target, and halves when one takes longer.
  */
 public final class BundleSize {
-  /** Long enough to make entering Python cheap, short enough for others to get their turn. */
-  private static final long TARGET_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+  /**
+   * Long enough to make cheap what comes of each bundle: entering Python, and a request of a Kafka
+   * producer for the rows that come out. Other tasks get their turn within a bundle, too.
+   */
+  private static final long TARGET_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
   /** Bytes after which a bundle is full even if it has few rows. */
   private static final long MAX_BYTES = 4 << 20;
