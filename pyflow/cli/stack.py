@@ -45,11 +45,13 @@ def _stack(arguments: argparse.Namespace) -> int:
     except SubmissionError as error:
         print(f"pyflow stack: {error}", file=sys.stderr)
         return 1
+    if not executors:
+        print("pyflow stack: the program has no executor", file=sys.stderr)
     if arguments.json:
         print(json.dumps(executors, indent=2))
     else:
         print("\n".join(line for executor in executors for line in _lines(executor)))
-    return 0
+    return 0 if any("error" not in executor for executor in executors) else 1
 
 
 def _lines(executor: dict[str, Any]) -> Iterator[str]:

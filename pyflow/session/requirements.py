@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 __all__ = [
@@ -27,6 +29,11 @@ PREFIX = "pyflow-requirements-"
 LOCK_FILE = "pyflow-requirements.lock"
 # How many lines of the installer's messages an error has.
 _LINES = 12
+# Of a file of requirements: options that name another one, and what is a path.
+_READ = re.compile(r"\s*(-r|-c|--requirement|--constraint)")
+_PATH = re.compile(r"/|^\.")
+# What installers do not take from a directory.
+_UNUSED = re.compile(r"(^|/)(\.|__pycache__/|build/)")
 _VERSION = "import sys, sysconfig; print(sys.version, sysconfig.get_platform())"
 
 
@@ -101,7 +108,37 @@ def _digest(file: Path, packages: Path | None, python: str) -> str:
     if packages is not None:
         for each in sorted(packages.iterdir()):
             digest.update(f"\0{each.name} {each.stat().st_size}".encode())
+    for stamp in _named_by(file, {file.resolve()}):
+        digest.update(f"\0{stamp}".encode())
     return digest.hexdigest()[:32]
+
+
+def _named_by(file: Path, known: set[Path]) -> Iterator[str]:
+    """Yield what changes with the files and directories that a file of requirements names.
+
+    Those of ``-r`` and ``-c`` are read, too. Installers look for a relative path beside the file or
+    in the working directory.
+    """
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        for word in re.split(r"[\s=@;]+", re.sub(r"(^|\s)#.*", "", line)):
+            name = word.removeprefix("file://").partition("[")[0]
+            for base in {file.parent.resolve(), Path.cwd()} if name else ():
+                path = base / name
+                # A name without a slash is a package's, whatever directories there are.
+                if path in known or not (path.is_file() or (_PATH.search(name) and path.is_dir())):
+                    continue
+                known.add(path)
+                yield from _stamps(path)
+                if path.is_file() and _READ.match(line):
+                    yield from _named_by(path, known)
+
+
+def _stamps(path: Path) -> Iterator[str]:
+    below = (each for each in path.rglob("*") if not _UNUSED.search(str(each.relative_to(path))))
+    for each in [path] if path.is_file() else sorted(below):
+        if each.is_file():
+            found = each.stat()
+            yield f"{each} {found.st_size} {found.st_mtime_ns}"
 
 
 def install(file: Path, packages: Path | None, python: str, target: Path) -> None:

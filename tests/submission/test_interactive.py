@@ -190,6 +190,13 @@ def test_script(tmp_path):
     assert rows == ["1,a;b", "2,c", "3,d"]
 
 
+def test_a_statement_set_without_its_end_fails(tmp_path):
+    result = run_sql(tmp_path, text="BEGIN STATEMENT SET; INSERT INTO w VALUES (1); QUIT;")
+
+    assert result.returncode == 1
+    assert "the statement set has no END: its INSERT statements have not been run" in result.stderr
+
+
 @pytest.mark.complete
 def test_script_that_fails(tmp_path):
     result = run_sql(tmp_path, text="SELECT 1; SELECT nix FROM nowhere; SELECT 2;")

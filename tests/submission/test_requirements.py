@@ -66,3 +66,29 @@ def test_files_that_are_not_there(tmp_path):
     (tmp_path / "requirements.txt").touch()
     with pytest.raises(SubmissionError, match="-pyreq: there is no file 'nowhere'"):
         installed(f"{tmp_path}/requirements.txt#nowhere", sys.executable, tmp_path)
+
+
+def test_files_that_the_requirements_name_are_part_of_them(install, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "base.txt").write_text("-c pins.txt\none\n")
+    (tmp_path / "pins.txt").write_text("")
+    write_wheel(tmp_path / "wheels", "one", "1.6", one="VALUE = 2\n")
+    first = install("-r base.txt\n")
+    assert (first / "one.py").read_text() == "VALUE = 2\n"
+
+    (tmp_path / "pins.txt").write_text("one==1.5\n")
+    second = install("-r base.txt\n")
+
+    assert (second / "one.py").read_text() == "VALUE = 1\n"
+    assert install("-r base.txt\n") == second
+
+
+def test_a_package_that_the_requirements_name_by_its_path_is_part_of_them(install, tmp_path):
+    (tmp_path / "own").mkdir()
+    wheel = tmp_path / "own" / "two-1-py3-none-any.whl"
+    found = []
+    for value in range(2):
+        write_wheel(tmp_path / "own", "two", "1", two=f"VALUE = {value}\n")
+        found.append((install(f"two @ {wheel.as_uri()}\n") / "two.py").read_text())
+
+    assert found == ["VALUE = 0\n", "VALUE = 1\n"]

@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
+import time
 import uuid
 from dataclasses import replace
 
 import pytest
 from submitted import PROGRAMS, User
 
+from deployments import killed_at_the_end
 from pyflow import cli
 from pyflow.cli.submission.processes import Process
 from pyflow.cli.submission.registry import Registry
+from pyflow.cli.submission.supervision import run_attached, run_detached
 from sessions import wait_until
 
 SLEEPING = ("-py", str(PROGRAMS / "plain_sleeping.py"))
@@ -149,14 +154,77 @@ def test_files_that_are_damaged_or_of_others(registry, capsys, monkeypatch):
     assert printed.out == "no programs\n"
 
 
-def test_the_oldest_that_have_ended_are_forgotten(registry, monkeypatch):
+def test_those_that_ended_first_are_forgotten(registry, monkeypatch):
     monkeypatch.setattr("pyflow.cli.submission.registry._KEPT", 2)
-    kept = [note(registry, ended=1.0, exit_code=0, submitted=float(n)) for n in range(4)]
+    long = note(registry, ended=10.0, exit_code=0, submitted=0.0)
+    kept = [note(registry, ended=float(n), exit_code=0, submitted=5.0) for n in range(4)]
     running = note(registry, submitted=-1.0)
 
     left = {job.id for job in registry.jobs()}
 
-    assert left == {running.id, *(job.id for job in kept[-2:])}
+    assert left == {running.id, long.id, kept[-1].id}
+
+
+def test_a_program_killed_without_a_note_ended_when_it_last_printed(registry, monkeypatch):
+    monkeypatch.setattr("pyflow.cli.submission.registry._KEPT", 1)
+    gone = replace(Process.of(os.getpid()), boot="another")
+    killed = note(registry, process=gone, supervisor=gone, submitted=0.0)
+    ended = note(registry, ended=100.0, exit_code=0, submitted=1.0)
+    running = note(registry)
+
+    assert {job.id for job in registry.jobs()} == {killed.id, running.id}
+    assert not ended.directory.exists()
+
+
+@pytest.mark.parametrize("start", [run_attached, run_detached])
+def test_a_program_that_cannot_be_noted_does_not_go_on(registry, tmp_path, capfd, start):
+    words = ["sh", "-c", f"echo $$ > {tmp_path}/pid; exec sleep 600"]
+    job = registry.create("app.py", words, "local[2]", uuid.uuid4().hex)
+    (job.directory / "job.json").unlink()
+
+    assert start(job, os.environ) == 2
+
+    assert "spark-submit could not be started" in capfd.readouterr().err
+    number = tmp_path / "pid"
+    if number.exists():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(number.read_text()), 0)
+
+
+def test_a_program_goes_on_at_a_hangup_that_is_ignored(user, tmp_path):
+    log = tmp_path / "program.log"
+    command = ["nohup", *user.run_command("local[2]", *SLEEPING, "how")]
+    with killed_at_the_end(command, tmp_path, log, **user.variables) as process:
+        wait_until(lambda: "sleeping" in log.read_text(), "the program")
+        (described,) = json.loads(user.did("list", "--json"))
+        driver, _ = driver_of(user, described["id"])
+        process.send_signal(signal.SIGHUP)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(2)
+        assert driver.is_alive()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 143
+    assert not driver.is_alive()
+
+
+def test_all_that_a_program_prints_reaches_a_slow_reader(registry):
+    """The reader begins when the program has ended long since."""
+    words = ["sh", "-c", "seq 20000"]
+    job = registry.create("app.py", words, "local[2]", uuid.uuid4().hex)
+    code = f"""
+import os, pathlib, sys
+from pyflow.cli.submission import supervision
+from pyflow.cli.submission.registry import Job
+supervision._SECONDS = 0.2
+sys.exit(supervision.run_attached(Job.of(pathlib.Path({str(job.directory)!r})), os.environ))
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        wait_until(lambda: job.read().ended is not None, "its end")
+        time.sleep(1)
+        printed = process.stdout.read()
+
+    assert process.returncode == 0
+    assert printed.split() == [str(n).encode() for n in range(1, 20001)]
 
 
 def test_only_the_user_reads_what_is_noted(registry):

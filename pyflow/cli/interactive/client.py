@@ -122,6 +122,13 @@ class SqlClient:
             except Exception as error:
                 print(_text_of(error), file=sys.stderr)
                 return 1
+        if self._insertions is not None:
+            print(
+                "the statement set has no END: its INSERT statements have not been run",
+                file=sys.stderr,
+            )
+            self._wait()
+            return 1
         return self._wait()
 
     def _wait(self) -> int:

@@ -107,11 +107,12 @@ class Jobs:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def refresh(self) -> None:
-        """Note which jobs have ended, and forget the oldest of them."""
+        """Note which jobs have ended, and forget those that ended first."""
         for row in self._database.jobs():
             if row.state is None:
                 self._refreshed(row)
         ended = [row for row in self._database.jobs() if row.state is not None]
+        ended.sort(key=lambda row: row.ended or row.submitted)
         for row in ended[: max(len(ended) - self._limits.ended, 0)]:
             self._forget(row.id)
 
@@ -308,11 +309,15 @@ class Jobs:
         return trigger
 
     def _stopped(self, program: Job, trigger: str, directory: str | None) -> None:
+        paths: list[str] = []
         try:
-            jobs = Found(program).running()
-            paths = [path for job in jobs for path in stop(program, job, directory)]
+            for job in Found(program).running():
+                paths += stop(program, job, directory)
         except Exception as error:
-            self._database.end_trigger(trigger, None, str(error) or type(error).__name__)
+            reason = str(error) or type(error).__name__
+            if paths:
+                reason += f"; other jobs of the program have been stopped, with {', '.join(paths)}"
+            self._database.end_trigger(trigger, None, reason)
         else:
             self._database.end_trigger(trigger, paths, None)
 

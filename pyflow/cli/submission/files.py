@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import zipfile
 from collections.abc import Iterable
@@ -73,11 +74,15 @@ def _packed(path: Path, staged: Path) -> Path:
     packed = staged / f"{path.stem}-{digest.hexdigest()[:16]}.zip"
     if not packed.exists():
         staged.mkdir(parents=True, exist_ok=True, mode=0o700)
-        unfinished = packed.with_suffix(".part")
-        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in contents:
-                archive.writestr(name, content)
-        unfinished.replace(packed)
+        # Another command may pack the same.
+        unfinished = packed.with_suffix(f".{os.getpid()}")
+        try:
+            with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
+                for name, content in contents:
+                    archive.writestr(name, content)
+            unfinished.replace(packed)
+        finally:
+            unfinished.unlink(missing_ok=True)
     return packed
 
 

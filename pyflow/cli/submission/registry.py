@@ -148,8 +148,12 @@ class Job:
         content = asdict(self)
         del content["directory"]
         unfinished = self.directory / f"{_FILE}.{os.getpid()}.{threading.get_ident()}"
-        unfinished.write_text(json.dumps(content, indent=2))
-        unfinished.replace(self.directory / _FILE)
+        try:
+            unfinished.write_text(json.dumps(content, indent=2))
+            unfinished.replace(self.directory / _FILE)
+        except OSError:
+            unfinished.unlink(missing_ok=True)
+            raise
 
     def read(self) -> Job:
         """Return it as the file has it now."""
@@ -209,7 +213,7 @@ class Registry:
         identifier: str,
         cluster: dict[str, str] | None = None,
     ) -> Job:
-        """Note a program that is about to be started, and forget the oldest that have ended.
+        """Note a program that is about to be started, and forget those that ended first.
 
         Parameters
         ----------
@@ -267,6 +271,16 @@ class Registry:
         return sorted(self._jobs.iterdir()) if self._jobs.is_dir() else []
 
     def _forget(self) -> None:
-        over = [job for job in self.jobs() if not job.is_running][:-_KEPT]
-        for job in over:
+        ended = sorted((job for job in self.jobs() if not job.is_running), key=_end)
+        for job in ended[:-_KEPT]:
             self.forget(job.id)
+
+
+def _end(job: Job) -> float:
+    """Return when a program that does not run has ended; about, where nobody has noted it."""
+    if job.ended is not None:
+        return job.ended
+    try:
+        return job.log.stat().st_mtime
+    except OSError:
+        return job.submitted

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from pyflow.cli.submission import yarn
 from pyflow.cli.submission.errors import SubmissionError
-from pyflow.cli.submission.processes import Process
+from pyflow.cli.submission.processes import Process, kill_session
 from pyflow.cli.submission.registry import Job
 from pyflow.session import operation
 
@@ -29,20 +29,27 @@ _SECONDS = 5
 _KILLED_SECONDS = 60
 #: The exit code after Ctrl-C.
 _INTERRUPTED = 130
+_NOT_STARTED = "spark-submit could not be started"
 
 
 def run_attached(job: Job, environment: Mapping[str, str]) -> int:
     """Run a program, pass on what it prints and the signals that come; return its exit code."""
-    with job.log.open("ab", buffering=0) as log, _Signals(job) as signals:
-        process = _started(job, environment, subprocess.PIPE, subprocess.PIPE)
-        signals.pass_to(process)
-        copies = [
-            _copying(process.stdout, sys.stdout.fileno(), log),
-            _copying(process.stderr, sys.stderr.fileno(), log),
-        ]
-        exit_code = _ended(job, process)
-        for copy in copies:
-            copy.join(_SECONDS)
+    with job.log.open("ab", buffering=0) as log:
+        with _Signals(job) as signals:
+            try:
+                process = _started(job, environment, subprocess.PIPE, subprocess.PIPE)
+            except (OSError, SubmissionError) as error:
+                print(f"pyflow run: {_NOT_STARTED}: {error}", file=sys.stderr)
+                return 2
+            signals.pass_to(process)
+            copies = [
+                _Copy(process.stdout, sys.stdout.fileno(), log),
+                _Copy(process.stderr, sys.stderr.fileno(), log),
+            ]
+            exit_code = _ended(job, process)
+        with suppress(KeyboardInterrupt):
+            for copy in copies:
+                copy.finish()
     return exit_code
 
 
@@ -51,24 +58,35 @@ def run_detached(job: Job, environment: Mapping[str, str]) -> int:
     started, tell = os.pipe()
     if os.fork() > 0:
         os.close(tell)
-        os.read(started, 1)
-        if job.read().process is not None:
+        with open(started, encoding="utf-8") as told:
+            reason = told.read()
+        if not reason and _is_noted(job):
             return 0
-        print("pyflow run: spark-submit could not be started", file=sys.stderr)
+        print(f"pyflow run: {_NOT_STARTED}: {reason or 'its supervisor ended'}", file=sys.stderr)
         return 2
     try:
         os.setsid()
         with open(os.devnull, "r+b") as nothing, job.log.open("ab") as log:
             for number in (0, 1, 2):
                 os.dup2(nothing.fileno(), number)
-            job = job.noted(supervisor=Process.of(os.getpid()))
             # A shell has background processes ignore it, and all that they start.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            process = _started(job, environment, log, subprocess.STDOUT)
+            try:
+                job = job.noted(supervisor=Process.of(os.getpid()))
+                process = _started(job, environment, log, subprocess.STDOUT)
+            except (OSError, SubmissionError) as error:
+                os.write(tell, str(error).encode())
+                raise
             os.close(tell)
             _ended(job, process)
     finally:
         os._exit(0)
+
+
+def _is_noted(job: Job) -> bool:
+    with suppress(SubmissionError):
+        return job.read().process is not None
+    return False
 
 
 def _started(
@@ -81,7 +99,13 @@ def _started(
         stderr=stderr,
         start_new_session=True,
     )
-    job.noted(process=Process.of(process.pid))
+    try:
+        job.noted(process=Process.of(process.pid))
+    except (OSError, SubmissionError):
+        # Nobody would know of it.
+        kill_session(process.pid)
+        process.wait()
+        raise
     return process
 
 
@@ -95,9 +119,12 @@ def _ended(job: Job, process: subprocess.Popen[bytes]) -> int:
             each.send(number)
         wait_until(lambda: not any(each.is_alive() for each in drivers), _SECONDS)
     exit_code = code if code >= 0 else 128 - code
-    if job.is_on_yarn:
-        return _submitted(job.noted(exit_code=exit_code), exit_code)
-    job.noted(ended=time.time(), exit_code=exit_code)
+    try:
+        if job.is_on_yarn:
+            return _submitted(job.noted(exit_code=exit_code), exit_code)
+        job.noted(ended=time.time(), exit_code=exit_code)
+    except (OSError, SubmissionError) as error:
+        print(f"pyflow run: the end of the job cannot be noted: {error}", file=sys.stderr)
     return exit_code
 
 
@@ -136,22 +163,37 @@ def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
     return True
 
 
-def _copying(stream: IO[bytes] | None, target: int, log: IO[bytes]) -> threading.Thread:
-    """Return a thread that copies a stream to a file and to the log as it comes."""
-    assert stream is not None
-    source = stream.fileno()
+class _Copy(threading.Thread):
+    """Copies a stream to a file and to the log as it comes."""
 
-    def copy() -> None:
-        while data := os.read(source, 1 << 16):
+    def __init__(self, stream: IO[bytes] | None, target: int, log: IO[bytes]) -> None:
+        super().__init__(daemon=True)
+        assert stream is not None
+        self._source = stream.fileno()
+        self._target = target
+        self._log = log
+        self._is_writing = False
+        self._copied = 0
+        self.start()
+
+    def run(self) -> None:
+        """Copy until the stream ends."""
+        while data := os.read(self._source, 1 << 16):
+            self._is_writing = True
             # The program goes on where nobody reads it any more, or the disk is full.
             with suppress(OSError):
-                log.write(data)
+                self._log.write(data)
             with suppress(OSError):
-                _write(target, data)
+                _write(self._target, data)
+            self._copied += len(data)
+            self._is_writing = False
 
-    thread = threading.Thread(target=copy, daemon=True)
-    thread.start()
-    return thread
+    def finish(self) -> None:
+        """Wait until all is copied; what the program has started may keep the stream open."""
+        copied = -1
+        while self.is_alive() and (self._is_writing or self._copied != copied):
+            copied = self._copied
+            self.join(_SECONDS)
 
 
 def _write(target: int, data: bytes) -> None:
@@ -172,7 +214,12 @@ class _Signals:
 
     def __enter__(self) -> _Signals:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            self._before[number] = signal.signal(number, self._come)
+            before = signal.getsignal(number)
+            if before is not signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._come)
+            elif number == signal.SIGINT:
+                # In the background of a shell; the program does not ignore it: it can be cancelled.
+                self._before[number] = signal.signal(number, _ignore)
         return self
 
     def pass_to(self, process: subprocess.Popen[bytes]) -> None:
@@ -199,6 +246,10 @@ class _Signals:
             threading.Thread(target=end, args=(self._job.read(),), daemon=True).start()
         else:
             self._process.send_signal(signal.SIGTERM if self._interrupts == 2 else signal.SIGKILL)
+
+
+def _ignore(_number: int, _frame: FrameType | None) -> None:
+    pass
 
 
 def end(job: Job) -> None:

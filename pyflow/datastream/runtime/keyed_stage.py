@@ -77,7 +77,7 @@ class KeyedStage:
 
     def init(self, handle: Any) -> None:
         """Open the state of a task."""
-        pipeline(handle)
+        self._wait_for_writes = pipeline(handle)
         self._handle = handle
         self._families = Families(handle)
         self._index = TimerIndex(handle)
@@ -150,6 +150,7 @@ class KeyedStage:
 
     def _ended(self, stage: Stage) -> list[tuple[Any, ...]]:
         made = stage.end()
+        self._wait_for_writes()
         late = stage.late_records()
         # Nothing shows it in process mode.
         if late > 0 and hasattr(self._handle, "addLateRows"):

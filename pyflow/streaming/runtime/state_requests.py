@@ -13,15 +13,20 @@ from typing import Any
 
 __all__ = ["pipeline"]
 
-# The JVM waits until responses are read, once they fill the socket.
+# Responses are read before they fill the socket: the JVM would wait, and so would the next request.
 _AWAITED = 32
+# The current key changes outside of the operator, which is told of errors of its own calls first.
+_AWAITED_BY_CLIENT = 128
+# A JVM that has failed reads no more, and some versions of Spark leave the socket open: what is
+# written behind requests with unread responses has to fit into the socket.
+_BYTES = 32 * 1024
 
 _OF_CLIENT = ("set_implicit_key", "register_timer", "delete_timer")
 _OF_STATE = ("update", "put", "appendValue", "appendList", "updateValue", "removeKey", "clear")
 _OPENING = ("getValueState", "getListState", "getMapState")
 
 
-def pipeline(handle: Any) -> None:
+def pipeline(handle: Any) -> Callable[[], None]:
     """Have the writes of a task not wait for their responses; in thread mode there are none.
 
     A write that failed raises its error with the next request that is waited for, at the latest
@@ -31,15 +36,29 @@ def pipeline(handle: Any) -> None:
     ----------
     handle : StatefulProcessorHandle
         Whose state is opened afterwards.
+
+    Returns
+    -------
+    callable
+        Waits for the responses to all writes.
     """
     client = getattr(handle, "_statefulProcessorApiClient", None)
     if not hasattr(client, "sockfile"):
-        return
+        return _nothing_to_wait_for
     requests = _Requests(client)
-    requests.defer(client, _OF_CLIENT)
+    requests.defer(client, _OF_CLIENT, _AWAITED_BY_CLIENT)
     for name in _OPENING:
         opened = getattr(handle, name)
-        setattr(handle, name, lambda *of, opened=opened: requests.defer(opened(*of), _OF_STATE))
+        setattr(
+            handle,
+            name,
+            lambda *of, opened=opened: requests.defer(opened(*of), _OF_STATE, _AWAITED),
+        )
+    return requests.settle
+
+
+def _nothing_to_wait_for() -> None:
+    pass
 
 
 class _Requests:
@@ -48,41 +67,48 @@ class _Requests:
     def __init__(self, client: Any) -> None:
         self._file = client.sockfile
         self._receive = client._receive_proto_message
-        self._is_deferred = False
+        # How many responses may be unread after the request that is made; 0 if it is waited for.
+        self._limit = 0
         self._awaited = 0
+        self._bytes = 0
         self._error: Exception | None = None
         client.sockfile = self
         client._receive_proto_message = self._response
 
-    def defer(self, owner: Any, names: tuple[str, ...]) -> Any:
+    def defer(self, owner: Any, names: tuple[str, ...], limit: int) -> Any:
         """Have the responses of the owner's methods of these names read later; return the owner."""
         for name in names:
             if hasattr(owner, name):
-                setattr(owner, name, self._deferred(getattr(owner, name)))
+                setattr(owner, name, self._deferred(getattr(owner, name), limit))
         return owner
 
-    def _deferred(self, request: Callable[..., None]) -> Callable[..., None]:
+    def _deferred(self, request: Callable[..., None], limit: int) -> Callable[..., None]:
         def requested(*arguments: Any) -> None:
-            self._is_deferred = True
+            self._limit = limit
             try:
                 request(*arguments)
             finally:
-                self._is_deferred = False
+                self._limit = 0
 
         return requested
 
     def _response(self) -> tuple[int, str, bytes]:
-        if not self._is_deferred:
+        if not self._limit:
             return self._receive()  # type: ignore[no-any-return]
         self._awaited += 1
-        if self._awaited == _AWAITED:
-            self._sent(self._file.flush)
-            self._settle()
+        if self._awaited >= self._limit:
+            self.settle()
         return 0, "", b""
 
-    def _settle(self) -> None:
-        """Read the responses that are awaited; an error is raised, and with each later request."""
-        awaited, self._awaited = self._awaited, 0
+    def settle(self) -> None:
+        """Wait for the responses that are awaited; an error is raised, and with each request."""
+        if self._error is not None:
+            raise self._error
+        self._send(self._file.flush)
+        self._read_awaited()
+
+    def _read_awaited(self) -> None:
+        awaited, self._awaited, self._bytes = self._awaited, 0, 0
         for _ in range(awaited):
             status, message, _ = self._receive()
             if status != 0:
@@ -94,25 +120,28 @@ class _Requests:
 
     def write(self, data: bytes) -> int:
         """Write a part of a request."""
-        return self._sent(self._file.write, data)  # type: ignore[no-any-return]
+        if self._awaited and self._bytes + len(data) > _BYTES:
+            self.settle()
+        self._bytes += len(data)
+        return self._send(self._file.write, data)  # type: ignore[no-any-return]
 
     def flush(self) -> None:
         """Send the requests, unless the last one is deferred."""
-        if not self._is_deferred:
-            self._sent(self._file.flush)
+        if not self._limit:
+            self._send(self._file.flush)
 
-    def _sent(self, send: Callable[..., Any], *data: bytes) -> Any:
+    def _send(self, send: Callable[..., Any], *data: bytes) -> Any:
         if self._error is not None:
             raise self._error
         try:
             return send(*data)
         except OSError:
             # The JVM closes the socket behind the response that says why.
-            self._settle()
+            self._read_awaited()
             raise
 
     def read(self, size: int = -1) -> bytes:
         """Read a part of a response."""
         if self._awaited:
-            self._settle()
+            self._read_awaited()
         return self._file.read(size)  # type: ignore[no-any-return]
