@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pyflow.common.types import Row
+from pyflow.util.charsets import java_decoded, java_encoding
 
 if TYPE_CHECKING:
     from pyflow.common.typeinfo import TypeInformation
@@ -117,7 +118,8 @@ class SimpleStringSchema(SerializationSchema, DeserializationSchema):
                 f"SimpleStringSchema serializes strings, not {element!r} of type "
                 f"{type(element).__name__}; map the elements to strings before the sink"
             )
-        return element.encode(self.charset, "replace")
+        encoding, mark = java_encoding(self.charset)
+        return mark + element.encode(encoding, "replace") if element else b""
 
     def deserialize(self, message: bytes | None) -> str:
         """Return the text of some bytes.
@@ -127,7 +129,7 @@ class SimpleStringSchema(SerializationSchema, DeserializationSchema):
         ValueError
             If there are none.
         """
-        return _present(message).decode(self.charset, "replace")
+        return java_decoded(_present(message), self.charset)
 
     def get_produced_type(self) -> TypeInformation:
         """Return the type of texts."""

@@ -52,6 +52,11 @@ _OPTIONS = frozenset(
 )
 
 
+def _unshaded(value: str) -> str:
+    """Return a value of a property with the names that classes have outside of Flink's jars."""
+    return value.replace("org.apache.flink.kafka.shaded.", "")
+
+
 def client_options(properties: Mapping[str, str], is_source: bool) -> dict[str, str]:
     """Return Spark's options of the clients.
 
@@ -72,7 +77,7 @@ def client_options(properties: Mapping[str, str], is_source: bool) -> dict[str, 
     for key, value in properties.items():
         name = key.removeprefix(_OF_SPARK)
         if name == key and not _OWN.fullmatch(key):
-            options[f"kafka.{key}"] = value
+            options[f"kafka.{key}"] = _unshaded(value)
         elif name != key:
             if not is_source or name not in _OPTIONS:
                 raise ValueError(
@@ -172,7 +177,7 @@ class Brokers:
         settings = self._jvm.java.util.Properties()
         for key, value in properties.items():
             if not _OWN.fullmatch(key):
-                settings.setProperty(key, value)
+                settings.setProperty(key, _unshaded(value))
         self._admin = self._jvm.org.apache.kafka.clients.admin.AdminClient.create(settings)
 
     def __enter__(self) -> Brokers:

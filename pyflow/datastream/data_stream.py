@@ -7,7 +7,13 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyflow.common.execution_config import ExecutionConfig
-from pyflow.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TupleTypeInfo, Types
+from pyflow.common.typeinfo import (
+    PickledBytesTypeInfo,
+    RowTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+    Types,
+)
 from pyflow.common.watermark_strategy import WatermarkStrategy
 from pyflow.datastream.connected_streams import (
     BroadcastConnectedStream,
@@ -65,7 +71,6 @@ from pyflow.datastream.windowed_stream import AllWindowedStream, WindowedStream
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from pyflow.common.typeinfo import TypeInformation
     from pyflow.datastream.slot_sharing_group import SlotSharingGroup
     from pyflow.datastream.stream_execution_environment import StreamExecutionEnvironment
     from pyflow.session.context import Context
@@ -594,7 +599,11 @@ class DataStream:
 
 
 def _known(type_info: TypeInformation | None) -> TypeInformation | None:
-    """Return a type, None for that of any objects."""
+    """Return a type, None for that of any objects; a list of types is that of a row."""
+    if isinstance(type_info, list):
+        return RowTypeInfo(type_info)
+    if type_info is not None and not isinstance(type_info, TypeInformation):
+        raise TypeError("output_type must be None, list or TypeInformation")
     return None if isinstance(type_info, PickledBytesTypeInfo) else type_info
 
 

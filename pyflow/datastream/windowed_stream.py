@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pyflow.common.typeinfo import RowTypeInfo
 from pyflow.datastream.functions import (
     AggregateFunction,
     AllWindowFunction,
@@ -132,7 +133,11 @@ class _Windowed:
         options = {
             "aggregate": aggregate_function,
             "function": window_function,
-            "type_info": accumulator_type,
+            "type_info": (
+                RowTypeInfo(accumulator_type)
+                if isinstance(accumulator_type, list)
+                else accumulator_type
+            ),
         }
         return self._windows("Aggregate", options, output_type)
 

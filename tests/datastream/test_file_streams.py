@@ -219,6 +219,21 @@ def test_rows_are_written_into_parquet_and_read(env, tmp_path):
     assert read[0][0]._fields == ["i", "d", "t", "l", "a", "b"]
 
 
+def test_columns_that_some_files_of_parquet_have_are_read(env, spark, tmp_path):
+    spark.sql("SELECT 1 AS a").write.parquet(f"{tmp_path}/in/0")
+    spark.sql("SELECT 2 AS a, 'x' AS b").write.parquet(f"{tmp_path}/in/1")
+    row_type = DataTypes.ROW(
+        [DataTypes.FIELD("a", DataTypes.INT()), DataTypes.FIELD("b", DataTypes.STRING())]
+    )
+    source = FileSource.for_bulk_file_format(
+        ParquetColumnarRowInputFormat(row_type), f"{tmp_path}/in"
+    )
+
+    found = collected(env, source.build())
+
+    assert sorted(found, key=lambda row: row.a) == [Row(a=1, b=None), Row(a=2, b="x")]
+
+
 @pytest.mark.parametrize(("is_utc", "hour"), [(True, 3), (False, 12)])
 def test_points_in_time_of_parquet_become_local_times(env, spark, tmp_path, is_utc, hour):
     before = spark.conf.getAll

@@ -10,6 +10,7 @@ from pyspark import cloudpickle
 
 from pyflow.common import Row, Types
 from pyflow.common.serialization import RowFieldExtractorSchema, SimpleStringSchema
+from pyflow.connectors.kafka_client import client_options
 from pyflow.datastream.connectors.base import Boundedness, DeliveryGuarantee
 from pyflow.datastream.connectors.kafka import (
     FlinkKafkaConsumer,
@@ -207,3 +208,12 @@ def test_headers_are_made_of_elements():
     )
 
     assert encoded(schema, "abc")["headers"] == [("length", b"3")]
+
+
+def test_classes_are_named_as_they_are_without_flink_s_jars():
+    shaded = "org.apache.flink.kafka.shaded.org.apache.kafka.common.security.plain.PlainLoginModule"
+
+    options = client_options({"sasl.jaas.config": f'{shaded} required username="u";'}, True)
+
+    plain = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    assert options == {"kafka.sasl.jaas.config": f'{plain} required username="u";'}

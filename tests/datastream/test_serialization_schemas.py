@@ -245,6 +245,23 @@ def test_strings_are_encoded_and_decoded():
     assert SimpleStringSchema().get_produced_type() == Types.STRING()
 
 
+@pytest.mark.parametrize(
+    ("charset", "text", "content", "others"),
+    [
+        # As String.getBytes() makes them.
+        ("UTF-16", "a", b"\xfe\xff\x00a", [b"\x00a", b"\xff\xfea\x00"]),
+        ("UTF-16", "", b"", []),
+        ("UTF-16LE", "a", b"a\x00", []),
+        ("UTF-32", "a", b"\x00\x00\x00a", [b"\xff\xfe\x00\x00a\x00\x00\x00"]),
+    ],
+)
+def test_charsets_are_those_of_java(charset, text, content, others):
+    schema = SimpleStringSchema(charset)
+
+    assert schema.serialize(text) == content
+    assert {schema.deserialize(each) for each in [content, *others]} == {text}
+
+
 @pytest.mark.parametrize("schema", [SimpleStringSchema(), ByteArraySchema()])
 def test_other_values_are_no_strings_and_no_bytes(schema):
     with pytest.raises(TypeError, match="serializes"):

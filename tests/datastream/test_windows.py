@@ -865,9 +865,9 @@ def test_a_continuous_trigger_fires_by_the_clock():
 def test_a_global_window_has_all_elements():
     context = running(GlobalWindows.create(), aggregate=Total(), trigger=CountTrigger.of(2))
 
-    emitted = context.process_all(*[((key, 1), None) for key in "aabaa"])
+    emitted = context.process_all(*[((key, 1), at) for at, key in enumerate("aabaa")])
 
-    assert emitted == [((2, 2), MAX_LONG_VALUE), ((4, 4), MAX_LONG_VALUE)]
+    assert emitted == [((2, 2), 1), ((4, 4), 4)]
 
 
 def test_a_global_window_never_fires_by_itself():
@@ -971,12 +971,13 @@ def on_counts(request):
 def test_count_windows_fire_when_they_are_full(on_counts):
     context = on_counts(CountTumblingWindowAssigner.of(2), function=Numbers())
 
-    emitted = context.process_all(*[((key, number), None) for number, key in enumerate("aabaab")])
+    elements = [((key, number), number * 10) for number, key in enumerate("aabaab")]
+    emitted = context.process_all(*elements)
 
     assert emitted == [
-        (("a", "CountWindow(id=0)", [0, 1]), MAX_LONG_VALUE),
-        (("a", "CountWindow(id=1)", [3, 4]), MAX_LONG_VALUE),
-        (("b", "CountWindow(id=0)", [2, 5]), MAX_LONG_VALUE),
+        (("a", "CountWindow(id=0)", [0, 1]), 10),
+        (("a", "CountWindow(id=1)", [3, 4]), 40),
+        (("b", "CountWindow(id=0)", [2, 5]), 50),
     ]
     assert context.names_of_state() == ["tumble-count-assigner"]
 

@@ -29,6 +29,9 @@ __all__ = [
     "ParquetColumnarRowInputFormat",
 ]
 
+# Spark takes the columns of one file for those of all.
+_OF_ALL_FILES = {"mergeSchema": "true"}
+
 
 class _AvroParquet(StreamFormat):
     """Records of Avro in files of Parquet."""
@@ -39,7 +42,7 @@ class _AvroParquet(StreamFormat):
 
     def read(self, files: InputFiles) -> SourceRows:
         """Return the columns of the schema's fields."""
-        frame = selected(files.load("parquet"), self._row_type)
+        frame = selected(files.load("parquet", None, _OF_ALL_FILES), self._row_type)
         decoder = DictDecoder(shape_in_session(self._row_type, files.context))
         return SourceRows(frame, decoder, self.produced_type())
 
@@ -113,7 +116,7 @@ class ParquetColumnarRowInputFormat(BulkFormat):
 
     def read(self, files: InputFiles) -> SourceRows:
         """Return the columns of the type's fields."""
-        frame = files.load("parquet", None, self._options)
+        frame = files.load("parquet", None, {**_OF_ALL_FILES, **self._options})
         frame = selected(frame, self._row_type, self._is_utc, self._is_case_sensitive)
         decoder = RowDecoder(shape_in_session(self._row_type, files.context))
         return SourceRows(frame, decoder, self.produced_type())

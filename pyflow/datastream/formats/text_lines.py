@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from pyflow.datastream.formats.rows import Compiled
 from pyflow.datastream.runtime.printing import java_text
+from pyflow.util.charsets import java_decoded, java_encoding
 
 if TYPE_CHECKING:
     from pyflow.common.typeinfo import TypeInformation
 
 __all__ = ["LineDecoder", "LineEncoder", "TextDecoder", "is_read_whole"]
-
-# Java writes the first of the byte order marks, and takes big-endian bytes without one.
-_WITH_MARK = {"utf-16": ("utf-16-be", codecs.BOM_UTF16_BE), "utf-32": ("utf-32-be", b"")}
 
 
 def is_read_whole(charset: str) -> bool:
@@ -43,13 +41,7 @@ class TextDecoder:
 
     def __call__(self, content: bytes) -> Iterable[tuple[str, int | None]]:
         """Return the lines."""
-        charset = codecs.lookup(self.charset).name
-        content = bytes(content)
-        if charset in _WITH_MARK and not content.startswith(
-            (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
-        ):
-            charset = _WITH_MARK[charset][0]
-        text = content.decode(charset, "replace")
+        text = java_decoded(bytes(content), self.charset)
         lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         if not lines[-1]:
             lines.pop()
@@ -68,8 +60,7 @@ class LineEncoder(Compiled):
     """
 
     def __init__(self, charset: str, type_info: TypeInformation | None) -> None:
-        name = codecs.lookup(charset).name
-        self._charset, self._mark = _WITH_MARK.get(name, (charset, b""))
+        self._charset, self._mark = java_encoding(charset)
         self._type_info = type_info
 
     def __call__(self, value: Any, timestamp: int | None) -> tuple[bytes]:

@@ -434,7 +434,14 @@ class _Lowering:
         """Return what a stage of bounded rows emits: a function of sorted rows."""
         settings = self._settings
         keys = [_column(_TARGET), _column(_KEY)]
-        times = [_column(_TIME)] if settings.is_batch else []
+        # Elements without a key are in the order in which they came.
+        keyed = [
+            self._targets[each.number]
+            for each in self._component.of(Stateful)
+            if any(entry.selector is not None for entry in each.shuffled)
+        ]
+        time = F.when(_column(_TARGET).isin(keyed), _column(_TIME))
+        times = [time] if settings.is_batch else []
         frame = frame.union(self._ends(frame)).repartition(settings.parallelism, *keys)
         frame = frame.sortWithinPartitions(*keys, *times, _column(_SEQUENCE))
         function = BoundedStage(self._deployed(spec, -level, nodes))

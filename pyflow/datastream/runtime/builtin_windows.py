@@ -181,6 +181,7 @@ class CountWindowOperator(WindowOperator):
         """Add an element to its windows."""
         count = self._count.value() or 0
         self._count.update(count + 1)
+        self._evaluator.timestamp = timestamp
         first = max(0, (count - self._size) // self._slide + 1)
         for window_number in range(count // self._slide, first - 1, -1):
             window = CountWindow(window_number % self._open_windows)

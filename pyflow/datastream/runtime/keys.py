@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyflow.datastream.functions import Function
 from pyflow.datastream.runtime.key_bytes import key_bytes
 from pyflow.datastream.runtime.values import coercion
 
@@ -32,12 +33,15 @@ __all__ = [
 
 
 def method_of(function: Any, name: str) -> Callable[..., Any]:
-    """Return a method of a function class's object, or the callable that stands for one."""
+    """Return a method of a function class's object, or the callable that stands for one.
+
+    A callable may have a method of the name that is something else, as `numpy.maximum.reduce`.
+    """
+    if callable(function) and not isinstance(function, Function):
+        return function  # type: ignore[no-any-return]
     method = getattr(function, name, None)
     if method is not None:
         return method  # type: ignore[no-any-return]
-    if callable(function):
-        return function  # type: ignore[no-any-return]
     raise TypeError(f"expected a callable or an object with {name}(), got {function!r}")
 
 

@@ -78,14 +78,19 @@ class RealTimeStage(Stage):
         """Register a timer of the current key."""
         super().register(domain, at, namespace)
         if domain == PROCESSING_TIME:
+            if at <= self._reached[domain]:
+                self._forget_in_index(at, namespace)
             self._next_timer = min(self._next_timer, at)
 
     def delete(self, domain: int, at: int, namespace: bytes) -> None:
         """Delete a timer of the current key, if there is one."""
         super().delete(domain, at, namespace)
         if domain == PROCESSING_TIME:
-            # It may be due without having been looked for.
-            self._index.remove(Timer(at, domain, self.target, self.key, namespace))
+            self._forget_in_index(at, namespace)
+
+    def _forget_in_index(self, at: int, namespace: bytes) -> None:
+        """Remove a timer that may be due without having been looked for."""
+        self._index.remove(Timer(at, PROCESSING_TIME, self.target, self.key, namespace))
 
     def _fire_processing_time(self, now: int) -> list[tuple[Any, ...]]:
         self._write_index()

@@ -154,6 +154,9 @@ class _ReducingState(_Kept, ReducingState[Any]):
         return None if found is ABSENT else found
 
     def add(self, value: Any) -> None:
+        if value is None:
+            self.clear()
+            return
         found = self._get()
         self._put(value if found is ABSENT else self._reduce(found, value))
 
@@ -168,6 +171,9 @@ class _AggregatingState(_Kept, AggregatingState[Any, Any]):
         return None if found is ABSENT else self._function.get_result(found)
 
     def add(self, value: Any) -> None:
+        if value is None:
+            self.clear()
+            return
         found = self._get()
         accumulator = self._function.create_accumulator() if found is ABSENT else found
         self._put(self._function.add(value, accumulator))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pyflow.common.constants import MAX_LONG_VALUE
 from pyflow.datastream.functions import (
     AllWindowFunction,
     KeyedStateStore,
@@ -30,6 +31,13 @@ class Evaluator:
 
     def __init__(self, context: KeyedContext) -> None:
         self._emit = context.emit
+        #: Of the element or timer for which a window is evaluated that has no end.
+        self.timestamp: int | None = None
+
+    def _timestamp_of(self, window: Any) -> int | None:
+        """Return the timestamp of what a window emits."""
+        end: int = window.max_timestamp()
+        return self.timestamp if end == MAX_LONG_VALUE else end
 
     def fire(self, window: Any, namespace: bytes, contents: list[Any]) -> None:
         """Emit what becomes of the contents of a window of the current key.
@@ -41,7 +49,7 @@ class Evaluator:
             Of its state.
         contents : list
         """
-        timestamp = window.max_timestamp()
+        timestamp = self._timestamp_of(window)
         for each in contents:
             self._emit(each, timestamp)
 
@@ -60,12 +68,12 @@ class _Applying(Evaluator):
 
     def fire(self, window: Any, namespace: bytes, contents: list[Any]) -> None:
         made = self._function.apply(self._key(), window, contents)
-        self._emit_all(made, window.max_timestamp())
+        self._emit_all(made, self._timestamp_of(window))
 
 
 class _ApplyingToAll(_Applying):
     def fire(self, window: Any, namespace: bytes, contents: list[Any]) -> None:
-        self._emit_all(self._function.apply(window, contents), window.max_timestamp())
+        self._emit_all(self._function.apply(window, contents), self._timestamp_of(window))
 
 
 class _Processing(_Applying):
@@ -75,7 +83,9 @@ class _Processing(_Applying):
 
     def fire(self, window: Any, namespace: bytes, contents: list[Any]) -> None:
         own = self._own.of(window, namespace)
-        self._emit_all(self._function.process(self._key(), own, contents), window.max_timestamp())
+        self._emit_all(
+            self._function.process(self._key(), own, contents), self._timestamp_of(window)
+        )
 
     def clear(self, window: Any, namespace: bytes) -> None:
         self._function.clear(self._own.of(window, namespace))
@@ -84,7 +94,7 @@ class _Processing(_Applying):
 class _ProcessingAll(_Processing):
     def fire(self, window: Any, namespace: bytes, contents: list[Any]) -> None:
         own = self._own.of(window, namespace)
-        self._emit_all(self._function.process(own, contents), window.max_timestamp())
+        self._emit_all(self._function.process(own, contents), self._timestamp_of(window))
 
 
 class _WindowContext(ProcessWindowFunction.Context[Any], ProcessAllWindowFunction.Context[Any]):

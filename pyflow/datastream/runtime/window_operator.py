@@ -137,6 +137,7 @@ class WindowOperator(Operator):
     def process(self, value: Any, timestamp: int | None, number: int) -> None:
         """Add an element to its windows."""
         moment = MIN_WATERMARK if timestamp is None else timestamp
+        self._evaluator.timestamp = timestamp
         is_skipped = True
         for window in self._assigner.assign_windows(value, moment, self._assigner_context):
             if self._merging is None:
@@ -172,6 +173,7 @@ class WindowOperator(Operator):
             # The window has merged into another one since, and its trigger left this timer.
             return
         pane = self._pane(in_pane)
+        self._evaluator.timestamp = time
         context = self._trigger_context.of(namespace)
         if is_event_time:
             result = self._trigger.on_event_time(time, window, context)
@@ -406,6 +408,8 @@ class _TriggerContext(Trigger.OnMergeContext):
         if not isinstance(descriptor, AggregatingStateDescriptor):
             return self._context.state(descriptor, namespace)
         kept = ValueStateDescriptor(descriptor.get_name(), descriptor.type_info)
+        if descriptor._ttl_config is not None:
+            kept.enable_time_to_live(descriptor._ttl_config)
         accumulator = self._context.state(kept, namespace)
         return _Accumulated(accumulator, descriptor.get_agg_function())
 
@@ -429,6 +433,9 @@ class _Accumulated(AggregatingState[Any, Any]):
         return None if accumulator is None else self._function.get_result(accumulator)
 
     def add(self, value: Any) -> None:
+        if value is None:
+            self.clear()
+            return
         accumulator = self._state.value()
         if accumulator is None:
             accumulator = self._function.create_accumulator()
