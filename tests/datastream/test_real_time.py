@@ -218,6 +218,44 @@ def test_timers_of_processing_time_fire_while_the_batch_goes_on(topics, real_tim
         stopped(job)
 
 
+class Alarming(KeyedProcessFunction):
+    """Registers the timer of the first element of a key with each one."""
+
+    def open(self, runtime_context):
+        self.deadline = runtime_context.get_state(ValueStateDescriptor("deadline", Types.LONG()))
+
+    def process_element(self, value, ctx):
+        deadline = self.deadline.value()
+        if deadline is None:
+            deadline = ctx.timer_service().current_processing_time() + 500
+            self.deadline.update(deadline)
+        ctx.timer_service().register_processing_time_timer(deadline)
+        yield ["seen"]
+
+    def on_timer(self, timestamp, ctx):
+        yield ["alarm"]
+
+
+@WITH_STATE
+def test_a_timer_that_is_due_and_registered_again_fires_once(topics, real_time):
+    here, there, _ = topics
+    env = real_time()
+    env.enable_checkpointing(SECONDS * 10_000)
+    written(read(env, here).key_by(lambda value: value[0]).process(Alarming()), there)
+    sent(here, ["a"])
+    job = env.execute_async("alarms")
+    try:
+        awaited(there, 1, job)
+        time.sleep(1)
+        sent(here, ["a"])
+        awaited(there, 3, job)
+        # Timers are looked for after a row.
+        sent(here, ["b"])
+        assert awaited(there, 4, job) == [["seen"], ["seen"], ["alarm"], ["seen"]]
+    finally:
+        stopped(job)
+
+
 class Times(TimestampAssigner):
     def extract_timestamp(self, value, record_timestamp):
         return value[1]
