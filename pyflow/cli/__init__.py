@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pyflow
 from pyflow.cli import (
@@ -51,7 +53,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stack.add_to(commands)
     chosen = parser.parse_args(arguments)
     try:
-        return int(chosen.run(chosen))
+        with _ended_by_signals():
+            return int(chosen.run(chosen))
     except session.JarNotFoundError as error:
         print(f"pyflow: {error}", file=sys.stderr)
         return 1
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Have SIGTERM and SIGHUP end the command by an exception, so that it leaves nothing behind."""
+
+    def leave(number: int, _frame: object) -> None:
+        sys.exit(128 + number)
+
+    changed = [
+        number
+        for number in (signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is signal.SIG_DFL
+    ]
+    for number in changed:
+        signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import platform
+import signal
 import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from submitted import User
+from submitted import PYFLOW, User
 
+from deployments import killed_at_the_end
 from pyflow.cli import probe
 from pyflow.cli.submission.command import Program
 from pyflow.cli.submission.targets import Target
+from sessions import wait_until
 
 PYTHON = platform.python_version()
 
@@ -110,3 +113,28 @@ def test_flags_without_a_target_are_refused(tmp_path, flags, message):
 
     assert done.returncode == 2
     assert message in done.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_probe_that_is_ended_leaves_nothing_behind(tmp_path, number):
+    log, temporary = tmp_path / "log", tmp_path / "temporary"
+    temporary.mkdir()
+
+    def processes():
+        return [each for each in processes_of_all() if str(temporary) in each]
+
+    command = [*PYFLOW, "doctor", "-t", "local[2]"]
+    with killed_at_the_end(command, tmp_path, log, TMPDIR=str(temporary)) as process:
+        wait_until(processes, "spark-submit")
+        process.send_signal(number)
+        assert process.wait(60) == 128 + number
+
+    wait_until(lambda: not processes(), "the end of spark-submit", 20)
+    assert list(temporary.glob("pyflow-doctor-*")) == []
+
+
+def processes_of_all():
+    """The commands of the processes of this machine."""
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            yield file.read_text(errors="replace")
