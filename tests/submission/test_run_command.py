@@ -268,3 +268,36 @@ def test_a_program_on_yarn_is_the_cluster_s(dry_run):
 )
 def test_what_is_refused_is_said_before_anything_runs(refused, arguments, message):
     assert message in refused(*arguments.split())
+
+
+def test_what_a_file_sets_gives_way_to_the_command_whichever_name_it_has(
+    dry_run, tmp_path, monkeypatch
+):
+    (tmp_path / "spark-defaults.conf").write_text(
+        "spark.pyflow.conf.python.execution-mode process\nspark.pyflow.conf.parallelism.default 3\n"
+    )
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+
+    found = settings(dry_run(*LOCAL, "-D", "spark.pyflow.execution-mode=auto"))
+
+    assert found["spark.pyflow.execution-mode"] == "auto"
+    assert found["spark.pyflow.conf.python.execution-mode"] == ""
+    assert found["spark.pyflow.conf.parallelism.default"] == "3"
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (
+            ("-D", "python.execution-mode=process", "-D", "spark.pyflow.execution-mode=auto"),
+            "python.execution-mode=process sets spark.pyflow.execution-mode=process, and the "
+            "command spark.pyflow.execution-mode=auto: leave one of them out",
+        ),
+        (
+            ("-D", "spark.master=local[1]"),
+            "-t local[2] and spark.master=local[1] exclude each other",
+        ),
+    ],
+)
+def test_what_contradicts_itself_is_refused(refused, flags, said):
+    assert said in refused(*LOCAL, *flags, "-py", "app.py")

@@ -246,6 +246,8 @@ class Jobs:
                 400, f"{main.name} has no program that can be run: it is a {main.kind}"
             )
         given = {**self._settings, **request.settings}
+        if request.target and "spark.master" not in request.settings:
+            given.pop("spark.master", None)
         settings = {key: value for key, value in given.items() if not key.startswith("spark.")}
         lists = {"python.files": files, "pipeline.jars": jars, "python.archives": archives}
         for key, values in lists.items():

@@ -169,8 +169,13 @@ def compose(program: Program, folders: Folders, identifier: str | None = None) -
         raise SubmissionError(f"there is no Spark: {submit} cannot be run")
     defaults = session.defaults_of(program.spark.properties_file)
     given = {k.removeprefix(PREFIX): v for k, v in defaults.items() if k.startswith(PREFIX) and v}
-    settings = {**given, **program.settings}
-    _check(settings)
+    _check({**given, **program.settings})
+    _refuse_contradictions(program)
+    # Of the file and the command the command holds, whichever of two names it has for a setting.
+    held = {
+        k: v for k, v in given.items() if not _spark_settings(k, v).keys() & program.spark.settings
+    }
+    settings = {**held, **program.settings}
     target = _target(program, defaults)
     spark = {**_of_target(target), **_of_settings(settings)}
     if program.image is not None:
@@ -199,6 +204,28 @@ def _check(settings: Mapping[str, str]) -> None:
             check(key, value)
         except TableException as error:
             raise SubmissionError(f"-D {key}: {error}") from None
+
+
+def _refuse_contradictions(program: Program) -> None:
+    spark = program.spark.settings
+    for key, value in program.settings.items():
+        for name, other in _spark_settings(key, value).items():
+            if spark.get(name, other) != other:
+                raise SubmissionError(
+                    f"{key}={value} sets {name}={other}, and the command {name}={spark[name]}: "
+                    "leave one of them out"
+                )
+    named = program.target and program.target.master
+    master = spark.get("spark.master")
+    if named and master and named != master:
+        raise SubmissionError(f"-t {named} and spark.master={master} exclude each other")
+
+
+def _spark_settings(key: str, value: str) -> dict[str, str]:
+    """Return the settings of Spark that one of Flink becomes."""
+    if key == "python.requirements" or key.startswith(_OF_STREAMS):
+        return {}
+    return dict(of_spark(find(key), value))
 
 
 def _target(program: Program, defaults: Mapping[str, str]) -> Target:
@@ -335,7 +362,8 @@ def _for_program(
     if target.is_local and settings.get("python.archives"):
         archives = _listed(settings, "python.archives")
         kept["python.archives"] = ",".join(map(_archive, archives))
-    return {f"{PREFIX}{k}": v for k, v in kept.items() if v or given.get(k)}
+    undone = dict.fromkeys(given, "")
+    return {f"{PREFIX}{k}": v for k, v in {**undone, **kept}.items() if v or given.get(k)}
 
 
 def _is_of_submit(key: str, target: Target) -> bool:
