@@ -1,4 +1,4 @@
-"""Writes of state in Spark's workers, which do not wait for their responses."""
+"""State in Spark's workers, which do not wait until a key is the current one."""
 
 # ruff: noqa: N802, N803
 
@@ -33,17 +33,18 @@ class Counter(StreamOperator):
             self.list.appendValue((row.n,))
             self.map.updateValue((row.n,), (row.n**2,))
         self.map.removeKey((5,))
-        # More writes than responses are left unread.
+        # More keys than responses are left unread.
+        client = self._handle._statefulProcessorApiClient
         for n in range(100):
-            self.map.updateValue((1000 + n,), (n,))
+            client.set_implicit_key((1000 + n,))
+        client.set_implicit_key(key)
         kept = [n for (n,) in self.list.get()]
-        squares = sorted(square for (n,), (square,) in self.map.iterator() if n < 1000)
-        others = len([key for key in list(self.map.keys()) if key[0] >= 1000])
-        yield Row(key=key[0], text=f"{self.count.get()[0]} {kept} {squares} {others}")
+        squares = sorted(square for _, (square,) in self.map.iterator())
+        yield Row(key=key[0], text=f"{self.count.get()[0]} {kept} {squares}")
 
 
 class Failing(StreamOperator):
-    """Writes where there is no key, and goes on.
+    """Sets a key that there cannot be, and goes on.
 
     Parameters
     ----------
@@ -60,10 +61,9 @@ class Failing(StreamOperator):
         self.count = handle.getValueState("count", "n BIGINT")
 
     def handleInputRows(self, key, rows, timerValues):
-        self._handle._statefulProcessorApiClient.remove_implicit_key()
-        self.count.update((1,))
+        self._handle._statefulProcessorApiClient.set_implicit_key(())
         for _ in range(3 if self.reads else 0):
-            with pytest.raises(RuntimeError, match="state was not written"):
+            with pytest.raises(RuntimeError, match="^the key could not be"):
                 self.count.get()
         yield Row(key=key[0], text="")
 
@@ -76,17 +76,20 @@ def outcome(spark, operator):
     return dict(map(tuple, made.collect()))
 
 
-def test_what_is_written_is_read_after_it(spark):
+def test_state_is_that_of_the_key_that_was_set_last(spark):
     with settings(spark, PROCESS):
         found = outcome(spark, Counter(["key", "text"]))
 
     assert found == {
-        0: "5 [0, 2, 4, 6, 8] [0, 4, 16, 36, 64] 100",
-        1: "5 [1, 3, 5, 7, 9] [1, 9, 49, 81] 100",
+        0: "5 [0, 2, 4, 6, 8] [0, 4, 16, 36, 64]",
+        1: "5 [1, 3, 5, 7, 9] [1, 9, 49, 81]",
     }
 
 
 @pytest.mark.parametrize("reads", [False, True])
-def test_a_write_that_fails_fails_the_task(spark, reads):
-    with settings(spark, PROCESS), pytest.raises(PythonException, match="state was not written"):
+def test_a_key_that_cannot_be_set_fails_the_task(spark, reads):
+    with (
+        settings(spark, PROCESS),
+        pytest.raises(PythonException, match="RuntimeError: the key could not be"),
+    ):
         outcome(spark, Failing(reads))

@@ -36,7 +36,7 @@ from pyflow.datastream.runtime.stage import FIRST, LAST, Stage, passing
 from pyflow.datastream.runtime.storage import Families
 from pyflow.datastream.runtime.timers import PROCESSING_TIME, TimerIndex
 from pyflow.streaming.runtime.rows import in_sequence, row_maker
-from pyflow.streaming.runtime.state_requests import pipeline
+from pyflow.streaming.runtime.state_requests import defer_keys
 from pyflow.streaming.runtime.timers import NO_TIMER, report_timer
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class KeyedStage:
 
     def init(self, handle: Any) -> None:
         """Open the state of a task."""
-        self._wait_for_writes = pipeline(handle)
+        defer_keys(handle)
         self._handle = handle
         self._families = Families(handle)
         self._index = TimerIndex(handle)
@@ -150,7 +150,6 @@ class KeyedStage:
 
     def _ended(self, stage: Stage) -> list[tuple[Any, ...]]:
         made = stage.end()
-        self._wait_for_writes()
         late = stage.late_records()
         # Nothing shows it in process mode.
         if late > 0 and hasattr(self._handle, "addLateRows"):
