@@ -63,7 +63,7 @@ class Failing(StreamOperator):
     def handleInputRows(self, key, rows, timerValues):
         self._handle._statefulProcessorApiClient.set_implicit_key(())
         for _ in range(3 if self.reads else 0):
-            with pytest.raises(RuntimeError, match="^the key could not be"):
+            with pytest.raises(RuntimeError, match=r"^the key could not be"):
                 self.count.get()
         yield Row(key=key[0], text="")
 
