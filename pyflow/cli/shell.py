@@ -94,7 +94,7 @@ def _prepared(arguments: argparse.Namespace, registry: Registry) -> tuple[str, d
         return _of_connect(where[1], program.settings, program.spark.settings)
     if where not in ([], ["local"]):
         raise SubmissionError(f"{' '.join(where)!r} is neither `local` nor `remote URL`")
-    if where and program.target is None:
+    if where and program.target is None and "spark.master" not in program.spark.settings:
         program.target = Target.named("local")
     has_terminal = str(sys.stderr.isatty()).lower()
     program.spark.settings.setdefault("spark.ui.showConsoleProgress", has_terminal)

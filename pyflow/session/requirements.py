@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 __all__ = [
@@ -31,9 +32,11 @@ LOCK_FILE = "pyflow-requirements.lock"
 _LINES = 12
 # Of a file of requirements: options that name another one, and what is a path.
 _READ = re.compile(r"\s*(-r|-c|--requirement|--constraint)")
+_LINKS = re.compile(r"\s*(-f|--find-links)")
+_OPTION = re.compile(r"^-[rcfe](?=[^-])")
 _PATH = re.compile(r"/|^\.")
 # What installers do not take from a directory.
-_UNUSED = re.compile(r"(^|/)(\.|__pycache__/|build/)")
+_UNUSED = re.compile(r"(^|/)(\.|__pycache__/|[^/]*\.egg-info/)|^build/")
 _VERSION = "import sys, sysconfig; print(sys.version, sysconfig.get_platform())"
 
 
@@ -121,16 +124,21 @@ def _named_by(file: Path, known: set[Path]) -> Iterator[str]:
     """
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
         for word in re.split(r"[\s=@;]+", re.sub(r"(^|\s)#.*", "", line)):
-            name = word.removeprefix("file://").partition("[")[0]
+            name = _OPTION.sub("", word).removeprefix("file://").partition("[")[0]
             for base in {file.parent.resolve(), Path.cwd()} if name else ():
                 path = base / name
                 # A name without a slash is a package's, whatever directories there are.
-                if path in known or not (path.is_file() or (_PATH.search(name) and path.is_dir())):
-                    continue
-                known.add(path)
-                yield from _stamps(path)
-                if path.is_file() and _READ.match(line):
-                    yield from _named_by(path, known)
+                may_be_directory = _PATH.search(name) or _LINKS.match(line)
+                # Words that are no names of files, such as addresses, may be too long for one.
+                with suppress(OSError):
+                    if path in known or not (
+                        path.is_file() or (may_be_directory and path.is_dir())
+                    ):
+                        continue
+                    known.add(path)
+                    yield from _stamps(path)
+                    if path.is_file() and _READ.match(line):
+                        yield from _named_by(path, known)
 
 
 def _stamps(path: Path) -> Iterator[str]:
@@ -159,6 +167,9 @@ def install(file: Path, packages: Path | None, python: str, target: Path) -> Non
     uv = shutil.which("uv")
     if uv is not None:
         installer = [uv, "pip", "install", "--python", python]
+        if any(_named_by(file, {file.resolve()})):
+            # It takes a directory for what it was unless its metadata has changed.
+            installer.append("--refresh")
     offline = [] if packages is None else ["--no-index", "--find-links", str(packages)]
     command = [*installer, "--target", str(target), *offline, "--requirement", str(file)]
     result = subprocess.run(

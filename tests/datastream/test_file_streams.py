@@ -234,6 +234,17 @@ def test_columns_that_some_files_of_parquet_have_are_read(env, spark, tmp_path):
     assert sorted(found, key=lambda row: row.a) == [Row(a=1, b=None), Row(a=2, b="x")]
 
 
+def test_files_of_parquet_may_differ_in_columns_that_are_not_read(env, spark, tmp_path):
+    spark.sql("SELECT 1 AS a, 1 AS x").write.parquet(f"{tmp_path}/in/0")
+    spark.sql("SELECT 2 AS a, 'x' AS x").write.parquet(f"{tmp_path}/in/1")
+    row_type = DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT())])
+    source = FileSource.for_bulk_file_format(
+        ParquetColumnarRowInputFormat(row_type), f"{tmp_path}/in"
+    )
+
+    assert sorted(row.a for row in collected(env, source.build())) == [1, 2]
+
+
 @pytest.mark.parametrize(("is_utc", "hour"), [(True, 3), (False, 12)])
 def test_points_in_time_of_parquet_become_local_times(env, spark, tmp_path, is_utc, hour):
     before = spark.conf.getAll

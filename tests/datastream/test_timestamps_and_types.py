@@ -19,7 +19,7 @@ from pyflow.datastream.state import (
     MapStateDescriptor,
     ReducingStateDescriptor,
 )
-from pyflow.datastream.window import TumblingEventTimeWindows
+from pyflow.datastream.window import CountTumblingWindowAssigner, TumblingEventTimeWindows
 
 
 class Second(TimestampAssigner):
@@ -128,3 +128,12 @@ def test_a_list_of_types_is_a_row(make_env):
     assert collected(stream) == [Row(f0=1, f1="1"), Row(f0=2, f1="2")]
     with pytest.raises(TypeError, match="output_type must be None, list or TypeInformation"):
         stream.map(Pair(), int)
+
+
+def test_windows_of_all_elements_are_in_the_order_of_time_in_batch_mode(make_env):
+    env = make_env(1)
+    env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+    stream = timed(env, [("a", at, at) for at in (9, 1, 5, 2)])
+    pairs = stream.window_all(CountTumblingWindowAssigner.of(2)).reduce(added)
+
+    assert collected(pairs) == [("a", 2, 3), ("a", 9, 14)]

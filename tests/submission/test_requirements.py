@@ -9,6 +9,7 @@ from submitted import write_wheel
 
 from pyflow.cli.submission.errors import SubmissionError
 from pyflow.cli.submission.requirements import installed
+from pyflow.session.requirements import _digest
 
 
 @pytest.fixture
@@ -92,3 +93,37 @@ def test_a_package_that_the_requirements_name_by_its_path_is_part_of_them(instal
         found.append((install(f"two @ {wheel.as_uri()}\n") / "two.py").read_text())
 
     assert found == ["VALUE = 0\n", "VALUE = 1\n"]
+
+
+def test_what_an_installation_leaves_in_a_directory_is_no_change_of_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "requirements.txt"
+    file.write_text(f"./own\n--extra-index-url https://user:{'x' * 300}@host/simple\n")
+    module = tmp_path / "own" / "own" / "build" / "module.py"
+    module.parent.mkdir(parents=True)
+    module.write_text("1")
+    found = [_digest(file, None, sys.executable)]
+    for left in ("own.egg-info/PKG-INFO", "build/lib/own.py", "own/__pycache__/module.pyc"):
+        (tmp_path / "own" / left).parent.mkdir(parents=True)
+        (tmp_path / "own" / left).touch()
+        found.append(_digest(file, None, sys.executable))
+    assert len(set(found)) == 1
+
+    module.write_text("22")
+
+    assert _digest(file, None, sys.executable) != found[0]
+
+
+@pytest.mark.parametrize(
+    "line", ["--find-links wheels", "-rbase.txt", "-c base.txt", "-e ./wheels"]
+)
+def test_each_way_to_name_a_file_counts(tmp_path, line):
+    (tmp_path / "wheels").mkdir()
+    file = tmp_path / "requirements.txt"
+    file.write_text(f"{line}\n")
+    before = _digest(file, None, sys.executable)
+
+    (tmp_path / "wheels" / "new").touch()
+    (tmp_path / "base.txt").touch()
+
+    assert _digest(file, None, sys.executable) != before

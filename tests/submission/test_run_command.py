@@ -301,3 +301,17 @@ def test_what_a_file_sets_gives_way_to_the_command_whichever_name_it_has(
 )
 def test_what_contradicts_itself_is_refused(refused, flags, said):
     assert said in refused(*LOCAL, *flags, "-py", "app.py")
+
+
+def test_what_a_file_sets_by_another_name_of_flink_gives_way_to_a_flag(
+    dry_run, tmp_path, monkeypatch
+):
+    (tmp_path / "spark-defaults.conf").write_text(
+        "spark.pyflow.conf.table.exec.resource.default-parallelism 8\n"
+    )
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+
+    found = settings(dry_run(*LOCAL, "-p", "2"))
+
+    assert found["spark.sql.shuffle.partitions"] == "2"
+    assert found["spark.pyflow.conf.table.exec.resource.default-parallelism"] == ""

@@ -6,6 +6,7 @@ the registry of ``pyflow run``. Programs go on when the service ends, and are fo
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -25,9 +26,11 @@ from pyflow.cli.service.errors import RefusedError
 from pyflow.cli.service.launch import Launch
 from pyflow.cli.service.limits import Limits
 from pyflow.cli.service.store import Store
+from pyflow.cli.submission import command
 from pyflow.cli.submission.errors import SubmissionError
 from pyflow.cli.submission.jobs import Found, cancel, current, jobs_of, stop
 from pyflow.cli.submission.registry import Job, Registry
+from pyflow.util.exceptions import TableException
 
 # How long the process that starts a program may take until it has the lock of its directory.
 _STARTING_SECONDS = 60
@@ -245,9 +248,9 @@ class Jobs:
             raise RefusedError(
                 400, f"{main.name} has no program that can be run: it is a {main.kind}"
             )
-        given = {**self._settings, **request.settings}
-        if request.target and "spark.master" not in request.settings:
-            given.pop("spark.master", None)
+        asked = _names(request.settings) | ({"spark.master"} if request.target else set())
+        defaults = {k: v for k, v in self._settings.items() if not _names({k: v}) & asked}
+        given = {**defaults, **request.settings}
         settings = {key: value for key, value in given.items() if not key.startswith("spark.")}
         lists = {"python.files": files, "pipeline.jars": jars, "python.archives": archives}
         for key, values in lists.items():
@@ -258,7 +261,7 @@ class Jobs:
             settings["python.requirements"] = requirements[0]
         module = None if file is not None else request.module
         spark = {key: value for key, value in given.items() if key.startswith("spark.")}
-        target = request.target or self._target
+        target = request.target or (None if "spark.master" in asked else self._target)
         name = module or main.name
         launch = Launch(identifier, name, file, module, target, request.arguments, settings, spark)
         return launch, needed
@@ -336,6 +339,16 @@ class Jobs:
         if found is None:
             raise RefusedError(404, f"there is no request {trigger!r} to stop job {identifier}")
         return found
+
+
+def _names(settings: Mapping[str, str]) -> set[str]:
+    """Return the names of settings, with those of Spark's that they become."""
+    names = set(settings)
+    for key, value in settings.items():
+        # What is none is refused when the job is started.
+        with contextlib.suppress(TableException):
+            names |= command.spark_settings(key, value).keys()
+    return names
 
 
 def _is_locked(directory: Path) -> bool:

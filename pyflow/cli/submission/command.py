@@ -172,9 +172,10 @@ def compose(program: Program, folders: Folders, identifier: str | None = None) -
     _check({**given, **program.settings})
     _refuse_contradictions(program)
     # Of the file and the command the command holds, whichever of two names it has for a setting.
-    held = {
-        k: v for k, v in given.items() if not _spark_settings(k, v).keys() & program.spark.settings
-    }
+    commanded = {*program.spark.settings, *program.settings}
+    for key, value in program.settings.items():
+        commanded |= spark_settings(key, value).keys()
+    held = {k: v for k, v in given.items() if not {k, *spark_settings(k, v)} & commanded}
     settings = {**held, **program.settings}
     target = _target(program, defaults)
     spark = {**_of_target(target), **_of_settings(settings)}
@@ -209,7 +210,7 @@ def _check(settings: Mapping[str, str]) -> None:
 def _refuse_contradictions(program: Program) -> None:
     spark = program.spark.settings
     for key, value in program.settings.items():
-        for name, other in _spark_settings(key, value).items():
+        for name, other in spark_settings(key, value).items():
             if spark.get(name, other) != other:
                 raise SubmissionError(
                     f"{key}={value} sets {name}={other}, and the command {name}={spark[name]}: "
@@ -221,7 +222,7 @@ def _refuse_contradictions(program: Program) -> None:
         raise SubmissionError(f"-t {named} and spark.master={master} exclude each other")
 
 
-def _spark_settings(key: str, value: str) -> dict[str, str]:
+def spark_settings(key: str, value: str) -> dict[str, str]:
     """Return the settings of Spark that one of Flink becomes."""
     if key == "python.requirements" or key.startswith(_OF_STREAMS):
         return {}

@@ -29,6 +29,8 @@ _SECONDS = 5
 _KILLED_SECONDS = 60
 #: The exit code after Ctrl-C.
 _INTERRUPTED = 130
+# At most.
+_PIPE_BYTES = 1 << 20
 _NOT_STARTED = "spark-submit could not be started"
 
 
@@ -189,11 +191,16 @@ class _Copy(threading.Thread):
             self._is_writing = False
 
     def finish(self) -> None:
-        """Wait until all is copied; what the program has started may keep the stream open."""
-        copied = -1
-        while self.is_alive() and (self._is_writing or self._copied != copied):
-            copied = self._copied
+        """Wait until all is copied; what the program has started may keep the stream open.
+
+        It may write on, too: what the program has left is no more than a pipe holds.
+        """
+        before, last = self._copied, -1
+        while self.is_alive() and (self._is_writing or self._copied != last):
+            last = self._copied
             self.join(_SECONDS)
+            if last - before > _PIPE_BYTES:
+                break
 
 
 def _write(target: int, data: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pyflow.common.serialization import RowDataBulkWriterFactory
@@ -16,6 +17,8 @@ from pyflow.datastream.formats.row_types import row_type_info, shape_in_session
 from pyflow.datastream.formats.writer_options import writer_options
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from pyflow.common.configuration import Configuration
     from pyflow.common.serialization import BulkWriterFactory
     from pyflow.common.typeinfo import TypeInformation
@@ -29,8 +32,21 @@ __all__ = [
     "ParquetColumnarRowInputFormat",
 ]
 
-# Spark takes the columns of one file for those of all.
-_OF_ALL_FILES = {"mergeSchema": "true"}
+
+def _columns_of_all(files: InputFiles, options: Mapping[str, str]) -> DataFrame:
+    """Return the rows of files, with the columns of all of them, not of one as Spark does.
+
+    Files whose columns of one name differ in their types have those of one file.
+    """
+    try:
+        frame = files.load("parquet", None, {"mergeSchema": "true", **options})
+        # Over Spark Connect it is looked into now.
+        _ = frame.columns
+    except Exception as error:
+        if "CANNOT_MERGE_SCHEMAS" not in str(error):
+            raise
+        return files.load("parquet", None, options)
+    return frame
 
 
 class _AvroParquet(StreamFormat):
@@ -42,7 +58,7 @@ class _AvroParquet(StreamFormat):
 
     def read(self, files: InputFiles) -> SourceRows:
         """Return the columns of the schema's fields."""
-        frame = selected(files.load("parquet", None, _OF_ALL_FILES), self._row_type)
+        frame = selected(_columns_of_all(files, {}), self._row_type)
         decoder = DictDecoder(shape_in_session(self._row_type, files.context))
         return SourceRows(frame, decoder, self.produced_type())
 
@@ -116,7 +132,7 @@ class ParquetColumnarRowInputFormat(BulkFormat):
 
     def read(self, files: InputFiles) -> SourceRows:
         """Return the columns of the type's fields."""
-        frame = files.load("parquet", None, {**_OF_ALL_FILES, **self._options})
+        frame = _columns_of_all(files, self._options)
         frame = selected(frame, self._row_type, self._is_utc, self._is_case_sensitive)
         decoder = RowDecoder(shape_in_session(self._row_type, files.context))
         return SourceRows(frame, decoder, self.produced_type())

@@ -436,9 +436,14 @@ class _Lowering:
         keys = [_column(_TARGET), _column(_KEY)]
         # Elements without a key are in the order in which they came.
         keyed = [
-            self._targets[each.number]
+            target
             for each in self._component.of(Stateful)
-            if any(entry.selector is not None for entry in each.shuffled)
+            for target in [self._targets[each.number]]
+            if target in nodes
+            and (
+                nodes[target].operator.is_keyed_by_itself
+                or any(entry.selector is not None for entry in each.shuffled)
+            )
         ]
         time = F.when(_column(_TARGET).isin(keyed), _column(_TIME))
         times = [time] if settings.is_batch else []
