@@ -63,8 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
     """Have SIGTERM and SIGHUP end the command by an exception, so that it leaves nothing behind."""
+    received = []
 
     def leave(number: int, _frame: object) -> None:
+        received.append(number)
         sys.exit(128 + number)
 
     changed = [
@@ -79,3 +81,6 @@ def _ended_by_signals() -> Iterator[None]:
     finally:
         for number in changed:
             signal.signal(number, signal.SIG_DFL)
+        if received:
+            # Who has sent it sees that it was heard.
+            signal.raise_signal(received[0])

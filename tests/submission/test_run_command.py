@@ -289,9 +289,9 @@ def test_what_a_file_sets_gives_way_to_the_command_whichever_name_it_has(
     ("flags", "said"),
     [
         (
-            ("-D", "python.execution-mode=process", "-D", "spark.pyflow.execution-mode=auto"),
-            "python.execution-mode=process sets spark.pyflow.execution-mode=process, and the "
-            "command spark.pyflow.execution-mode=auto: leave one of them out",
+            ("-pyexec", "python3", "-D", "spark.pyspark.python=python"),
+            "python.executable=python3 sets spark.pyspark.python=python3, and the "
+            "command spark.pyspark.python=python: leave one of them out",
         ),
         (
             ("-D", "spark.master=local[1]"),

@@ -210,7 +210,9 @@ def _check(settings: Mapping[str, str]) -> None:
 def _refuse_contradictions(program: Program) -> None:
     spark = program.spark.settings
     for key, value in program.settings.items():
-        for name, other in spark_settings(key, value).items():
+        # Another one comes too late for the session.
+        of_start = spark_settings(key, value) if key in (_CLIENT, _EXECUTABLE) else {}
+        for name, other in of_start.items():
             if spark.get(name, other) != other:
                 raise SubmissionError(
                     f"{key}={value} sets {name}={other}, and the command {name}={spark[name]}: "
