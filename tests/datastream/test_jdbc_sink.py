@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+from decimal import Decimal
+
 import pymysql
 import pytest
 
@@ -105,6 +108,20 @@ def test_what_the_database_refuses_names_the_statement_and_writes_nothing(writte
 def test_a_value_that_does_not_fit_names_its_column(written, goods):
     with pytest.raises(TableException, match="Data too long for column 'name'"):
         written(INSERT, (1, "more than nine characters"))
+
+
+def test_a_decimal_that_would_be_rounded_is_refused():
+    types = Types.ROW_NAMED(["id", "price"], [Types.INT(), Types.BIG_DEC()])
+    options = JdbcConnectionOptions.JdbcConnectionOptionsBuilder().with_url("jdbc:mysql://host/db")
+    sink = JdbcSink.sink("INSERT INTO t VALUES (?, ?)", types, options.build())
+    encode = pickle.loads(pickle.dumps(sink.encoder(None)))
+
+    price = Decimal("1.5")
+    for element in ((1, price), Row(price=price, id=1), {"id": 1, "price": price}):
+        assert encode(element, None) == (1, price)
+    assert encode((1, None), None) == (1, None)
+    with pytest.raises(ValueError, match="field price of the element is 1E-20, and a BIG_DEC has"):
+        encode((1, Decimal("1e-20")), None)
 
 
 def test_errors_of_functions_are_their_own(written, goods):

@@ -10,6 +10,7 @@ from pyspark.errors import PythonException
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from pyflow.common.typeinfo import Types
 from pyflow.connectors.jdbc import DATABASES, NOT_IN_DATABASES, failure_reason
 from pyflow.datastream.connectors.base import Sink
 from pyflow.datastream.formats.row_columns import RowEncoder
@@ -67,6 +68,12 @@ class JdbcSink(Sink):
             )
         self._sql = sql
         self._row_type = row_type
+        types, names = type_info.get_field_types(), type_info.get_field_names()
+        self._unscaled = {
+            place: name
+            for place, (name, each) in enumerate(zip(names, types))
+            if each == Types.BIG_DEC()
+        }
         self._connection = connection
         self._execution = execution
 
@@ -105,7 +112,8 @@ class JdbcSink(Sink):
         self, type_info: TypeInformation | None
     ) -> Callable[[Any, int | None], tuple[Any, ...]]:
         """Return what makes the parameters of an element."""
-        return RowEncoder(shape_in_session(self._row_type))
+        encode = RowEncoder(shape_in_session(self._row_type))
+        return _ExactParameters(encode, self._unscaled) if self._unscaled else encode
 
     def schema(self, type_info: TypeInformation | None) -> spark.StructType:
         """Return the columns of the parameters."""
@@ -137,6 +145,33 @@ class JdbcSink(Sink):
             raise TableException(
                 f"the statement {self._sql!r} failed: {failure_reason(error)}"
             ) from error
+
+
+class _ExactParameters:
+    """Makes the parameters of an element, and refuses numbers that would be rounded.
+
+    Parameters
+    ----------
+    encode : RowEncoder
+    unscaled : dict
+        The places and names of fields whose type has no scale.
+    """
+
+    def __init__(self, encode: RowEncoder, unscaled: dict[int, str]) -> None:
+        self._encode = encode
+        self._unscaled = unscaled
+
+    def __call__(self, value: Any, timestamp: int | None) -> tuple[Any, ...]:
+        made = self._encode(value, timestamp)
+        for place, name in self._unscaled.items():
+            is_named = isinstance(value, dict) or name in (getattr(value, "_fields", None) or ())
+            given = value[name] if is_named else value[place]
+            if made[place] != given:
+                raise ValueError(
+                    f"field {name} of the element is {given}, and a BIG_DEC has 18 decimal places "
+                    "at most here: round it, or declare the field as a string"
+                )
+        return made
 
 
 def _parameter(field: spark.StructField) -> Column:
