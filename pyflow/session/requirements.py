@@ -122,10 +122,12 @@ def _named_by(file: Path, known: set[Path]) -> Iterator[str]:
     Those of ``-r`` and ``-c`` are read, too. Installers look for a relative path beside the file or
     in the working directory.
     """
+    # In an order that is the same in each process.
+    bases = dict.fromkeys((file.parent.resolve(), Path.cwd()))
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
         for word in re.split(r"[\s=@;]+", re.sub(r"(^|\s)#.*", "", line)):
             name = _OPTION.sub("", word).removeprefix("file://").partition("[")[0]
-            for base in {file.parent.resolve(), Path.cwd()} if name else ():
+            for base in bases if name else ():
                 path = base / name
                 # A name without a slash is a package's, whatever directories there are.
                 may_be_directory = _PATH.search(name) or _LINKS.match(line)

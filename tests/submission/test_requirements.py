@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 
 import pytest
@@ -127,3 +129,30 @@ def test_each_way_to_name_a_file_counts(tmp_path, line):
     (tmp_path / "base.txt").touch()
 
     assert _digest(file, None, sys.executable) != before
+
+
+def test_the_same_files_are_the_same_requirements_in_each_process(tmp_path):
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "base.txt").write_text(name)
+    file = tmp_path / "there" / "requirements.txt"
+    file.write_text("-r base.txt\n")
+    code = f"""
+import sys
+from pathlib import Path
+from pyflow.session.requirements import _digest
+print(_digest(Path({str(file)!r}), None, sys.executable))
+"""
+
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=tmp_path / "here",
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            stdout=subprocess.PIPE,
+            check=True,
+        ).stdout
+        for seed in range(1, 9)
+    }
+
+    assert len(found) == 1

@@ -270,19 +270,38 @@ def test_what_is_refused_is_said_before_anything_runs(refused, arguments, messag
     assert message in refused(*arguments.split())
 
 
+@pytest.mark.parametrize(
+    ("key", "flags", "name", "value"),
+    [
+        (
+            "python.execution-mode",
+            ("-D", "spark.pyflow.execution-mode=process"),
+            "spark.pyflow.execution-mode",
+            "process",
+        ),
+        (
+            "table.exec.resource.default-parallelism",
+            ("-p", "2"),
+            "spark.sql.shuffle.partitions",
+            "2",
+        ),
+    ],
+)
 def test_what_a_file_sets_gives_way_to_the_command_whichever_name_it_has(
-    dry_run, tmp_path, monkeypatch
+    dry_run, tmp_path, monkeypatch, key, flags, name, value
 ):
-    (tmp_path / "spark-defaults.conf").write_text(
-        "spark.pyflow.conf.python.execution-mode process\nspark.pyflow.conf.parallelism.default 3\n"
-    )
+    others = {"python.execution-mode": "auto", "table.exec.resource.default-parallelism": "8"}
+    lines = [f"spark.pyflow.conf.{each} {of_file}" for each, of_file in others.items()]
+    (tmp_path / "spark-defaults.conf").write_text("\n".join(lines))
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
 
-    found = settings(dry_run(*LOCAL, "-D", "spark.pyflow.execution-mode=auto"))
+    found = settings(dry_run(*LOCAL, *flags))
 
-    assert found["spark.pyflow.execution-mode"] == "auto"
-    assert found["spark.pyflow.conf.python.execution-mode"] == ""
-    assert found["spark.pyflow.conf.parallelism.default"] == "3"
+    assert found[name] == value
+    assert found.pop(f"spark.pyflow.conf.{key}") == ""
+    del others[key]
+    [(other, of_file)] = others.items()
+    assert found[f"spark.pyflow.conf.{other}"] == of_file
 
 
 @pytest.mark.parametrize(
@@ -301,17 +320,3 @@ def test_what_a_file_sets_gives_way_to_the_command_whichever_name_it_has(
 )
 def test_what_contradicts_itself_is_refused(refused, flags, said):
     assert said in refused(*LOCAL, *flags, "-py", "app.py")
-
-
-def test_what_a_file_sets_by_another_name_of_flink_gives_way_to_a_flag(
-    dry_run, tmp_path, monkeypatch
-):
-    (tmp_path / "spark-defaults.conf").write_text(
-        "spark.pyflow.conf.table.exec.resource.default-parallelism 8\n"
-    )
-    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
-
-    found = settings(dry_run(*LOCAL, "-p", "2"))
-
-    assert found["spark.sql.shuffle.partitions"] == "2"
-    assert found["spark.pyflow.conf.table.exec.resource.default-parallelism"] == ""

@@ -248,7 +248,9 @@ class Jobs:
             raise RefusedError(
                 400, f"{main.name} has no program that can be run: it is a {main.kind}"
             )
-        asked = _names(request.settings) | ({"spark.master"} if request.target else set())
+        asked = _names(request.settings)
+        if request.target:
+            asked |= {"spark.master", "spark.submit.deployMode"}
         defaults = {k: v for k, v in self._settings.items() if not _names({k: v}) & asked}
         given = {**defaults, **request.settings}
         settings = {key: value for key, value in given.items() if not key.startswith("spark.")}
