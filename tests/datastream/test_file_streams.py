@@ -335,7 +335,8 @@ def test_lines_are_read_as_the_schema_says(env, tmp_path, text, change):
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("1,a\n", r"Row length mismatch\. 3 fields expected in '1,a'"),
+        ("1,a\n", r"Row length mismatch\. 3 fields expected but was 2 in '1,a'"),
+        ('1,"a"b,x\n', "(Unexpected|Unescaped quote) character"),
         ("1,a,x,y\n", "Row length mismatch"),
         ("z,a,x\n", r"Fail to deserialize at field: id\. 'z' is no integer"),
     ],
@@ -345,6 +346,55 @@ def test_lines_that_are_none_of_the_schema_fail_the_job(env, tmp_path, text, mat
 
     with pytest.raises(Exception, match=match):
         collected(env, _csv(tmp_path, _columns()))
+
+
+def _escaped(builder):
+    return builder.set_escape_char("\\")
+
+
+# As Flink 2.3 reads them.
+PAIRS = {
+    "1,2,\n3,4\n": (lambda builder: builder, [("1", "2"), ("3", "4")]),
+    '"a" ,2\n "a",3\n': (lambda builder: builder, [("a", "2"), (' "a"', "3")]),
+    'a"b"c,2\n': (lambda builder: builder, [('a"b"c', "2")]),
+    '#x\n1,2\n  #y\n"#z",5\n': (
+        lambda builder: builder.set_allow_comments(),
+        [("1", "2"), ("#z", "5")],
+    ),
+    '"a\\"b",2\r\n"a""b",4\r\n': (_escaped, [('a"b', "2"), ('a"b', "4")]),
+    'a\\,b,2\n"a\\\\b",4\n': (_escaped, [("a,b", "2"), ("a\\b", "4")]),
+    '"a\\nb",2\n"a\\xb",4': (_escaped, [("a\nb", "2"), ("axb", "4")]),
+    '\ufeffa,b\n1,"2\n3"\n': (
+        lambda builder: _escaped(builder).set_use_header().set_strict_headers(),
+        [("1", "2\n3")],
+    ),
+}
+
+
+@pytest.mark.parametrize("text", PAIRS)
+def test_lines_are_read_as_flink_reads_them(make_env, tmp_path, text):
+    change, expected = PAIRS[text]
+    (tmp_path / "in.csv").write_bytes(text.encode())
+    schema = change(CsvSchema.builder().add_string_column("a").add_string_column("b"))
+
+    found = collected(make_env(parallelism=1), _csv(tmp_path, schema))
+    assert [tuple(row) for row in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("b,a\n1,2\n", r"Mismatched header: expected \['a', 'b'\], actual \['b', 'a'\]"),
+        ("a,b\n1\n", r"Row length mismatch\. 2 fields expected but was 1 in '1'"),
+        ('a,b\n"1,2\n', "Missing closing quote for value"),
+    ],
+)
+def test_escaped_lines_that_are_none_of_the_schema_fail_the_job(make_env, tmp_path, text, match):
+    (tmp_path / "in.csv").write_text(text)
+    schema = _escaped(CsvSchema.builder().add_string_column("a").add_string_column("b"))
+
+    with pytest.raises(Exception, match=match):
+        collected(make_env(), _csv(tmp_path, schema.set_use_header().set_strict_headers()))
 
 
 def test_another_header_fails_the_job_where_it_is_checked(env, tmp_path):

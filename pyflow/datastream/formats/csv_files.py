@@ -11,7 +11,7 @@ from pyflow.datastream.connectors.file_contents import Contents, Lines
 from pyflow.datastream.connectors.file_system import StreamFormat
 from pyflow.datastream.connectors.files import FileKind, InputFiles
 from pyflow.datastream.formats.csv_lines import CsvLines
-from pyflow.datastream.formats.csv_values import CsvDecoder, CsvEncoder
+from pyflow.datastream.formats.csv_values import CsvDecoder, CsvEncoder, CsvFileDecoder
 from pyflow.datastream.formats.row_types import row_type_info
 from pyflow.types.logical_types import (
     MAX_LENGTH,
@@ -27,6 +27,8 @@ from pyflow.types.shapes import shape_of
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from pyflow.common.serialization import BulkWriterFactory
     from pyflow.common.typeinfo import TypeInformation
 
@@ -297,28 +299,41 @@ class CsvReaderFormat(StreamFormat):
         return CsvReaderFormat(schema)
 
     def read(self, files: InputFiles) -> SourceRows:
-        """Return the texts of columns, which executors make values of."""
-        from pyspark.sql import types as spark
-
+        """Return columns or whole files, which executors make values of."""
         layout, row_type = self._schema._layout, self._schema.row_type()
-        names = [*row_type.field_names(), _CORRUPT]
-        schema = spark.StructType([spark.StructField(name, spark.StringType()) for name in names])
-        frame = files.load("csv", schema, self._options(layout))
         decoder = CsvDecoder(
             row_type.field_names(),
             [shape_of(each, "UTC") for each in row_type.field_types()],
             layout.separators(),
             layout.null_value,
             layout.any_property is not None,
+            layout.lines,
         )
-        return SourceRows(frame, decoder, self.produced_type())
+        if layout.lines.escape is None:
+            return SourceRows(self._columns(files, layout), decoder, self.produced_type())
+        # For Spark an escape character is one before quotes alone.
+        frame = files.load("text", "value STRING", {"wholetext": "true"})
+        frame = frame.select(frame["value"].cast("binary"))
+        skipped = int(layout.has_header or layout.skips_first)
+        is_checked = layout.has_header and layout.is_header_checked
+        whole = CsvFileDecoder(decoder, skipped, is_checked)
+        return SourceRows(frame, whole, self.produced_type())
+
+    def _columns(self, files: InputFiles, layout: _Layout) -> DataFrame:
+        """Return the texts of columns, and the line where it has more or fewer of them."""
+        from pyspark.sql import types as spark
+
+        names = [*self._schema.row_type().field_names(), _CORRUPT]
+        schema = spark.StructType([spark.StructField(name, spark.StringType()) for name in names])
+        return files.load("csv", schema, self._options(layout))
 
     def _options(self, layout: _Layout) -> dict[str, str]:
         quote = layout.lines.quote or "\u0000"
         options = {
             "sep": layout.lines.delimiter,
             "quote": quote,
-            "escape": layout.lines.escape or quote,
+            "escape": quote,
+            "unescapedQuoteHandling": "RAISE_ERROR",
             "header": str(layout.has_header or layout.skips_first).lower(),
             "enforceSchema": str(not (layout.has_header and layout.is_header_checked)).lower(),
             "ignoreLeadingWhiteSpace": "false",

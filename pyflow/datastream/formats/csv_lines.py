@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 __all__ = ["CsvLines"]
@@ -40,23 +41,37 @@ class CsvLines:
         ValueError
             If a quote has no end, or something else than a delimiter follows it.
         """
-        if self.comments:
-            text = self._without_comments(text)
-        if not text:
-            return None
-        plain = self.quote is None or self.quote not in text
-        if plain and (self.escape is None or self.escape not in text):
-            return _first_line(text).split(self.delimiter)
-        return self._parsed(text)
+        return next(self.records(text), None)
 
-    def _without_comments(self, text: str) -> str:
-        while text.lstrip(" \t").startswith("#"):
-            text = text.partition("\n")[2]
-        return text
+    def records(self, text: str) -> Iterator[list[str]]:
+        """Return the values of each line of a text; a line may have others in its quotes.
 
-    def _parsed(self, text: str) -> list[str]:
-        values = []
+        Raises
+        ------
+        ValueError
+            If a quote has no end, or something else than a delimiter follows it.
+        """
         place = 0
+        while place < len(text):
+            end = _line_end(text, place)
+            line = text[place:end]
+            if self.comments and line.lstrip(" \t").startswith("#"):
+                place = _after_line_end(text, end)
+                continue
+            if self._is_plain(line):
+                values = line.split(self.delimiter)
+            else:
+                values, end = self._parsed(text, place)
+            yield values
+            place = _after_line_end(text, end)
+
+    def _is_plain(self, line: str) -> bool:
+        has_quotes = self.quote is not None and self.quote in line
+        return not has_quotes and (self.escape is None or self.escape not in line)
+
+    def _parsed(self, text: str, place: int) -> tuple[list[str], int]:
+        """Return the values of the line that begins at a position, and where it ends."""
+        values = []
         while True:
             if self.quote is not None and text.startswith(self.quote, place):
                 value, place = self._quoted(text, place + 1)
@@ -64,7 +79,7 @@ class CsvLines:
                 value, place = self._plain(text, place)
             values.append(value)
             if not text.startswith(self.delimiter, place):
-                return values
+                return values, place
             place += 1
 
     def _plain(self, text: str, place: int) -> tuple[str, int]:
@@ -123,8 +138,17 @@ class CsvLines:
         return f"{quote}{text}{quote}"
 
 
-def _first_line(text: str) -> str:
-    return text.partition("\n")[0].partition("\r")[0]
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def _line_end(text: str, place: int) -> int:
+    found = _LINE_END.search(text, place)
+    return len(text) if found is None else found.start()
+
+
+def _after_line_end(text: str, place: int) -> int:
+    found = _LINE_END.match(text, place)
+    return place if found is None else found.end()
 
 
 def _unescaped(text: str, place: int) -> tuple[str, int]:

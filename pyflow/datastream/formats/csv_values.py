@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -13,7 +14,7 @@ from pyflow.datastream.formats.rows import Compiled, row_values
 from pyflow.datastream.runtime.errors import OperatorError
 from pyflow.types.function_values import Shape, encoder
 
-__all__ = ["CsvDecoder", "CsvEncoder"]
+__all__ = ["CsvDecoder", "CsvEncoder", "CsvFileDecoder"]
 
 Read = Callable[[str], Any]
 Write = Callable[[Any], str]
@@ -37,6 +38,8 @@ class CsvDecoder(Compiled):
         The text of null.
     is_surplus_dropped : bool
         Whether a line may have more values.
+    lines : CsvLines
+        How values stand in a line.
     """
 
     def __init__(
@@ -46,12 +49,14 @@ class CsvDecoder(Compiled):
         separators: Sequence[str],
         null_value: str | None,
         is_surplus_dropped: bool,
+        lines: CsvLines,
     ) -> None:
         self._names = list(names)
         self._shapes = list(shapes)
         self._separators = list(separators)
         self._null_value = null_value
         self._is_surplus_dropped = is_surplus_dropped
+        self._lines = lines
 
     def __call__(self, *texts: str | None) -> Iterable[tuple[Row, int | None]]:
         """Return the row.
@@ -62,12 +67,48 @@ class CsvDecoder(Compiled):
             If the line has another number of values, or one that is none of its type.
         """
         *values, line = texts
-        # The last column is null in a line that is too short, and a text in one that is too long.
-        if line is not None and not (self._is_surplus_dropped and values[-1] is not None):
-            raise OperatorError(
-                f"Row length mismatch. {len(values)} fields expected in {line[:_SHOWN]!r}"
-            )
-        return ((_create_row(self._names, self._read(values)), None),)
+        return ((self._row(values), None),) if line is None else self.rows(line)
+
+    def rows(
+        self, text: str, skipped: int = 0, is_header_checked: bool = False
+    ) -> Iterator[tuple[Row, int | None]]:
+        """Return the rows of the lines of a text.
+
+        Parameters
+        ----------
+        text : str
+        skipped : int
+            How many lines at its beginning are no rows.
+        is_header_checked : bool
+            Whether these must have the names of the columns.
+
+        Raises
+        ------
+        OperatorError
+            If a line has another number of values, or one that is none of its type.
+        """
+        try:
+            for number, values in enumerate(self._lines.records(text)):
+                if number >= skipped:
+                    yield self._row(self._fitted(values)), None
+                elif is_header_checked and values != self._names:
+                    raise ValueError(f"Mismatched header: expected {self._names}, actual {values}")
+        except ValueError as error:
+            raise OperatorError(f"{error} in {text[:_SHOWN]!r}") from error
+
+    def _fitted(self, values: Sequence[str]) -> Sequence[str]:
+        expected, count = len(self._names), len(values)
+        # The delimiter may end the line, too.
+        is_ended = count == expected + 1 and not values[expected]
+        if count == expected or is_ended or (count > expected and self._is_surplus_dropped):
+            return values
+        line = self._lines.delimiter.join(values)
+        raise OperatorError(
+            f"Row length mismatch. {expected} fields expected but was {count} in {line[:_SHOWN]!r}"
+        )
+
+    def _row(self, texts: Sequence[str | None]) -> Row:
+        return _create_row(self._names, self._read(texts))
 
     def _read(self, values: Sequence[str | None]) -> list[Any]:
         made: list[Any] = []
@@ -116,6 +157,36 @@ _READERS: dict[str, Read] = {
     "DOUBLE": java_texts.double,
     "STRING": str,
 }
+
+
+@dataclass(frozen=True)
+class CsvFileDecoder:
+    """Makes rows of the bytes of whole files.
+
+    Parameters
+    ----------
+    lines : CsvDecoder
+        Makes rows of their lines.
+    skipped : int
+        How many lines at their beginning are no rows.
+    is_header_checked : bool
+        Whether these must have the names of the columns.
+    """
+
+    lines: CsvDecoder
+    skipped: int
+    is_header_checked: bool
+
+    def __call__(self, content: bytes) -> Iterable[tuple[Row, int | None]]:
+        """Return the rows.
+
+        Raises
+        ------
+        OperatorError
+            If a line has another number of values, or one that is none of its type.
+        """
+        text = bytes(content).decode("utf-8-sig", "replace")
+        return self.lines.rows(text, self.skipped, self.is_header_checked)
 
 
 class CsvEncoder(Compiled):
