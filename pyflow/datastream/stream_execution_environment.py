@@ -514,7 +514,8 @@ class StreamExecutionEnvironment:
     ) -> Job:
         """Run what leads to sinks, of which others are not run, and return the job."""
         end_with_plan(lambda: {"name": name, **json.loads(self._plan_of(sinks, attached))})
-        return Program(sinks, self._context(), others, [each for each, _ in attached]).run(name)
+        parts = [each for each, _ in attached]
+        return Program(sinks, self._context(), others, parts, name).run()
 
     def _collected(
         self, job_name: str | None, made: SinkOf, sink: CollectSink

@@ -23,7 +23,7 @@ class KeptRows:
 
     def __init__(self, directory: str, is_read: bool) -> None:
         self._directory = directory
-        self._is_read = is_read
+        self.is_read = is_read
         self._count = 0
 
     def path_of(self, frame: DataFrame, session: SparkSession) -> str:
@@ -33,7 +33,7 @@ class KeptRows:
         jvm: Any = session._jvm
         there = jvm.org.apache.hadoop.fs.Path(path)
         files = there.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())
-        if self._is_read:
+        if self.is_read:
             files.mkdirs(there)
         elif not files.exists(jvm.org.apache.hadoop.fs.Path(path, "_SUCCESS")):
             frame.write.mode("overwrite").parquet(path)

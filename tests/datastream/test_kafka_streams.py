@@ -24,10 +24,14 @@ from pyflow.datastream.formats.json import (
     JsonRowDeserializationSchema,
     JsonRowSerializationSchema,
 )
+from pyflow.datastream.graph.manifest import IncompatibleProgramError
 from pyflow.datastream.state import ValueStateDescriptor
 from pyflow.util.exceptions import TableException
 
 pytest.importorskip("confluent_kafka", reason="there is no Kafka client for this Python")
+
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from benchmarks.topics import Topic
 
@@ -240,6 +244,89 @@ def test_an_unbounded_source_that_stops_ends_its_program(make_env, topics):
     env.execute()
 
     assert values_in(target) == ["a", "b"]
+
+
+class Late(KafkaSource):
+    """A topic that gets another record when it has been read for the query, which begins then."""
+
+    def read(self, context, is_streaming):
+        rows = super().read(context, is_streaming)
+        topic = Topic(self.origin, self.reads.removeprefix("subscribe "))
+        sent(topic, f"late {topic.count()}")
+        return rows
+
+
+def test_records_that_come_as_a_program_starts_are_not_lost(make_env, topics, tmp_path):
+    source, target = topics
+    settings = {"execution_checkpointing_dir": (tmp_path / "checkpoints").as_uri()}
+
+    def run():
+        env = make_env(**settings)
+        stopping = Late(source_of(source).set_unbounded(LATEST).build()._reading)
+        env.from_source(stopping, NOTHING, "topic").sink_to(sink_of(target))
+        env.execute("copy")
+
+    sent(source, "a")
+    run()
+    sent(source, "b")
+    run()
+    run()
+
+    assert values_in(target) == values_in(source)
+
+
+def test_a_source_that_stopped_does_not_go_on_to_another_end(make_env, topics, tmp_path):
+    source, target = topics
+    settings = {"execution_checkpointing_dir": (tmp_path / "checkpoints").as_uri()}
+
+    def run(stop):
+        env = make_env(**settings)
+        builder = source_of(source)
+        builder = builder if stop is None else builder.set_unbounded(stop)
+        env.from_source(builder.build(), NOTHING, "topic").sink_to(sink_of(target))
+        env.execute("copy")
+
+    sent(source, "a", key="k")
+    time.sleep(0.05)
+    between = KafkaOffsetsInitializer.timestamp(int(time.time() * 1000))
+    time.sleep(0.05)
+    sent(source, "b", key="k")
+    run(between)
+    run(between)
+
+    with pytest.raises(IncompatibleProgramError, match="cannot go on to another end: none"):
+        run(None)
+    assert values_in(target) == ["a"]
+
+
+def test_a_program_resumes_although_its_group_has_no_offsets(make_env, topics, tmp_path):
+    source, target = topics
+    settings = {"execution_checkpointing_dir": (tmp_path / "checkpoints").as_uri()}
+    group = f"{source.name}-group"
+    committed = KafkaOffsetsInitializer.committed_offsets()
+
+    def run():
+        env = make_env(**settings)
+        builder = source_of(source).set_group_id(group).set_starting_offsets(committed)
+        stopping = builder.set_unbounded(LATEST).build()
+        env.from_source(stopping, NOTHING, "topic").sink_to(sink_of(target))
+        env.execute("copy")
+
+    sent(source, "a", "b", key="k")
+    partitions = [TopicPartition(source.name, each, 0) for each in range(2)]
+    for record in source.records():
+        partitions[record.partition].offset = record.offset + 1
+    consumer = Consumer({"bootstrap.servers": source.address, "group.id": group})
+    consumer.commit(offsets=partitions, asynchronous=False)
+    consumer.close()
+    sent(source, "c")
+    run()
+    admin = AdminClient({"bootstrap.servers": source.address})
+    admin.delete_consumer_groups([group])[group].result(SECONDS)
+    sent(source, "d")
+    run()
+
+    assert values_in(target) == ["c", "d"]
 
 
 def test_an_unbounded_source_stops_beside_one_that_does_not(make_env, topics):

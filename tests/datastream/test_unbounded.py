@@ -584,3 +584,21 @@ def test_operators_with_the_same_uid_are_refused(make_env):
     one, other = (keyed.process(Counted()).name(name).uid("same") for name in ("one", "other"))
     with pytest.raises(TableException, match=r"'one', 'other' have the same uid\(\) 'same'"):
         collected(one.union(other))
+
+
+@pytest.mark.parametrize("mode", ["thread", "process"])
+def test_elements_keep_their_order_where_a_sort_spills(make_env, spark, mode):
+    env = make_env(parallelism=1, mode=mode)
+    stream = env.from_source(TestStream().add_elements(range(400)), NOTHING, "test")
+    passed = stream.map(lambda value: ("passed", value))
+    keyed = stream.key_by(lambda value: value % 2).map(lambda value: ("keyed", value))
+    conf = spark._jsc.sc().conf()
+    key = "spark.shuffle.spill.numElementsForceSpillThreshold"
+    conf.set(key, "37")
+    try:
+        found = collected(passed.union(keyed))
+    finally:
+        conf.remove(key)
+
+    assert [value for kind, value in found if kind == "passed"] == list(range(400))
+    assert sorted(value for kind, value in found if kind == "keyed") == list(range(400))

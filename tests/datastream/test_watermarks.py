@@ -6,7 +6,7 @@ import pytest
 
 from pyflow.common import Duration, WatermarkStrategy
 from pyflow.common.watermark_strategy import TimestampAssigner, Watermark, WatermarkGenerator
-from pyflow.datastream import ProcessFunction
+from pyflow.datastream import CoMapFunction, KeyedProcessFunction, ProcessFunction
 from pyflow.datastream.functions import RuntimeContext
 from pyflow.datastream.runtime.chain import Chain, Link, Node, Route
 from pyflow.datastream.runtime.chained import AssignTimestamps, Process
@@ -14,12 +14,23 @@ from pyflow.datastream.runtime.clock import system_clock
 from pyflow.datastream.runtime.errors import OperatorError
 from pyflow.datastream.runtime.keys import ByKey
 from pyflow.datastream.runtime.operator import MIN_WATERMARK
+from pyflow.datastream.testing import TestStream
+from pyflow.util.exceptions import TableException
 
 TIMESTAMP, WATERMARK = 3, 5
+NOTHING = WatermarkStrategy.no_watermarks()
 
 
 class Itself(TimestampAssigner):
     def extract_timestamp(self, value, record_timestamp):
+        return value
+
+
+class Both(CoMapFunction):
+    def map1(self, value):
+        return value
+
+    def map2(self, value):
         return value
 
 
@@ -154,3 +165,50 @@ def test_an_error_of_a_generator_names_its_operator_and_element(method):
     running = Running(WatermarkStrategy.for_generator(failing))
     with pytest.raises(OperatorError, match="operator 'times' failed at 7 of type int: ValueError"):
         running.batch(7)
+
+
+def assigned(stream, delay):
+    strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(delay))
+    return stream.assign_timestamps_and_watermarks(strategy.with_timestamp_assigner(Itself()))
+
+
+class Seen(KeyedProcessFunction):
+    """The watermark at each element."""
+
+    def process_element(self, value, ctx):
+        yield value, ctx.timer_service().current_watermark()
+
+
+def test_a_branch_to_a_sink_has_no_part_in_the_watermark(make_env, capsys):
+    env = make_env(parallelism=1)
+    stream = env.from_source(
+        TestStream().add_elements([5000]).add_elements([6000]), NOTHING, "test"
+    )
+    assigned(stream, 1000).key_by(lambda value: 0).process(Seen()).print()
+    assigned(stream, 0).filter(lambda value: False).print()
+    env.execute()
+
+    # The watermark of a batch is that of the elements before it.
+    assert capsys.readouterr().out == f"(5000, {MIN_WATERMARK})\n(6000, 3999)\n"
+
+
+def test_several_watermarks_behind_a_source_are_refused(make_env):
+    env = make_env()
+    stream = env.from_source(TestStream().add_elements([1]), NOTHING, "test")
+    one, other = (assigned(stream, delay).key_by(lambda value: 0) for delay in (0, 60_000))
+    one.connect(other).map(Both()).print()
+
+    with pytest.raises(TableException, match="assigned in several branches behind one source"):
+        env.execute()
+
+
+def test_event_times_that_are_not_milliseconds_are_refused(make_env):
+    env = make_env(parallelism=1)
+    stream = env.from_source(TestStream().add_elements([1_700_000_000_000_000]), NOTHING, "test")
+    keyed = assigned(stream, 0).key_by(lambda value: 0).process(Seen())
+
+    with (
+        pytest.raises(Exception, match="Event times are in milliseconds since the epoch"),
+        keyed.execute_and_collect() as found,
+    ):
+        list(found)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyflow.session.context import Context
 
 __all__ = [
+    "LATEST",
     "Boundedness",
     "DeliveryGuarantee",
     "Sink",
@@ -27,6 +28,10 @@ __all__ = [
     "StreamTransformer",
     "SupportsPreprocessing",
 ]
+
+
+#: The end of a source that ends with what there is when it is read.
+LATEST = "latest"
 
 
 class Boundedness(Enum):
@@ -71,6 +76,11 @@ class Source(ABC):
     supports_real_time: bool = False
     #: What it reads, by which a program that goes on from a checkpoint knows it.
     reads: str = ""
+    #: Which of several places it reads that from, such as the brokers of a topic.
+    origin: str = ""
+    #: What a source ends at that is unbounded and ends, in words; `LATEST`, or empty, for what
+    #: there is when it is read.
+    stop: str = ""
 
     @property
     def kind(self) -> str:
@@ -80,6 +90,26 @@ class Source(ABC):
     def continues(self, reads: str) -> bool:
         """Return whether it goes on where one of its kind stopped that has read something else."""
         return False
+
+    def stops_at(self, context: Context) -> str:
+        """Return the position that `stop` means now, which a checkpoint keeps.
+
+        Parameters
+        ----------
+        context : Context
+            The session, and the settings.
+        """
+        return ""
+
+    def stopping_at(self, position: str) -> Source:
+        """Return the same source that ends at a position which `stops_at` has returned.
+
+        Parameters
+        ----------
+        position : str
+            Empty for one that ends when its query does.
+        """
+        return self
 
     def digest(self) -> str:
         """Return a digest of the elements, where the program has them."""
@@ -108,6 +138,9 @@ class Source(ABC):
 
 class Sink(ABC):
     """Where elements go."""
+
+    #: What it writes to, by which a program that goes on from a checkpoint knows it.
+    writes: str = ""
 
     @abstractmethod
     def encoder(

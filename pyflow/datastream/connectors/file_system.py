@@ -316,6 +316,7 @@ class _FilesSink(Sink):
     def __init__(self, files: PartFiles, contents: Contents) -> None:
         self._files = files
         self._contents = contents
+        self.writes = files.directory
 
     def encoder(
         self, type_info: TypeInformation | None

@@ -37,6 +37,8 @@ class HybridSource(Source):
         self._sources = list(sources)
         self.ends = self._sources[-1].ends
         self.reads = "; ".join(f"{each.kind} {each.reads}" for each in self._sources)
+        self.origin = "; ".join(filter(None, (each.origin for each in self._sources)))
+        self.stop = self._sources[-1].stop
         self.side_outputs = tuple({tag for each in self._sources for tag in each.side_outputs})
 
     @property
@@ -53,6 +55,14 @@ class HybridSource(Source):
     def builder(first_source: Source) -> HybridSourceBuilder:
         """Begin such a source with its first one."""
         return HybridSourceBuilder(first_source)
+
+    def stops_at(self, context: Context) -> str:
+        """Return where the last source ends."""
+        return self._sources[-1].stops_at(context)
+
+    def stopping_at(self, position: str) -> HybridSource:
+        """Return the same sources, of which the last ends at a position."""
+        return HybridSource([*self._sources[:-1], self._sources[-1].stopping_at(position)])
 
     def boundedness(self) -> Boundedness:
         """Return whether the last source ends."""

@@ -66,7 +66,7 @@ class JdbcSink(Sink):
                 f"the statement has {marks} question marks, and type_info {len(row_type.fields)} "
                 f"fields: {sql}"
             )
-        self._sql = sql
+        self._sql = self.writes = sql
         self._row_type = row_type
         types, names = type_info.get_field_types(), type_info.get_field_names()
         self._unscaled = {

@@ -18,6 +18,7 @@ __all__ = [
     "known_offsets",
     "numbers_as_json",
     "offsets_as_json",
+    "offsets_from_json",
 ]
 
 
@@ -184,3 +185,12 @@ def offsets_as_json(offsets: Mapping[Partition, int]) -> str:
     for (topic, number), offset in sorted(offsets.items()):
         found.setdefault(topic, {})[str(number)] = offset
     return json.dumps(found)
+
+
+def offsets_from_json(offsets: str) -> dict[Partition, int]:
+    """Return offsets by topic and partition that `offsets_as_json` has made a string of."""
+    return {
+        (topic, int(number)): offset
+        for topic, found in json.loads(offsets).items()
+        for number, offset in found.items()
+    }

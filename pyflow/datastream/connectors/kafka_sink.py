@@ -175,6 +175,7 @@ class TopicSink(Sink):
     ) -> None:
         self._properties = properties
         self._schema = schema
+        self.writes = schema.topic or ""
         if once:
             _logger.warning(
                 "%s writes at least once: Spark's sink for Kafka has no transactions, so that "

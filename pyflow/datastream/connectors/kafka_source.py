@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from pyflow.connectors.kafka_client import (
     load_records,
     subscribed_pattern,
 )
-from pyflow.datastream.connectors.base import Boundedness, Source, SourceRows
+from pyflow.datastream.connectors.base import LATEST, Boundedness, Source, SourceRows
 from pyflow.datastream.connectors.kafka_offsets import (
     KafkaOffsetsInitializer,
     KafkaTopicPartition,
@@ -22,6 +23,7 @@ from pyflow.datastream.connectors.kafka_offsets import (
     known_offsets,
     numbers_as_json,
     offsets_as_json,
+    offsets_from_json,
 )
 from pyflow.datastream.connectors.kafka_properties import (
     GROUP,
@@ -76,6 +78,18 @@ class Reading:
         """Return the type of the elements."""
         return self.type_info if self.schema is None else self.schema.get_produced_type()
 
+    def end(self) -> str:
+        """Return in words where an unbounded source ends; empty where it does not."""
+        stop = self.stop
+        if stop is None or self.is_bounded:
+            return ""
+        if stop.position == Position.TIMESTAMP:
+            return f"timestamp {stop.milliseconds}"
+        if stop.position == Position.LATEST:
+            return LATEST
+        committed = f"committed by {self.properties.get(GROUP)!r}, else {stop.reset.name}"
+        return f"offsets {offsets_as_json(stop.by_partition)}, {committed}"
+
     def decoder(self) -> ValueDecoder | RecordDecoder:
         """Return what makes elements of records."""
         if self.failed is None and self.schema is not None:
@@ -96,9 +110,14 @@ class _Bounds:
         self._reading = reading
         self._session = context.session
 
-    def options(self) -> dict[str, str]:
-        """Return the options of the start, and of the end of a bounded source."""
+    def options(self, is_resumed: bool) -> dict[str, str]:
+        """Return the options of the start, and of the end of a bounded source.
+
+        A query that is resumed starts where it stopped, and new partitions at their beginning.
+        """
         reading = self._reading
+        if is_resumed and not reading.is_bounded:
+            return {"startingOffsets": "earliest"}
         stop = reading.stop
         if stop is None or not reading.is_bounded:
             return self._start()
@@ -125,16 +144,28 @@ class _Bounds:
         (starts,) = self._resolved(start)
         return {"startingOffsets": offsets_as_json(starts)}
 
-    def before_end(self, frame: DataFrame) -> DataFrame:
-        """Return the records of a stream until the end of an unbounded source that has one."""
+    def ends(self) -> dict[Partition, int]:
+        """Return the offsets at which a source ends."""
+        assert self._reading.stop is not None
+        (ends,) = self._resolved(self._reading.stop)
+        return ends
+
+    def before_end(self, frame: DataFrame, stops_at: str | None) -> DataFrame:
+        """Return the records of a stream until the end of an unbounded source that has one.
+
+        Parameters
+        ----------
+        frame : DataFrame
+        stops_at : str or None
+            Its offsets as JSON; empty where the query ends by itself, and None where it is not
+            known yet.
+        """
         from pyspark.sql import functions as F
 
-        stop = self._reading.stop
-        # A query whose sources all end does so at the latest offsets, without a condition.
-        if stop is None or (stop.position == Position.LATEST and not self._has_jvm()):
+        if self._reading.stop is None or stops_at == "":
             return frame
         condition = F.lit(False)
-        (ends,) = self._resolved(stop)
+        ends = self.ends() if stops_at is None else offsets_from_json(stops_at)
         for (topic, number), offset in ends.items():
             found = (F.col("topic") == topic) & (F.col("partition") == number)
             condition = condition | (found & (F.col("offset") < offset))
@@ -170,8 +201,30 @@ class TopicSource(Source):
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
+        self._stops_at: str | None = None
         ((how, what),) = reading.subscription().items()
         self.reads = f"{how} {what}"
+
+    @property
+    def origin(self) -> str:  # type: ignore[override]
+        """The addresses of the brokers."""
+        return self._reading.properties.get(SERVERS, "")
+
+    @property
+    def stop(self) -> str:  # type: ignore[override]
+        """What an unbounded source ends at, in words."""
+        return self._reading.end()
+
+    def stops_at(self, context: Context) -> str:
+        """Return the offsets at which an unbounded source ends, as JSON."""
+        check_reachable(context, self._reading.properties, "KafkaSource")
+        return offsets_as_json(_Bounds(self._reading, context).ends())
+
+    def stopping_at(self, position: str) -> TopicSource:
+        """Return the same source that ends at these offsets."""
+        made = copy.copy(self)
+        made._stops_at = position
+        return made
 
     def continues(self, reads: str) -> bool:
         """Return whether it reads the same topics and more."""
@@ -216,7 +269,7 @@ class TopicSource(Source):
         options = {
             **client_options(reading.properties, is_source=True),
             **reading.subscription(),
-            **bounds.options(),
+            **bounds.options(context.kept_rows is not None and context.kept_rows.is_read),
         }
         columns = [
             F.col("value"),
@@ -228,7 +281,7 @@ class TopicSource(Source):
         if has_all:
             columns += map(F.col, ("key", "timestampType", "headers"))
         frame = load_records(context.session, not reading.is_bounded, options, has_all)
-        frame = frame if reading.is_bounded else bounds.before_end(frame)
+        frame = frame if reading.is_bounded else bounds.before_end(frame, self._stops_at)
         frame = frame.select(*columns)
         if reading.is_bounded and is_streaming:
             frame = as_stream(frame, context)

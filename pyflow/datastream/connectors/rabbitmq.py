@@ -390,7 +390,7 @@ class RMQSink(Sink):
             raise TypeError(f"expected a SerializationSchema, got {serialization_schema!r}")
         pika()
         self._address = connection_config.address()
-        self._queue = queue_name
+        self._queue = self.writes = queue_name
         self._schema = serialization_schema
 
     def encoder(self, type_info: TypeInformation | None) -> Callable[[Any, int | None], tuple[Any]]:

@@ -9,9 +9,10 @@ import tempfile
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pyflow.datastream.connectors.base import Boundedness, SourceRows
+from pyflow.datastream.connectors.base import LATEST, Boundedness, Source, SourceRows
 from pyflow.datastream.execution_mode import RuntimeExecutionMode
 from pyflow.datastream.graph.checkpoints import CheckpointDirectory
 from pyflow.datastream.graph.closing import KEPT_INTERPRETERS, close_functions
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from pyflow.datastream.connectors.base import Sink, Source
+    from pyflow.datastream.connectors.base import Sink
     from pyflow.datastream.graph.attached import Attached
 
 __all__ = ["Program", "frame_of", "values_of"]
@@ -80,6 +81,8 @@ class Program:
         Sinks of the environment that do not run, but are part of its graph.
     attached
         What else is part of the job.
+    name
+        Of the job; None where it does not run.
     """
 
     def __init__(
@@ -88,20 +91,23 @@ class Program:
         context: Context,
         others: Sequence[SinkOf] = (),
         attached: Sequence[Attached] = (),
+        name: str | None = None,
     ) -> None:
         self._context = context
+        self._name = name
         self._attached = attached
         self._id = uuid.uuid4().hex
         found = components(sinks)
         log_hints(each for component in found for each in component.transformations)
         branches = branching([*sinks, *others])
         self._components = [
-            _Running(each, context, f"{self._id}-{place}", place, branches)
+            _Running(each, context, f"{self._id}-{place}", place, branches, name)
             for place, each in enumerate(found)
         ]
 
-    def run(self, name: str) -> Job:
+    def run(self) -> Job:
         """Start the program; return its job."""
+        name = self._name or ""
         provide(self._context.session)
         unbounded = [each for each in self._components if not each.is_bounded]
         bounded = [each for each in self._components if each.is_bounded]
@@ -205,7 +211,9 @@ class _Running:
         job: str,
         place: int,
         branches: frozenset[int],
+        name: str | None = None,
     ) -> None:
+        self._name = name
         #: Its number in the program.
         self.place = place
         #: From where it goes on, if it has a checkpoint.
@@ -214,7 +222,7 @@ class _Running:
         self.component = component
         self._context = context
         #: The program with what it has in its checkpoint.
-        self.fitted = fitted(component, self.parallelism())
+        self.fitted = fitted(component, self.parallelism(), job=name)
         self._job = job
         self._query: StreamingQuery | None = None
         #: The execution mode of its functions.
@@ -240,7 +248,7 @@ class _Running:
     def fit(self) -> None:
         """Compare the program with its checkpoint."""
         if self.recovery is not None:
-            self.fitted = self.recovery.fitted(self.component, self.parallelism())
+            self.fitted = self.recovery.fitted(self.component, self.parallelism(), self._name)
 
     def refuse_checkpoint_in_use(self) -> None:
         """Refuse to start beside a job that has the same checkpoint."""
@@ -315,11 +323,14 @@ class _Running:
     def _rows(self, each: SourceOf, program: Fitted) -> SourceRows:
         assert each.source is not None
         context = self._context
+        place = program.sources.index(each.number)
         if self.recovery is not None:
-            place = program.sources.index(each.number)
             kept = self.recovery.checkpoint.rows_of(place, program.manifest)
             context = context.with_kept_rows(kept)
-        return each.source.read(context, not self.is_bounded)
+        source = each.source
+        if program is self.fitted and source.stop:
+            source = source.stopping_at(program.manifest.sources[place].stops_at)
+        return source.read(context, not self.is_bounded)
 
     # Bounded
 
@@ -407,6 +418,7 @@ class _Running:
         }
         with temporary_settings(session, settings):
             self._ran_in = session.conf.get(_EXECUTION_MODE, None) or "process"
+            self._find_ends()
             # Spark runs all that there is as one batch where a source has more at any time.
             query = self._lowered(None, not self.ends(), real_time is not None)
             if checkpoint is not None:
@@ -448,6 +460,18 @@ class _Running:
     def ends(self) -> bool:
         """Return whether the query ends when it has processed what there is."""
         return all(source.ends for source in self._unbounded())
+
+    def _find_ends(self) -> None:
+        """Have sources that end know where, unless the query ends with what there is."""
+        program, found = self.fitted, []
+        sources = {each.number: each.source for each in self.component.of(SourceOf)}
+        for number, entry in zip(program.sources, program.manifest.sources):
+            ends_with_query = self.ends() and entry.stop == LATEST
+            if entry.stop and not entry.stops_at and not ends_with_query:
+                entry = replace(entry, stops_at=sources[number].stops_at(self._context))
+            found.append(entry)
+        manifest = replace(program.manifest, sources=tuple(found))
+        self.fitted = replace(program, manifest=manifest)
 
     def _unbounded(self) -> list[Source]:
         sources = [each.source for each in self.component.of(SourceOf)]

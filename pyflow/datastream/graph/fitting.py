@@ -8,8 +8,10 @@ the program has is looked for there.
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pyflow.datastream.connectors.base import Boundedness
@@ -21,9 +23,17 @@ from pyflow.datastream.graph.manifest import (
     OperatorEntry,
     SourceEntry,
 )
-from pyflow.datastream.graph.transformations import Chained, Input, SourceOf, Stateful
+from pyflow.datastream.graph.transformations import (
+    Chained,
+    Input,
+    SinkOf,
+    SourceOf,
+    Stateful,
+)
 
 __all__ = ["Fitted", "fitted", "places_of"]
+
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,7 @@ def places_of(
     kept: Mapping[int, Manifest],
     committed: Collection[int],
     ignores_unclaimed: bool,
+    others: Mapping[int, Manifest] = MappingProxyType({}),
 ) -> dict[int, int]:
     """Return which checkpoint each query of a program goes on from, or begins.
 
@@ -65,6 +76,8 @@ def places_of(
         The numbers of those that have state.
     ignores_unclaimed
         Whether state may be given up whose operators are gone.
+    others
+        Those of checkpoints of jobs with other names.
 
     Raises
     ------
@@ -87,14 +100,27 @@ def places_of(
         is_free = number in kept and number not in found.values()
         if is_free and not kept[number].is_another(programs[number]):
             found[number] = number
+    for number in programs.keys() - found.keys():
+        _refuse_renamed(programs[number], others.values())
     gone = set(committed) - set(found.values())
     unclaimed = [each for place in gone for each in kept[place].operators]
     if unclaimed and not ignores_unclaimed:
         raise _gone(unclaimed)
-    free = (each for each in itertools.count() if each not in kept)
+    free = (each for each in itertools.count() if each not in kept and each not in others)
     for number in sorted(programs.keys() - found.keys()):
         found[number] = next(free)
     return found
+
+
+def _refuse_renamed(program: Manifest, others: Iterable[Manifest]) -> None:
+    """Refuse to begin a query anew that may be one of a job which had another name."""
+    for other in others:
+        if any(other.likeness(program)):
+            raise IncompatibleProgramError(
+                f"This is the job {program.job!r}, and the checkpoint is of the job {other.job!r} "
+                f"with the same sources or operators. Call it {other.job!r} in execute() to resume "
+                f"from there. {WAY_OUT}"
+            )
 
 
 def _refuse_uncertain_queries(programs: Iterable[Manifest], kept: Iterable[Manifest]) -> None:
@@ -122,6 +148,7 @@ def fitted(
     parallelism: int,
     before: Manifest | None = None,
     ignores_unclaimed: bool = False,
+    job: str | None = None,
 ) -> Fitted:
     """Return a program with what it has in its checkpoint.
 
@@ -135,6 +162,8 @@ def fitted(
         That of the checkpoint, if there is one.
     ignores_unclaimed
         Whether state may be given up whose operator is gone.
+    job
+        The name of the job, where it is known.
 
     Raises
     ------
@@ -143,7 +172,7 @@ def fitted(
     """
     if before is None:
         sources = sorted(component.of(SourceOf), key=_creation)
-        return _Operators(component, sources, Manifest(parallelism), False).fitted()
+        return _Operators(component, sources, Manifest(parallelism), False).fitted(job)
     sources = _Sources(before.sources).ordered(component.of(SourceOf))
     stages = max((each.stage for each in before.operators), default=0)
     deepest = max(levels_of(component).values(), default=0)
@@ -158,7 +187,29 @@ def fitted(
             f"The checkpoint is of a program that {one}, as all of its sources do, and this one "
             f"{other}. {WAY_OUT}"
         )
-    return _Operators(component, sources, before, ignores_unclaimed).fitted()
+    _refuse_other_stops(sources, before)
+    found = _Operators(component, sources, before, ignores_unclaimed).fitted(job)
+    if not found.manifest.may_succeed(before):
+        raise IncompatibleProgramError(
+            f"The checkpoint is of a job with the same name that writes to "
+            f"{', '.join(before.sinks)}, and this one writes to {', '.join(found.manifest.sinks)}: "
+            "it may be another job, which would take over its position in the sources. Give it "
+            "another name in execute() and another execution.checkpointing.dir. If it is the same "
+            "job, have it keep one of its sinks, or give its operators a uid() while it does."
+        )
+    return found
+
+
+def _refuse_other_stops(sources: Sequence[SourceOf], before: Manifest) -> None:
+    """Refuse sources that end elsewhere: what was behind their end has been passed."""
+    for each, entry in zip(sources, before.sources):
+        assert each.source is not None
+        if entry.stops_at and each.source.stop != entry.stop:
+            raise IncompatibleProgramError(
+                f"In the checkpoint the source {entry} ends at: {entry.stop}. What follows was "
+                f"left out, so it cannot go on to another end: "
+                f"{each.source.stop or 'none'}. {WAY_OUT}"
+            )
 
 
 def _ends(component: Component) -> bool:
@@ -184,7 +235,14 @@ def _entry(each: SourceOf) -> SourceEntry:
     assert each.source is not None
     is_bounded = each.source.boundedness() == Boundedness.BOUNDED
     kind = f"bounded {each.source.kind}" if is_bounded else each.source.kind
-    return SourceEntry(each.uid, kind, each.source.reads)
+    return SourceEntry(
+        each.uid, kind, each.source.reads, origin=each.source.origin, stop=each.source.stop
+    )
+
+
+def _sink(each: SinkOf) -> str:
+    assert each.sink is not None
+    return f"{type(each.sink).__name__} {each.sink.writes}".rstrip()
 
 
 def _creation(each: SourceOf | Stateful) -> int:
@@ -244,11 +302,31 @@ class _Sources:
                 continue
             if len(places) != len(found) or len(found) > (at_most or len(found)):
                 self._refuse(found)
-            for place, each in zip(places, found):
+            for place, each in self._paired(places, found):
                 if not _continues(each, before[place]):
                     self._refuse([each])
                 self._found[place] = each
                 self._missing.remove(each)
+
+    def _paired(
+        self, places: Sequence[int], found: Sequence[SourceOf]
+    ) -> list[tuple[int, SourceOf]]:
+        """Return those that are known by the same with what they are, by their origins if known."""
+        before = [self._before[place].origin for place in places]
+        now = [_entry(each).origin for each in found]
+        if all(before) and all(now) and len(found) > 1:
+            if sorted(before) != sorted(now):
+                self._refuse(found)
+            places = [place for _, _, place in sorted(zip(before, itertools.count(), places))]
+            found = [each for _, _, each in sorted(zip(now, itertools.count(), found))]
+        elif all(before) and before != now:
+            _logger.warning(
+                "%s has read from %s and reads from %s now, from the offsets of the former.",
+                _entry(found[0]),
+                before[0],
+                now[0] or "elsewhere",
+            )
+        return list(zip(places, found))
 
     def _refuse(self, sources: Sequence[SourceOf]) -> None:
         left = (each for place, each in enumerate(self._before) if place not in self._found)
@@ -290,7 +368,7 @@ class _Operators:
         self._unclaimed = list(before.operators)
         self._is_older = any(each.inputs is None for each in before.operators)
 
-    def fitted(self) -> Fitted:
+    def fitted(self, job: str | None) -> Fitted:
         """Return the program with the numbers of its operators."""
         last = self._before.last
         entries: dict[int, OperatorEntry] = {}
@@ -320,11 +398,20 @@ class _Operators:
                 _entry(each),
                 rank=ranks.index(each.number),
                 digest="" if is_bounded or each.source is None else each.source.digest(),
+                stops_at="" if before is None else before.stops_at,
             )
-            for each in self._sources
+            for each, before in itertools.zip_longest(self._sources, self._before.sources)
         )
-        parallelism, ends = self._before.parallelism, _ends(self._component)
-        manifest = Manifest(parallelism, sources, tuple(entries.values()), last, ends)
+        sinks = tuple(sorted({_sink(each) for each in self._component.of(SinkOf)}))
+        manifest = Manifest(
+            self._before.parallelism,
+            sources,
+            tuple(entries.values()),
+            last,
+            _ends(self._component),
+            job,
+            sinks,
+        )
         numbers = {number: each.number for number, each in entries.items()}
         return Fitted(manifest, [each.number for each in self._sources], numbers)
 

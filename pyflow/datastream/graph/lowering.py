@@ -41,12 +41,12 @@ from pyflow.datastream.runtime.chain import Link, Node, Route, SinkRoute
 from pyflow.datastream.runtime.chained import AssignTimestamps
 from pyflow.datastream.runtime.deployed import DeployedStage
 from pyflow.datastream.runtime.keyed_stage import BoundedStage, KeyedStage
+from pyflow.datastream.runtime.operator import WATERMARK_SHIFT
 from pyflow.datastream.runtime.real_time_stage import RealTimeStage
 from pyflow.datastream.runtime.reserved_keys import reserved_keys
 from pyflow.datastream.runtime.source_stage import SourceSpec, SourceStage
 from pyflow.datastream.runtime.stage import (
     LAST,
-    WATERMARK_SHIFT,
     Stage,
     StageSpec,
     TargetSpec,
@@ -341,7 +341,7 @@ class _Lowering:
 
     def _source(self, source: SourceOf, rows: SourceRows) -> DataFrame:
         nodes = self._nodes([source])
-        self._refuse_several_watermarks(nodes)
+        assigner = self._watermark_assigner(nodes)
         self._refuse_unread_side_outputs(source)
         contexts = self._settings.contexts
         assert source.source is not None
@@ -352,7 +352,7 @@ class _Lowering:
             nodes,
             len(self._sink_fields),
             contexts,
-            emits_watermarks=is_unbounded and max(self._levels.values(), default=0) > 0,
+            assigner if is_unbounded and max(self._levels.values(), default=0) > 0 else None,
         )
         function = SourceStage(self._deployed(pickled(spec), source.number, nodes))
         columns = map(_column, rows.frame.columns)
@@ -367,14 +367,17 @@ class _Lowering:
             frame = with_event_time(frame, _MOMENT, "0 seconds", _idle_timeout_ms(nodes))
         return self._ordered(frame)
 
-    def _refuse_several_watermarks(self, nodes: dict[int, Node]) -> None:
-        """Spark has one watermark for the rows of a source."""
-        found: set[str] = set()
+    def _watermark_assigner(self, nodes: dict[int, Node]) -> int | None:
+        """Return the number of the operator whose watermark the rows of a source have.
 
-        def visit(number: int, last: str | None) -> None:
+        Spark has one for all of them. Elements that go to sinks alone have none.
+        """
+        found: set[int] = set()
+
+        def visit(number: int, last: int | None) -> None:
             node = nodes[number]
             if isinstance(node.operator, AssignTimestamps) and node.operator.has_watermarks:
-                last = node.name
+                last = number
             for link in node.links:
                 if isinstance(link.to, int):
                     visit(link.to, last)
@@ -386,10 +389,11 @@ class _Lowering:
                 visit(number, None)
         if len(found) > 1:
             raise TableException(
-                "watermarks are assigned in several branches behind one source, by "
-                f"{', '.join(sorted(found))}: Spark has one watermark. Assign it before the "
-                "stream branches."
+                "watermarks are assigned in several branches behind one source, by the operators "
+                f"{', '.join(nodes[number].name for number in sorted(found))}: Spark has one "
+                "watermark. Assign it before the stream branches."
             )
+        return next(iter(found), None)
 
     def _refuse_unread_side_outputs(self, source: SourceOf) -> None:
         """A source has side outputs where the program says so: what goes there is not dropped."""

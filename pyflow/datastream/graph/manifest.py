@@ -37,6 +37,13 @@ class SourceEntry:
         Its position among the sources of the program, in the order in which they were made.
     digest
         Of its elements, where the program has them.
+    origin
+        Which of several places it reads that from.
+    stop
+        What it ends at, if it is unbounded and ends, in words.
+    stops_at
+        The position that this meant when the source was read first; empty where it ends with what
+        there is.
     """
 
     uid: str | None
@@ -44,6 +51,9 @@ class SourceEntry:
     reads: str = ""
     rank: int = 0
     digest: str = ""
+    origin: str = ""
+    stop: str = ""
+    stops_at: str = ""
 
     def __str__(self) -> str:
         parts = [self.kind or "source"]
@@ -130,6 +140,10 @@ class Manifest:
     ends
         Whether its query ends with what there is when it starts; None in checkpoints of older
         versions.
+    job
+        The name of the job; None in checkpoints of older versions.
+    sinks
+        What the query writes to; empty in checkpoints of older versions.
     """
 
     parallelism: int
@@ -137,6 +151,8 @@ class Manifest:
     operators: tuple[OperatorEntry, ...] = ()
     last: int = 0
     ends: bool | None = None
+    job: str | None = None
+    sinks: tuple[str, ...] = ()
 
     @staticmethod
     def from_json(found: dict[str, Any]) -> Manifest:
@@ -163,6 +179,8 @@ class Manifest:
             ),
             found["last"],
             found.get("ends"),
+            found.get("job"),
+            tuple(found.get("sinks", ())),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -188,6 +206,20 @@ class Manifest:
             bool(self.uids and other.uids)
             and self.uids.isdisjoint(other.uids)
             and read.isdisjoint(each.content for each in other.sources)
+        )
+
+    def may_succeed(self, before: Manifest) -> bool:
+        """Return whether a query is a later version of another, and not one of another job.
+
+        Without uids and state it has only its sinks by which it is known; older versions did not
+        say what these are.
+        """
+        return (
+            not before.sinks
+            or not self.sinks
+            or not set(self.sinks).isdisjoint(before.sinks)
+            or not self.uids.isdisjoint(before.uids)
+            or self.likeness(before)[2] > 0
         )
 
     def likeness(self, other: Manifest) -> tuple[int, int, int]:

@@ -60,7 +60,7 @@ class Recovery:
     savepoint: Checkpoint | None
     ignores_unclaimed: bool
 
-    def fitted(self, component: Component, parallelism: int) -> Fitted:
+    def fitted(self, component: Component, parallelism: int, job: str | None) -> Fitted:
         """Return a program with what it has in the checkpoint.
 
         Parameters
@@ -69,6 +69,8 @@ class Recovery:
             The program.
         parallelism
             That it would have without a checkpoint.
+        job
+            The name of the job, where it is known.
 
         Raises
         ------
@@ -84,7 +86,7 @@ class Recovery:
                 before.parallelism,
                 parallelism,
             )
-        return fitted(component, parallelism, before, self.ignores_unclaimed)
+        return fitted(component, parallelism, before, self.ignores_unclaimed, job)
 
 
 def recoveries(programs: Mapping[int, Manifest], context: Context) -> dict[int, Recovery]:
@@ -137,6 +139,15 @@ def recoveries(programs: Mapping[int, Manifest], context: Context) -> dict[int, 
         committed = _committed(saved)
     # Where nothing has been committed, a program has planned its first batch.
     kept = {place: committed.get(place) or each.planned() for place, each in found.items()}
+    # Jobs of other names have checkpoints of their own in the directory. A savepoint is of one job,
+    # which may have another name now.
+    job = next(iter(programs.values())).job
+    others = {
+        place: each
+        for place, each in kept.items()
+        if not saved and job is not None and each.job not in (None, job)
+    }
+    kept = {place: each for place, each in kept.items() if place not in others}
     ignores = any(context.configuration.get_boolean(key, False) for key in _UNCLAIMED)
     return {
         number: Recovery(
@@ -146,7 +157,9 @@ def recoveries(programs: Mapping[int, Manifest], context: Context) -> dict[int, 
             saved[place] if place in saved and place in committed else None,
             ignores,
         )
-        for number, place in places_of(programs, kept, set(committed), ignores).items()
+        for number, place in places_of(
+            programs, kept, committed.keys() & kept.keys(), ignores, others
+        ).items()
     }
 
 

@@ -226,7 +226,7 @@ class Chain:
         self._subtask = subtask
         self._processing_time = processing_time
         self._watermark = watermark
-        self._assigned_watermark: Callable[[], int] | None = None
+        self._watermarks: dict[int, Callable[[], int]] = {}
         self._emits: dict[int, Emit] = {}
         self._open: list[tuple[Any, str]] = []
         # Rows of a subtask are in the order in which they came out.
@@ -272,7 +272,7 @@ class Chain:
         operator: ChainOperator = node.operator
         behind = getattr(operator, "current_watermark", watermark)
         if behind is not watermark:
-            self._assigned_watermark = behind
+            self._watermarks[number] = behind
         emit, sides = self.outputs(number, behind)
         context = ChainContext(
             self._runtime_context(node.name), emit, sides, watermark, self._processing_time
@@ -391,9 +391,9 @@ class Chain:
                 context = self._runtime_context(_KEY_BY)
                 self.opened(each, _KEY_BY, functools.partial(each.open, context))
 
-    def assigned_watermark(self) -> Callable[[], int] | None:
-        """Return what has the watermark that an operator of the chain assigns, if one does."""
-        return self._assigned_watermark
+    def watermark_of(self, number: int | None) -> Callable[[], int] | None:
+        """Return what has the watermark that an operator of the chain assigns; None for none."""
+        return None if number is None else self._watermarks[number]
 
     def emit_watermark(self, watermark: int) -> None:
         """Emit a watermark without an element."""

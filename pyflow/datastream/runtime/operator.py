@@ -22,6 +22,7 @@ __all__ = [
     "MAX_WATERMARK",
     "MIN_WATERMARK",
     "NO_TIMESTAMP",
+    "WATERMARK_SHIFT",
     "Emit",
     "KeyedContext",
     "Operator",
@@ -37,6 +38,10 @@ NO_TIMESTAMP = -(1 << 63)
 
 #: At the end of bounded input.
 MAX_WATERMARK = (1 << 63) - 1
+
+#: Spark's watermarks begin at 0. What Spark has is later by these milliseconds; no event time is
+#: after them.
+WATERMARK_SHIFT = 1 << 46
 
 #: Takes an emitted element, and its timestamp or None.
 Emit = Callable[[Any, "int | None"], None]

@@ -11,8 +11,9 @@ from pyflow.common.watermark_strategy import Watermark
 from pyflow.datastream.runtime.chain import Chain, Node
 from pyflow.datastream.runtime.contexts import ContextFactory
 from pyflow.datastream.runtime.deployed import DeployedStage, RowFunction
+from pyflow.datastream.runtime.errors import OperatorError
 from pyflow.datastream.runtime.life_cycle import close_at_last, fail
-from pyflow.datastream.runtime.operator import MIN_WATERMARK
+from pyflow.datastream.runtime.operator import MAX_WATERMARK, MIN_WATERMARK, WATERMARK_SHIFT
 
 if TYPE_CHECKING:
     from pyflow.streaming.runtime.metrics import TaskMetricGroup
@@ -50,8 +51,8 @@ class SourceSpec:
         How many columns rows have for sinks.
     contexts
         Makes what functions are opened with.
-    emits_watermarks
-        Whether a watermark goes on without an element, too.
+    assigner
+        The number of the operator whose watermark goes on without an element, too, if there is one.
     """
 
     decoder: Callable[..., Iterable[tuple[Any, int | None]]]
@@ -59,7 +60,7 @@ class SourceSpec:
     nodes: Mapping[int, Node]
     width: int
     contexts: ContextFactory
-    emits_watermarks: bool = False
+    assigner: int | None = None
 
 
 class SourceStage(RowFunction):
@@ -101,7 +102,8 @@ class _Running:
         )
         try:
             self._emit, self._sides = self._chain.outputs(spec.root)
-            self._watermark = self._chain.assigned_watermark() if spec.emits_watermarks else None
+            self._watermark = self._chain.watermark_of(spec.assigner)
+            self._assigner = "" if spec.assigner is None else spec.nodes[spec.assigner].name
             self._emitted_watermark = MIN_WATERMARK
         except BaseException:
             close_at_last(self._chain)
@@ -125,6 +127,12 @@ class _Running:
         if self._watermark is not None:
             reached = self._watermark()
             if reached > self._emitted_watermark:
+                if WATERMARK_SHIFT <= reached < MAX_WATERMARK:
+                    raise OperatorError(
+                        f"operator '{self._assigner}' has the watermark {reached}, which is after "
+                        f"{WATERMARK_SHIFT}, the year 4199. Event times are in milliseconds since "
+                        "the epoch: have its timestamp assigner return these."
+                    )
                 self._emitted_watermark = reached
                 # The elements may have been filtered, and their watermark must not be.
                 if not any(row[5] == reached for row in rows):

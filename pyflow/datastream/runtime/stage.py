@@ -20,6 +20,7 @@ from pyflow.datastream.runtime.life_cycle import close_at_last
 from pyflow.datastream.runtime.operator import (
     MAX_WATERMARK,
     MIN_WATERMARK,
+    WATERMARK_SHIFT,
     KeyedContext,
     Operator,
 )
@@ -46,14 +47,11 @@ from pyflow.datastream.state import State, StateDescriptor
 from pyflow.streaming.runtime.metrics import TaskMetricGroup
 from pyflow.streaming.runtime.rows import in_sequence
 
-__all__ = ["FIRST", "LAST", "WATERMARK_SHIFT", "Stage", "StageSpec", "TargetSpec", "passing"]
+__all__ = ["FIRST", "LAST", "Stage", "StageSpec", "TargetSpec", "passing"]
 
 # Numbers of ControlRowsExec.scala.
 FIRST = -(1 << 31)
 LAST = (1 << 31) - 1
-
-#: Spark's watermarks begin at 0. What Spark has is later by these milliseconds.
-WATERMARK_SHIFT = 1 << 46
 
 # What a subtask keeps beside the state of its keys.
 _WATERMARK = b"watermark"

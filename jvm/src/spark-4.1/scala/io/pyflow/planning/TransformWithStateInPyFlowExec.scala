@@ -1,6 +1,6 @@
 package io.pyflow.planning
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, PythonUDF}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, PythonUDF, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.TransformWithStateInPySpark
 import org.apache.spark.sql.catalyst.plans.logical.TransformWithStateInPySpark.UserFacingDataType
 import org.apache.spark.sql.execution.SparkPlan
@@ -9,6 +9,8 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOpera
 import org.apache.spark.sql.pyflow.DeclaredState
 import org.apache.spark.sql.streaming.{OutputMode, TimeMode}
 import org.apache.spark.sql.types.StructType
+
+import io.pyflow.execution.state.ControlRowsExec
 
 /**
  * PySpark's operator with what Spark asks a worker for, see [[DeclaredState]]. In thread mode it is not
@@ -52,6 +54,9 @@ private[planning] class TransformWithStateInPyFlowExec(
 
   /** Plans show it as what it is for Spark. */
   override def nodeName: String = "TransformWithStateInPySpark"
+
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] =
+    ControlRowsExec.orderedRows(super.requiredChildOrdering, groupingAttributes, child.output)
 
   /** Spark's rules copy the operator, and the copy has to be one of this class. */
   override def copy(

@@ -14,6 +14,8 @@ import org.apache.spark.sql.pyflow.DeclaredState
 import org.apache.spark.sql.streaming.{OutputMode, TimeMode}
 import org.apache.spark.sql.types.StructType
 
+import io.pyflow.execution.state.ControlRowsExec
+
 /**
  * PySpark's operator with what Spark asks a worker for, see [[DeclaredState]], and as Spark's planning
  * needs it in real-time mode, which Spark knows of its operator for the JVM only: rows are not sorted,
@@ -65,7 +67,8 @@ private[planning] class TransformWithStateInPyFlowExec(
   override def nodeName: String = "TransformWithStateInPySpark"
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =
-    if (isRealTime) children.map(_ => Nil) else super.requiredChildOrdering
+    if (isRealTime) children.map(_ => Nil)
+    else ControlRowsExec.orderedRows(super.requiredChildOrdering, groupingAttributes, child.output)
 
   /** PySpark's operator leaves the last argument to its default. */
   override def validateAndWriteStateSchema(

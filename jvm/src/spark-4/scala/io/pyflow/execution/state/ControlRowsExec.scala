@@ -2,7 +2,7 @@ package io.pyflow.execution.state
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Literal, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, Literal, SortOrder, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.types.DataType
@@ -42,6 +42,24 @@ object ControlRowsExec {
 
   /** The first grouping column of operators that get such rows. */
   val Target = "pyflow_target"
+
+  private val Sequence = "pyflow_sequence"
+
+  /**
+   * The order in which such an operator needs its rows: those of a key in that in which they were
+   * emitted. A sort that spills does not keep it where it is not told to, and rows of sinks are only
+   * passed on.
+   */
+  def orderedRows(
+      required: Seq[Seq[SortOrder]],
+      grouping: Seq[Attribute],
+      columns: Seq[Attribute]): Seq[Seq[SortOrder]] =
+    if (grouping.headOption.exists(_.name == Target)) {
+      val sequence = columns.find(_.name == Sequence).map(SortOrder(_, Ascending))
+      (required.head ++ sequence) +: required.tail
+    } else {
+      required
+    }
 }
 
 /**
