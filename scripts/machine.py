@@ -34,6 +34,7 @@ TEST_TOOLS = {
     "mariadbd": "mariadb-server-core",
     "my_print_defaults": "mariadb-client-core",
     "chromium-headless-shell": "chromium-headless-shell",
+    "locale-gen": "locales",
 }
 
 # A server of RabbitMQ, and Erlang. They are unpacked, since they start services where installed.

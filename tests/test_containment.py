@@ -178,6 +178,18 @@ def sets_zone():
     time.tzset()
 
 
+def waits_for_any_child():
+    import os
+
+    os.wait()
+
+
+def takes_the_exit_of_any_child():
+    import os
+
+    os.waitpid(-1, os.WNOHANG)
+
+
 def prepares_a_child():
     import subprocess
 
@@ -210,6 +222,8 @@ REFUSED = {
     sets_a_timer: "signal.setitimer() would send a signal to the executor's JVM",
     handles_a_signal: "signal only works in main thread",
     limits_memory: "resource.setrlimit() would limit the whole executor",
+    waits_for_any_child: "os.wait() would take the exit of a child",
+    takes_the_exit_of_any_child: "os.waitpid() would take the exit of a child",
     sets_locale: "locale.setlocale() would change the locale of the whole executor",
 }
 
@@ -257,6 +271,85 @@ def test_what_only_looks_is_allowed(spark, make_udf):
         with settings(spark, mode):
             rows = spark.range(1).select(make_udf(looks)("id")).collect()
             assert rows == [("(True, True, True, True, False)",)]
+
+
+def test_standard_streams_are_opened_and_closed(spark, make_udf, tmp_path):
+    """As files, which is what libraries do to set the encoding or the buffering."""
+
+    def opens(n):
+        import codecs
+        import io
+        import os
+        import sys
+
+        with os.fdopen(sys.stdout.fileno(), "w", buffering=1) as out:
+            out.write("by number\n")
+        with os.fdopen(sys.stdin.fileno()) as empty:
+            read = empty.read()
+        with open(tmp_path / str(n), "w") as other:
+            is_standard = other.fileno() <= 2
+        codecs.getwriter("utf-8")(sys.stdout.detach()).write("detached\n")
+        io.TextIOWrapper(sys.stderr.detach(), encoding="utf-8").close()
+        sys.stdout.reconfigure(encoding="ascii", line_buffering=False)
+        print("as ever: ä")
+        print("as ever", file=sys.stderr)
+        return repr((read, is_standard, os.fstat(1).st_ino == os.fstat(sys.stdout.fileno()).st_ino))
+
+    for mode in thread_modes():
+        with settings(spark, mode):
+            rows = spark.range(4).select(make_udf(opens)("id")).collect()
+            assert rows == [("('', False, True)",)] * 4
+
+
+def test_a_timer_interrupts_a_function(spark, in_every_mode, make_udf):
+    def waits(_):
+        import _thread
+        import threading
+        import time
+
+        threading.Timer(0.2, _thread.interrupt_main).start()
+        try:
+            end = time.monotonic() + 60
+            while time.monotonic() < end:
+                time.sleep(0.01)
+        except KeyboardInterrupt:
+            return "interrupted"
+        return "ended"
+
+    assert in_every_mode(lambda: spark.range(1).select(make_udf(waits)("id")).collect()) == [
+        ("interrupted",)
+    ]
+
+
+def test_regions_of_files_are_locked_for_the_opened_file(spark, make_udf, tmp_path):
+    path = tmp_path / "locked"
+    path.write_bytes(bytes(10))
+
+    def locks(_):
+        import os
+
+        def is_locked(descriptor):
+            try:
+                os.lockf(descriptor, os.F_TEST, 0)
+                os.lockf(descriptor, os.F_TLOCK, 0)
+            except OSError:
+                return True
+            os.lockf(descriptor, os.F_ULOCK, 0)
+            return False
+
+        with open(path, "r+b") as one, open(path, "r+b") as other:
+            os.lockf(one.fileno(), os.F_LOCK, 5)
+            found = [is_locked(other.fileno()), is_locked(one.fileno())]
+            other.seek(5)
+            found.append(is_locked(other.fileno()))
+            os.lockf(one.fileno(), os.F_ULOCK, 5)
+            other.seek(0)
+            return repr([*found, is_locked(other.fileno())])
+
+    for mode in thread_modes():
+        with settings(spark, mode):
+            rows = spark.range(1).select(make_udf(locks)("id")).collect()
+            assert rows == [("[True, False, False, False]",)]
 
 
 def test_modules_tune_the_process_while_they_are_imported(spark, in_every_mode, make_udf):

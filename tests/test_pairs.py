@@ -828,6 +828,25 @@ def pandas_options_within(who, step):
     return inside, pd.get_option("display.width")
 
 
+@libraries
+def pyplot_figures(who, step):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure = pyplot.figure(7 + who)
+    for n in range(3):
+        step()
+        pyplot.plot([n, who])
+    step()
+    drawn = [list(line.get_ydata()) for line in pyplot.gca().lines]
+    found = pyplot.get_fignums(), pyplot.gcf() is figure, pyplot.fignum_exists(8 - who), drawn
+    step()
+    pyplot.close("all")
+    return found, pyplot.get_fignums()
+
+
 @pytest.mark.parametrize("cases", [PYTHON, LIBRARIES], ids=["python", "libraries"])
 def test_pairs_of_tasks(spark, cases):
     assert_same_in_pairs(spark, cases)

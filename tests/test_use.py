@@ -75,6 +75,25 @@ def test_functions_run_in_the_jvm_only_in_thread_mode(spark):
     assert jvm_process_id(spark) not in pids["process"]
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("spark.python.worker.reuse", "false", "each task asks for a new worker"),
+        ("spark.python.worker.module", "own_worker", "workers run a module of their own"),
+    ],
+)
+def test_what_an_application_says_of_workers_is_a_reason_for_them(spark, key, value, reason):
+    conf = spark._jsc.sc().conf()
+    conf.set(key, value)
+    try:
+        with settings(spark, {MODE: "thread"}):
+            plan = explained(spark.range(2).select(udf(plus_one, "long")("id")))
+    finally:
+        conf.remove(key)
+    assert f"reason: {reason} ({key}={value})" in plan
+    assert "ThreadEvalPython" not in plan
+
+
 def test_process_mode_is_the_default(spark):
     assert spark.conf.get(MODE) == "process"
     frame = spark.range(2).select(udf(plus_one, "long")("id"))

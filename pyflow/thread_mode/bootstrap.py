@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.machinery
 import os
 import pkgutil
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +83,7 @@ def prepare(
         session_log,
         task_globals,
         thread_pools,
+        thread_settings,
         warning_filters,
     )
 
@@ -97,9 +100,21 @@ def prepare(
     random_numbers.install()
     warning_filters.install()
     process_settings.install()
+    thread_settings.install()
     connections.install()
     if isolated:
         module_imports.after_import("ctypes", _refuse_callbacks)
+    _import_from_working_directory()
+
+
+def _import_from_working_directory() -> None:
+    """Have modules found as workers find them, which run with ``-m``.
+
+    What has been imported so far is from the jar, whatever is in the directory.
+    """
+    if not os.environ.get("PYTHONSAFEPATH"):
+        with contextlib.suppress(OSError):
+            sys.path.insert(0, os.getcwd())
 
 
 def is_isolated() -> bool:

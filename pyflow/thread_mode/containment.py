@@ -111,6 +111,7 @@ def install(set_variable: Callable[..., None]) -> None:
     _leave_signals_alone()
     _limit_recursion()
     _keep_environment(set_variable)
+    _leave_children_alone()
     _lock_files_by_opening()
 
 
@@ -199,6 +200,17 @@ def _refuse_where_it_is_the_executor() -> None:
     refuse(os, "close", files + "subprocess", lambda fd: fd > standard_error)
 
 
+def _leave_children_alone() -> None:
+    """Refuse to wait for any child: the JVM has children of its own, and waits for them."""
+    reason = "would take the exit of a child that the executor's JVM waits for; wait for a process"
+    for name in ("wait", "wait3"):
+        refuse(os, name, reason)
+    for name in ("waitpid", "wait4"):
+        refuse(os, name, reason, lambda pid, *_: pid > 0)
+    of_one = {os.P_PID, getattr(os, "P_PIDFD", os.P_PID)}
+    refuse(os, "waitid", reason, lambda kind, *_: kind in of_one)
+
+
 def _pid_of(pidfd: int) -> int:
     with open(f"/proc/self/fdinfo/{pidfd}") as lines:
         return next((int(line[4:]) for line in lines if line.startswith("Pid:")), 0)
@@ -249,7 +261,7 @@ def _leave_signals_alone() -> None:
 
 
 def _lock_files_by_opening() -> None:
-    """Have ``fcntl.lockf`` lock for the opened file rather than for the process.
+    """Have ``fcntl.lockf`` and ``os.lockf`` lock for the opened file, not for the process.
 
     Locks that belong to the process would not exclude its other tasks, and would be released when
     any task closes the file.
@@ -260,7 +272,19 @@ def _lock_files_by_opening() -> None:
         fcntl.LOCK_EX: fcntl.F_WRLCK,
         fcntl.LOCK_UN: fcntl.F_UNLCK,
     }
-    no_process = 0
+    region_locks = {
+        os.F_LOCK: (fcntl.F_OFD_SETLKW, fcntl.F_WRLCK),
+        os.F_TLOCK: (fcntl.F_OFD_SETLK, fcntl.F_WRLCK),
+        os.F_ULOCK: (fcntl.F_OFD_SETLK, fcntl.F_UNLCK),
+        os.F_TEST: (fcntl.F_OFD_GETLK, fcntl.F_WRLCK),
+    }
+    layout, no_process = "hhqqixxxx", 0
+
+    def control(fd: Any, command: int, kind: int, whence: int, start: int, length: int) -> int:
+        """Lock, unlock or look for a lock; return the kind of the one that is found."""
+        lock = struct.pack(layout, kind, whence, start, length, no_process)
+        found: int = struct.unpack(layout, fcntl.fcntl(fd, command, lock))[0]
+        return found
 
     @functools.wraps(lockf)
     def lock_opened(fd: Any, cmd: int, len: int = 0, start: int = 0, whence: int = 0, /) -> Any:
@@ -268,12 +292,19 @@ def _lock_files_by_opening() -> None:
         if kind is None:
             raise ValueError("unrecognized lockf argument")
         command = fcntl.F_OFD_SETLK if cmd & fcntl.LOCK_NB else fcntl.F_OFD_SETLKW
-        return (
-            fcntl.fcntl(fd, command, struct.pack("hhqqixxxx", kind, whence, start, len, no_process))
-            and None
-        )
+        control(fd, command, kind, whence, start, len)
+
+    @functools.wraps(os.lockf)
+    def lock_region(fd: int, command: int, length: int, /) -> None:
+        if command not in region_locks:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        operation, kind = region_locks[command]
+        found = control(fd, operation, kind, os.SEEK_CUR, 0, length)
+        if command == os.F_TEST and found != fcntl.F_UNLCK:
+            raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
     fcntl.lockf = lock_opened
+    os.lockf = lock_region
 
 
 def _limit_recursion() -> None:

@@ -34,6 +34,7 @@ __all__ = [
     "install",
     "is_main_thread",
     "of_thread",
+    "on_switch",
     "on_thread_start",
 ]
 
@@ -42,6 +43,9 @@ _METRICS = 64
 
 #: Called in a thread that a function has started, before its own work.
 on_thread_start: list[Callable[[], None]] = []
+
+#: Called with the thread's task until now, or None, and the one that becomes it.
+on_switch: list[Callable[[CurrentTask | None, CurrentTask], None]] = []
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -103,6 +107,8 @@ class CurrentTask:
     refused_imports : list of str
         What it needs the shared interpreter for, in the order of the attempts, where it runs in an
         isolated one. The native bridge looks into it.
+    thread : int
+        The identifier of the thread that was last the task's.
     ended : bool
     """
 
@@ -116,6 +122,7 @@ class CurrentTask:
         self.metric_reports: list[Callable[[], dict[str, Any]]] = []
         self.call_jvm: Callable[[int, bytes], bytes | None] | None = None
         self.tracing: tuple[Any, Any] = (None, None)
+        self.thread = threading.get_ident()
         self.context: TaskContext | None = None
         self.variables = dict(_variables.process)
         self.log_fields: dict[str, str] = {}
@@ -217,7 +224,12 @@ def enter(task: CurrentTask) -> None:
     global _last_entered
     before = getattr(of_thread, "task", None)
     of_thread.task = _last_entered = task
-    if before is not None and before is not task:
+    task.thread = threading.get_ident()
+    if before is task:
+        return
+    for switch in on_switch:
+        switch(before, task)
+    if before is not None:
         before.tracing = sys.gettrace(), sys.getprofile()
         if before.tracing != task.tracing:
             sys.settrace(task.tracing[0])

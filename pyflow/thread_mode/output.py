@@ -57,11 +57,51 @@ class _Current:
         return None if stream is None else stream.flush()
 
 
+class _Number:
+    """The number of a descriptor that functions get in the place of one of the executor.
+
+    A function may open it as a file, and close that. The number is another one then.
+
+    Parameters
+    ----------
+    descriptor : int
+        Of the executor.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._copy: int | None = None
+        self._copying = threading.Lock()
+
+    def get(self) -> int:
+        with self._copying:
+            if self._copy is None or not self._is_open(self._copy):
+                self._copy = os.dup(self._descriptor)
+            return self._copy
+
+    def _is_open(self, copy: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(copy), os.fstat(self._descriptor))
+        except OSError:
+            return False
+
+
 class _Empty(io.TextIOWrapper):
     """Standard input."""
 
+    def __init__(self, file: Any, encoding: str) -> None:
+        super().__init__(file, encoding)
+        self._number = _Number(super().fileno())
+
+    def fileno(self) -> int:
+        return self._number.get()
+
     def close(self) -> None:
         """Stay open: other tasks read too."""
+
+    def detach(self) -> Any:
+        """Return the bytes; the stream stays as it is, for others."""
+        return open(os.devnull, "rb")
 
 
 class _Text(io.TextIOWrapper):
@@ -85,6 +125,14 @@ class _Text(io.TextIOWrapper):
         self._logger = logger
         self._level = level
 
+    def detach(self) -> Any:
+        """Return what takes bytes; the stream stays as it is, for others."""
+        self.flush()
+        return self.buffer
+
+    def reconfigure(self, **options: Any) -> None:
+        """Stay as it is: the log has lines, in its own encoding."""
+
     def write(self, text: str) -> int:
         log = session_log.current()
         if log is not None:
@@ -104,12 +152,12 @@ class _Lines(io.RawIOBase):
     """
 
     def __init__(self, descriptor: int, level: int) -> None:
-        self._descriptor = descriptor
+        self._number = _Number(descriptor)
         self._level = level
         self._thread = threading.local()
 
     def fileno(self) -> int:
-        return self._descriptor
+        return self._number.get()
 
     def writable(self) -> bool:
         return True

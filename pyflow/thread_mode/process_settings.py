@@ -7,6 +7,7 @@ raised.
 
 from __future__ import annotations
 
+import _thread
 import errno
 import functools
 import gc
@@ -16,7 +17,8 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, ValuesView
 from typing import Any
 
 from pyflow.thread_mode import children, current_task, task_globals
@@ -42,6 +44,7 @@ def install() -> None:
     _own_temporary_directory()
     _own_hooks()
     _own_signal_mask()
+    _interrupt_own_thread()
     children.install(_own_file_mask())
     after_import("csv", _own_csv)
     after_import("tracemalloc", _refuse_tracing_memory)
@@ -51,6 +54,7 @@ def install() -> None:
     after_import("multiprocessing.context", _own_start_method)
     after_import("concurrent.futures.process", children.end_with_tasks)
     after_import("pandas._config.config", _own_options)
+    after_import("matplotlib._pylab_helpers", _own_figures)
 
 
 def _replace(module: Any, name: str, function: Callable[..., Any]) -> None:
@@ -284,6 +288,53 @@ def _own_signal_mask() -> None:
         return set(before)
 
     _replace(signal, "pthread_sigmask", change)
+
+
+def _interrupt_own_thread() -> None:
+    """Have ``_thread.interrupt_main``, as a timer calls it, interrupt the task's own thread."""
+
+    def interrupt(signum: int = signal.SIGINT, /) -> None:
+        task = current_task.current()
+        if signum not in range(1, signal.NSIG):
+            raise ValueError("signal number out of range")
+        if task is not None and not task.ended and signum == signal.SIGINT:
+            import ctypes
+
+            raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+            raise_in(ctypes.c_ulong(task.thread), ctypes.py_object(KeyboardInterrupt))
+
+    _replace(_thread, "interrupt_main", interrupt)
+
+
+def _own_figures(helpers: Any) -> None:
+    """Keep the figures of ``matplotlib.pyplot`` per task, of which the last one is drawn to."""
+    of_task: TaskValue[OrderedDict[Any, Any]] = TaskValue(helpers.Gcf.figs, OrderedDict)
+
+    class Figures(MutableMapping[Any, Any]):
+        """Those of the current task."""
+
+        def __getitem__(self, number: Any) -> Any:
+            return of_task.get()[number]
+
+        def __setitem__(self, number: Any, manager: Any) -> None:
+            of_task.to_change()[number] = manager
+
+        def __delitem__(self, number: Any) -> None:
+            del of_task.to_change()[number]
+
+        def __iter__(self) -> Iterator[Any]:
+            return iter(of_task.get())
+
+        def __len__(self) -> int:
+            return len(of_task.get())
+
+        def values(self) -> ValuesView[Any]:
+            return of_task.get().values()
+
+        def move_to_end(self, number: Any) -> None:
+            of_task.to_change().move_to_end(number)
+
+    helpers.Gcf.figs = Figures()
 
 
 def _own_file_mask() -> Callable[[], int]:

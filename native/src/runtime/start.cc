@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <clocale>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
@@ -61,13 +62,21 @@ PyStatus configure(PyConfig& config, const StartOptions& options) {
   return PyStatus_Ok();
 }
 
+// A worker's locale is that of C but for its characters. The JVM has set all of the user's.
+void reset_locale() {
+  for (const int category : {LC_COLLATE, LC_MONETARY, LC_NUMERIC, LC_TIME, LC_MESSAGES}) {
+    if (std::strcmp(setlocale(category, nullptr), "C") != 0) setlocale(category, "C");
+  }
+}
+
 std::string initialise(const StartOptions& options) {
+  reset_locale();
   set_environment(options.environment);
   count_python_memory();
   PyPreConfig preconfig;
   PyPreConfig_InitPythonConfig(&preconfig);
   preconfig.parse_argv = 0;
-  preconfig.configure_locale = 0;  // the locale is the JVM's
+  preconfig.configure_locale = 0;  // that of characters is the JVM's
   preconfig.coerce_c_locale = 0;
   preconfig.utf8_mode = 1;
   PyStatus status = Py_PreInitialize(&preconfig);

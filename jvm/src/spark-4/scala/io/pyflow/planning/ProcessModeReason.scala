@@ -14,6 +14,9 @@ import io.pyflow.spec.FunctionEnvironment
 /** Why functions have to stay in process mode. */
 object ProcessModeReason {
   private val SupportedPythons = 10 to 14
+  private val WorkerReuse = "spark.python.worker.reuse"
+  private val WorkerModule = "spark.python.worker.module"
+  private val DefaultWorker = "pyspark.worker"
 
   /**
    * The first reason found; None if thread mode can run all the functions of the operator.
@@ -54,6 +57,10 @@ object ProcessModeReason {
       Some(s"the memory profiler is on (${SQLConf.PYTHON_UDF_PROFILER.key})")
     } else if (is("spark.python.profile") || is("spark.python.profile.memory")) {
       Some("the Python profiler is on (spark.python.profile)")
+    } else if (!sparkConf.getBoolean(WorkerReuse, defaultValue = true)) {
+      Some(s"each task asks for a new worker ($WorkerReuse=false)")
+    } else if (sparkConf.get(WorkerModule, DefaultWorker) != DefaultWorker) {
+      Some(s"workers run a module of their own ($WorkerModule=${sparkConf.get(WorkerModule)})")
     } else if (arrow && conf.getConf(SQLConf.PYTHON_UDF_LEGACY_PANDAS_CONVERSION_ENABLED)) {
       Some(
         "values are converted through pandas " +
