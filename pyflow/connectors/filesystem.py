@@ -22,11 +22,12 @@ from pyflow.connectors.turns import turn_at
 from pyflow.session.files import file_stream, holds_files, matches
 from pyflow.table.changes.changelog import in_order, numbered, places
 from pyflow.table.changes.relation import INSERT, KIND, SEQUENCE, column
+from pyflow.types.logical_types import MAX_LENGTH, VarCharType
 from pyflow.types.spark_types import to_spark
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from pyflow.session.context import Context
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 #: Of the column that Spark reads lines into and writes lines from.
 _LINE = "$line"
 
-#: The directory of a partition whose value is null.
-_NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+#: The partition whose value is null or an empty string, in the name of its directory.
+_DEFAULT_PARTITION = "__DEFAULT_PARTITION__"
 
 #: Options of Flink that a table can be read with, but not written, and what to do instead.
 _NOT_WRITTEN = {
@@ -61,7 +62,7 @@ class FileSystem(Connector):
         Option("source.monitor-interval", duration, "a duration such as 10 s"),
         Option("source.path.regex-pattern"),
         Option("source.report-statistics", one_of("NONE", "ALL"), "NONE or ALL"),
-        Option("partition.default-name"),
+        Option("partition.default-name", default=_DEFAULT_PARTITION),
         Option("partition.time-extractor.kind"),
         Option("partition.time-extractor.class"),
         Option("partition.time-extractor.timestamp-pattern"),
@@ -93,12 +94,6 @@ class FileSystem(Connector):
         super().__init__(table)
         self.format = made(table, values_of(made, "", self.values))
         self.takes_changes = self.format.has_changes
-        if self["partition.default-name"] not in (None, _NULL_PARTITION):
-            raise self.wrong(
-                "partition.default-name",
-                self["partition.default-name"],
-                f"{_NULL_PARTITION!r}: Spark has no other name for the partition of null",
-            )
         for key in table.partition_keys:
             if key not in dict(table.columns):
                 raise TableException(
@@ -126,22 +121,38 @@ class FileSystem(Connector):
             return self._missing(session)
         files = self.format.files
         reader = file_stream(session, files) if monitored else session.read.format(files)
-        names = [name for name, _ in self.table.columns]
+        if not self.table.partition_keys:
+            reader = reader.option("recursiveFileLookup", "true")
+        names, keys = [name for name, _ in self.table.columns], self.table.partition_keys
         if files != "text":
-            return self.format.loaded(reader, self["path"], self.table.columns, self._inside)
-        partitions = [
-            StructField(name, to_spark(data_type))
-            for name, data_type in self.table.columns
-            if name in self.table.partition_keys
-        ]
+            fields = [
+                (n, VarCharType(MAX_LENGTH) if n in keys else t) for n, t in self.table.columns
+            ]
+            rows = self.format.loaded(reader, self["path"], fields, self._inside)
+            return rows.select(*map(self._of_partition, names))
+        partitions = [StructField(name, StringType()) for name in names if name in keys]
         schema = StructType([StructField(_LINE, StringType()), *partitions])
         lines = reader.schema(schema).load(self["path"])
         kept = [part.name for part in partitions]
         rows = self.format.decoded(lines, _LINE, self._inside, kept)
+        columns = list(map(self._of_partition, names))
         if self.format.has_changes:
-            sequence = places(rows).alias(SEQUENCE)
-            return rows.select(*map(column, names), column(KIND), sequence)
-        return rows.select(*map(column, names))
+            columns += [column(KIND), places(rows).alias(SEQUENCE)]
+        return rows.select(*columns)
+
+    def _of_partition(self, name: str) -> Column:
+        """Return a column of rows that were read, where partitions are strings."""
+        value = column(name)
+        if name not in self.table.partition_keys:
+            return value
+        known = F.when(value != self["partition.default-name"], value)
+        return known.cast(to_spark(dict(self.table.columns)[name])).alias(name)
+
+    def _partition(self, name: str) -> Column:
+        """Return the partition of a row that is written, as a string."""
+        text = column(name).cast("string")
+        default = F.lit(self["partition.default-name"])
+        return F.when(text != "", text).otherwise(default).alias(name)
 
     def _missing(self, session: SparkSession) -> DataFrame:
         """Return rows that fail when they are computed: plans and schemas need no files."""
@@ -206,10 +217,10 @@ class FileSystem(Connector):
     def _contents(self, frame: DataFrame) -> DataFrame:
         """Return what Spark writes into files for the rows of a frame."""
         if self.format.files != "text":
-            kept = map(column, self.table.partition_keys)
+            kept = map(self._partition, self.table.partition_keys)
             return frame.select(*self.format.file_columns(self._inside), *kept)
         line = self.format.encoded(self._inside).cast("string").alias(_LINE)
-        return frame.select(line, *map(column, self.table.partition_keys))
+        return frame.select(line, *map(self._partition, self.table.partition_keys))
 
     def _fewer(self, frame: DataFrame) -> DataFrame:
         parallelism = self["sink.parallelism"]

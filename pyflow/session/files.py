@@ -31,7 +31,8 @@ def holds_files(session: SparkSession, directory: str) -> bool:
     """Return whether there are files in a directory that a reader sees."""
     if not matches(session, directory):
         return False
-    return bool(session.read.format("binaryFile").load(directory).inputFiles())
+    reader = session.read.format("binaryFile").option("recursiveFileLookup", "true")
+    return bool(reader.load(directory).inputFiles())
 
 
 def file_stream(session: SparkSession, format: str) -> DataStreamReader:

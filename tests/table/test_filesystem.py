@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
+import json
+
 import pytest
 from pyspark.errors import SparkRuntimeException
 
@@ -10,7 +13,7 @@ from pyflow.util.exceptions import TableException
 #: Those that change nothing here: files end with their batch, and no partition is marked.
 ACCEPTED = {
     "source.report-statistics": "ALL",
-    "partition.default-name": "__HIVE_DEFAULT_PARTITION__",
+    "partition.default-name": "nothing",
     "partition.time-extractor.kind": "default",
     "partition.time-extractor.class": "a.b.C",
     "partition.time-extractor.timestamp-pattern": "$part 00:00:00",
@@ -34,7 +37,6 @@ REFUSED = {
     ("sink.partition-commit.policy.class", "a.b.C"): "no policies in Java",
     ("sink.partition-commit.policy.class.parameters", "x;y"): "no policies in Java",
     ("auto-compaction", "true"): "Set 'sink.parallelism'",
-    ("partition.default-name", "nothing"): "Spark has no other name",
     ("sink.partition-commit.trigger", "later"): "process-time or partition-time",
     ("sink.rolling-policy.file-size", "big"): "a size such as 128 MB",
     ("sink.rolling-policy.check-interval", "soon"): "a duration",
@@ -50,11 +52,45 @@ def create(t_env, path, options, name="files", partitioned="PARTITIONED BY (part
     )
 
 
+@pytest.mark.parametrize("format", ["json", "parquet"])
+def test_partitions_without_a_value_have_the_name_of_flink(batch, tmp_path, format):
+    batch.execute_sql(
+        "CREATE TABLE files (a INT, part INT, day DATE) PARTITIONED BY (part, day) WITH "
+        f"('connector' = 'filesystem', 'format' = '{format}', 'path' = '{tmp_path}')"
+    )
+    rows = [(1, None, None), (2, 7, None), (3, 7, datetime.date(2020, 1, 2))]
+    values = "(1, CAST(NULL AS INT), CAST(NULL AS DATE)), (2, 7, NULL), (3, 7, DATE '2020-01-02')"
+    batch.execute_sql(f"INSERT INTO files VALUES {values}").wait()
+
+    default = "__DEFAULT_PARTITION__"
+    found = {str(each.relative_to(tmp_path)) for each in tmp_path.glob("part=*/day=*")}
+    assert found == {
+        f"part={default}/day={default}",
+        f"part=7/day={default}",
+        "part=7/day=2020-01-02",
+    }
+    with batch.execute_sql("SELECT * FROM files").collect() as read:
+        assert sorted(map(tuple, read)) == rows
+    with batch.execute_sql("SELECT a FROM files WHERE part = 7 AND day IS NULL").collect() as read:
+        assert [tuple(row) for row in read] == [(2,)]
+
+
+def test_directories_below_are_read(batch, tmp_path):
+    for name in ("a", "2024/01/b", "_hidden/c", "2024/.hidden/d"):
+        path = tmp_path / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"a": len(name), "part": name}) + "\n")
+    create(batch, tmp_path, {}, partitioned="")
+    with batch.execute_sql("SELECT part FROM files").collect() as read:
+        assert sorted(row[0] for row in read) == ["2024/01/b", "a"]
+
+
 def test_options_of_flink_are_accepted(batch, tmp_path):
     create(batch, tmp_path / "out", ACCEPTED)
     values = "(1, 'x'), (2, 'y'), (3, 'x'), (4, CAST(NULL AS STRING))"
     batch.execute_sql(f"INSERT INTO files VALUES {values}").wait()
     assert len([*(tmp_path / "out").glob("part=x/[!.]*")]) == 1
+    assert len([*(tmp_path / "out").glob("part=nothing/[!.]*")]) == 1
     with batch.execute_sql("SELECT a, part FROM files").collect() as rows:
         assert sorted(map(tuple, rows)) == [(1, "x"), (2, "y"), (3, "x"), (4, None)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 from decimal import Decimal
 
 import pytest
@@ -169,7 +170,106 @@ def test_csv_with_arrays_rows_and_errors_ignored(batch, tmp_path):
         "\n".join(lines),
         **ignore,
     )
-    assert read(batch) == [[1, [1, 2], Row(3, "x")], [None, None, None], [2, None, None]]
+    assert read(batch) == [[1, [1, 2], Row(3, "x")], [None, [], None], [2, None, None]]
+
+
+LENIENT = {"csv.ignore-parse-errors": "true"}
+LITERAL = {"csv.null-literal": "n/a"}
+
+
+# As Flink 2.3 reads them; an error is a string.
+@pytest.mark.parametrize(
+    ("columns", "text", "options", "expected"),
+    [
+        ("a INT, s STRING, b INT", '1,,2\n3,"",4', {}, [[1, "", 2], [3, "", 4]]),
+        ("a INT, s STRING", ",x", {}, "column 'a' of type INT cannot be read from CSV"),
+        (
+            "a INT, s STRING, b INT",
+            ",x,2\n1,x\n1\n1,x,2,3\n,,",
+            LENIENT,
+            [[None, "x", 2], [1, "x", None], [1, None, None], [None, "", None]],
+        ),
+        (
+            "a INT, s STRING",
+            '1,n/a\n2,"n/a"\nn/a,',
+            LITERAL,
+            [[1, None], [2, None], [None, ""]],
+        ),
+        (
+            "a INT, l ARRAY<STRING>",
+            "1,x;n/a\n2,n/a\n3,",
+            LITERAL,
+            [[1, ["x", None]], [2, None], [3, []]],
+        ),
+        ("a INT, r ROW<x INT, y INT>", "1,\n2,3;4;5", {}, [[1, None], [2, Row(3, 4)]]),
+        (
+            "a INT, r ROW<x INT, y INT>",
+            "1,1",
+            {},
+            "column 'r' has 2 fields, and its value fewer: 1",
+        ),
+        (
+            "a DATE, b TIME, c TIMESTAMP(3)",
+            "2020-1-2,10:30, 2020-01-02 03:04:05 ",
+            {},
+            [[datetime.date(2020, 1, 2), datetime.time(10, 30), NEW_YEAR]],
+        ),
+        ("a BOOLEAN, b STRING", ",x\nTRUE,y", {}, [[False, "x"], [True, "y"]]),
+    ],
+)
+def test_csv_is_read_as_flink_reads_it(batch, tmp_path, columns, text, options, expected):
+    created(batch, tmp_path, columns, "csv", text, **options)
+    if isinstance(expected, str):
+        with pytest.raises(Exception, match=re.escape(expected)):
+            read(batch)
+    else:
+        assert read(batch) == expected
+
+
+@pytest.mark.parametrize(
+    ("columns", "values", "options", "line"),
+    [
+        ("l ARRAY<STRING>", "ARRAY['x', CAST(NULL AS STRING)]", LITERAL, "x;n/a"),
+        ("l ARRAY<STRING>", "ARRAY['x', CAST(NULL AS STRING)]", {}, "x;"),
+        ("r ROW<x INT, y STRING>", "ROW(CAST(NULL AS INT), 'y')", LITERAL, "n/a;y"),
+        ("a STRING, b STRING", "'a,b', 'c\"d'", {"csv.disable-quote-character": "true"}, 'a,b,c"d'),
+    ],
+)
+def test_csv_is_written_as_flink_writes_it(batch, tmp_path, columns, values, options, line):
+    created(batch, tmp_path, columns, "csv", **options)
+    batch.execute_sql(f"INSERT INTO t SELECT {values}").wait()
+    assert lines_of(tmp_path) == [line]
+
+
+def test_json_may_have_control_characters_in_strings(batch, tmp_path):
+    created(
+        batch, tmp_path, "a STRING, r ROW<b STRING>", "json", '{"a": "x\ty", "r": {"b": "\tz"}}'
+    )
+    assert read(batch) == [["x\ty", Row("\tz")]]
+
+
+def test_decimals_that_would_have_exponents_are_refused(batch, tmp_path):
+    plain = {"json.encode.decimal-as-plain-number": "true"}
+    created(batch, tmp_path, "a DECIMAL(20, 6), l ARRAY<DECIMAL(20, 7)>", "json", **plain)
+    with pytest.raises(TableException, match=r"not supported for DECIMAL\(20, 7\)"):
+        batch.execute_sql("INSERT INTO t SELECT 1.5, ARRAY[1.5]").wait()
+
+
+def test_changes_with_a_schema_are_not_written(batch, tmp_path):
+    include = {"debezium-json.schema-include": "true"}
+    created(batch, tmp_path, "a INT", "debezium-json", **include)
+    with pytest.raises(TableException, match=r"schema-include' is not supported when a table is"):
+        batch.execute_sql("INSERT INTO t SELECT 1").wait()
+
+
+def test_nested_times_of_avro_have_no_zone(batch, tmp_path):
+    batch.get_config().set_local_timezone("Asia/Shanghai")
+    created(batch, tmp_path, "r ROW<a TIMESTAMP(3)>, l ARRAY<TIMESTAMP(3)>, t TIMESTAMP(3)", "avro")
+    moment = "TIMESTAMP '2020-01-02 03:04:05'"
+    batch.execute_sql(f"INSERT INTO t SELECT ROW({moment}), ARRAY[{moment}], {moment}").wait()
+    assert read(batch) == [[Row(NEW_YEAR), [NEW_YEAR], NEW_YEAR]]
+    batch.get_config().set_local_timezone("America/New_York")
+    assert read(batch) == [[Row(NEW_YEAR), [NEW_YEAR], NEW_YEAR]]
 
 
 @pytest.mark.parametrize("format", ["json", "csv", "avro", "parquet"])

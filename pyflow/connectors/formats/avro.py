@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from pyflow.connectors.connector import DescribedTable, Option, boolean, one_of
 from pyflow.connectors.formats.format import PARSED, Format, parsed_rows, present
-from pyflow.connectors.formats.text_values import BYTES, TEXTS, entry
+from pyflow.connectors.formats.text_values import BYTES, TEXTS, entry, mapped
 from pyflow.table.changes.relation import column
 from pyflow.table.columns.time_values import local_of_micros
 from pyflow.types.logical_types import (
@@ -141,16 +141,11 @@ class Avro(Format):
         nulls: bool = False,
     ) -> DataFrame:
         """Return a row for each record."""
-        options = F.create_map(F.lit("mode"), F.lit("PERMISSIVE"))
+        # Otherwise a damaged record would be one of nulls.
+        options = F.create_map(F.lit("mode"), F.lit("FAILFAST"))
         record = F.call_function("from_avro", column(value), F.lit(self.schema(fields)), options)
-        error = self.wrong(F.hex(column(value)), "not an Avro record of the table's schema")
-
-        def usable(parsed: Column) -> Column:
-            damaged = parsed.isNull() & column(value).isNotNull()
-            return F.when(damaged, error.cast("boolean")).otherwise(True)
-
         shown = list(map(column, kept))
-        found = parsed_rows(present(frame, value, nulls), shown, record, usable)
+        found = parsed_rows(present(frame, value, nulls), shown, record, lambda _: F.lit(True))
         parsed = column(PARSED)
         columns = [self.from_avro(parsed.getField(n), t).alias(n) for n, t in fields]
         return found.select(*map(column, kept), *columns)
@@ -170,12 +165,18 @@ class Avro(Format):
 
     def from_avro(self, value: Column, data_type: DataType) -> Column:
         """Return the value of what Spark has read."""
+        return mapped(value, data_type, self._from_avro)
+
+    def _from_avro(self, value: Column, data_type: DataType, _name: str) -> Column:
         if isinstance(data_type, TimestampType) and self._legacy:
             return local_of_micros(F.unix_micros(value))
         return value.cast(to_spark(data_type))
 
     def to_avro(self, value: Column, data_type: DataType) -> Column:
         """Return what Spark writes for a value."""
+        return mapped(value, data_type, self._to_avro)
+
+    def _to_avro(self, value: Column, data_type: DataType, _name: str) -> Column:
         if isinstance(data_type, TimestampType) and self._legacy:
             return F.concat(value.cast("string"), F.lit("Z")).cast("timestamp")
         if isinstance(data_type, (TinyIntType, SmallIntType)):

@@ -12,8 +12,9 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from pyflow.connectors.connector import DescribedTable, Option, boolean
 from pyflow.connectors.formats.format import PARSED, Format
-from pyflow.connectors.formats.json import COMMON, TEXT, JsonText
+from pyflow.connectors.formats.json import COMMON, PARSER, TEXT, JsonText
 from pyflow.table.changes.relation import DELETE, INSERT, KIND, UPDATE_AFTER, UPDATE_BEFORE, column
+from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -138,6 +139,11 @@ class DebeziumJson(ChangeFormat):
 
     def encoded(self, fields: Fields, source: Callable[[str], Column] = column) -> Column:
         """Return the JSON text of a change."""
+        if self.values["schema-include"]:
+            raise TableException(
+                f"Table {self.table.identifier}: 'debezium-json.schema-include' is not supported "
+                "when a table is written: the schema is not known. Set it to 'false'."
+            )
         row = F.struct(*(self.json.written(source(n), t).alias(n) for n, t in fields))
         deleted = column(KIND).isin(UPDATE_BEFORE, DELETE)
         return self.json.object(
@@ -172,7 +178,7 @@ class CanalJson(ChangeFormat):
         told = column(PARSED)
         data, old, kind = (told.getField(name) for name in ("data", "old", "type"))
         # What an update has not changed is missing in `old`, which a null is not.
-        texts = F.from_json(column(TEXT), "old array<map<string,string>>").getField("old")
+        texts = F.from_json(column(TEXT), "old array<map<string,string>>", PARSER).getField("old")
 
         def all_of(number: int) -> Column:
             return F.transform(data, lambda each: change(number, self.row(each, fields)))

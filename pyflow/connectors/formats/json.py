@@ -26,6 +26,7 @@ from pyflow.types.logical_types import (
     RowField,
     RowType,
 )
+from pyflow.types.parts import types_in
 from pyflow.types.spark_types import to_spark
 from pyflow.util.exceptions import TableException
 
@@ -37,8 +38,12 @@ if TYPE_CHECKING:
 
 TEXT = "$text"
 _DIGITS = 38
+#: The largest scale of which no value has an exponent as a string.
+_PLAIN_SCALE = 6
 _CORRUPT = "$corrupt"
 _MEMBERS = "map<string,string>"
+#: Line feeds and the like may stand in strings, as in Flink.
+PARSER = {"allowUnquotedControlChars": "true"}
 
 IGNORE_ERRORS = Option("ignore-parse-errors", boolean, "true or false", default=False)
 #: What all formats made of JSON have.
@@ -73,6 +78,7 @@ class JsonText:
         self.table = table
         self.lenient = bool(values["ignore-parse-errors"])
         self._keeps_nulls = not values["encode.ignore-null-fields"]
+        self._is_plain = bool(values["encode.decimal-as-plain-number"])
         iso = values["timestamp-format.standard"] == "ISO-8601"
         self._texts = TextValues(table.identifier, "JSON", self.lenient, iso, fractions=True)
 
@@ -90,7 +96,7 @@ class JsonText:
         """
         schema = StructType([*shape.fields, StructField(_CORRUPT, StringType())])
         text = column(value).cast("string")
-        options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
+        options = {**PARSER, "mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
         found = present(frame, value, nulls).select(*map(column, kept), text.alias(TEXT))
 
         def usable(parsed: Column) -> Column:
@@ -98,9 +104,9 @@ class JsonText:
             corrupt = failed & (F.length(column(TEXT)) > 0)
             if self.lenient:
                 # An object with a part of the wrong kind has its other parts.
-                return F.when(corrupt, F.from_json(column(TEXT), _MEMBERS).isNotNull()).otherwise(
-                    True
-                )
+                return F.when(
+                    corrupt, F.from_json(column(TEXT), _MEMBERS, PARSER).isNotNull()
+                ).otherwise(True)
             message = f"Table {self.table.identifier}: not a JSON object with the table's columns: "
             error = F.raise_error(F.concat(F.lit(message), F.substring(column(TEXT), 1, 500)))
             return F.when(corrupt, error.cast("boolean")).otherwise(True)
@@ -147,7 +153,7 @@ class JsonText:
         """Return the path of the first field of rows that a JSON text has not, null for none."""
         found = [F.lit(None).cast("string")]
         if isinstance(data_type, RowType):
-            members = F.from_json(text, _MEMBERS)
+            members = F.from_json(text, _MEMBERS, PARSER)
             for part in data_type.fields:
                 name = f"{path}.{part.name}" if path else part.name
                 there = F.map_contains_key(members, F.lit(part.name))
@@ -156,14 +162,26 @@ class JsonText:
                 found.append(self.missing(member, part.data_type, name))
         if isinstance(data_type, ArrayType):
             element = data_type.element_type
-            elements = F.from_json(text, "array<string>")
+            elements = F.from_json(text, "array<string>", PARSER)
             names = F.transform(elements, lambda each: self.missing(each, element, path))
             found.append(F.get(F.filter(names, lambda name: name.isNotNull()), F.lit(0)))
         return F.coalesce(*found)
 
     def written(self, value: Column, data_type: DataType) -> Column:
         """Return a value of which :meth:`object` makes Flink's JSON."""
+        if self._is_plain:
+            self._refuse_exponents(data_type)
         return self._texts.written(value, data_type)
+
+    def _refuse_exponents(self, data_type: DataType) -> None:
+        """Refuse decimals that Spark would write with an exponent where they are small."""
+        for each in types_in(data_type):
+            if isinstance(each, DecimalType) and each.scale > _PLAIN_SCALE:
+                raise TableException(
+                    f"Table {self.table.identifier}: 'json.encode.decimal-as-plain-number' is not "
+                    f"supported for {each.sql}, whose small values Spark writes with an exponent. "
+                    f"Cast the column to a scale of {_PLAIN_SCALE} at most, or to STRING."
+                )
 
     def object(self, members: Sequence[Column]) -> Column:
         """Return the JSON text of an object with these members."""

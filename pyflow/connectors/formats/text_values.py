@@ -63,6 +63,7 @@ _READ = (
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _TIME = r"\d{2}:\d{2}:\d{2}(\.\d{0,9})?"
 _ISO_TIME = r"\d{2}:\d{2}(:\d{2}(\.\d{0,9})?)?"
+_SHORT_DATE = r"\d{4}-\d{1,2}-\d{1,2}"
 _SECONDS = len("yyyy-MM-dd HH:mm:ss")
 _MICROSECONDS = 6
 
@@ -83,6 +84,8 @@ class TextValues:
         Whether ``T`` separates date and time, instead of a space.
     fractions
         Whether a number with a fraction is accepted as an integer, without the fraction.
+    short_times
+        Whether months and days may have one digit, a time no seconds, and spaces may be around.
     """
 
     table: str
@@ -90,6 +93,7 @@ class TextValues:
     lenient: bool = False
     iso: bool = False
     fractions: bool = False
+    short_times: bool = False
 
     def check(self, data_type: DataType, name: str) -> None:
         """Raise an error for a type whose values cannot be converted from a string."""
@@ -158,9 +162,12 @@ class TextValues:
         if isinstance(data_type, BYTES):
             return F.try_to_binary(text, F.lit("base64"))
         if isinstance(data_type, DateType):
-            return F.when(text.rlike(f"^{_DATE}$"), text).try_cast(wanted)
+            date = _SHORT_DATE if self.short_times else _DATE
+            return F.when(text.rlike(f"^{date}$"), text).try_cast(wanted)
         if isinstance(data_type, TimeType):
-            return F.when(text.rlike(f"^{_TIME}$"), text).try_cast(wanted)
+            time = _ISO_TIME if self.short_times else _TIME
+            return F.when(text.rlike(f"^{time}$"), text).try_cast(wanted)
+        text = trimmed if self.short_times else text
         moment = f"{_DATE}T{_ISO_TIME}" if self.iso else f"{_DATE} {_TIME}"
         if isinstance(data_type, TimestampType):
             # Digits of the second that the type does not have are left out before it is read.
