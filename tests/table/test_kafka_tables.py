@@ -138,6 +138,17 @@ def test_a_table_with_a_key_in_a_topic(streaming, topic):
     assert sorted(read(streaming, "SELECT * FROM t")) == [("+I", "a", 2), ("+I", "b", 1)]
 
 
+def test_a_damaged_record_of_avro_is_an_error(streaming, topic):
+    created(streaming, "t", "a STRING NOT NULL, b BIGINT", topic, format="avro", **ALL)
+    streaming.execute_sql("INSERT INTO t SELECT 'x', CAST(1 AS BIGINT)").wait()
+    assert read(streaming, "SELECT * FROM t") == [("+I", "x", 1)]
+    (record,) = topic.records()
+    topic.send([record.value.encode()[:1]])
+    topic.flush()
+    with pytest.raises(Exception, match=r"Malformed Avro|MALFORMED_AVRO"):
+        read(streaming, "SELECT * FROM t")
+
+
 def test_records_without_a_value_delete(streaming, topic):
     columns = "word STRING, n BIGINT, PRIMARY KEY (word) NOT ENFORCED"
     formats = {
