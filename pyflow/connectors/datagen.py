@@ -44,11 +44,13 @@ from pyflow.types.logical_types import (
     VarCharType,
     YearMonthIntervalType,
 )
+from pyflow.types.parts import parts_of, with_parts
 from pyflow.types.spark_types import to_spark
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType as SparkType
 
     from pyflow.session.context import Context
 
@@ -108,7 +110,7 @@ class DataGen(Connector):
             frame = context.session.range(0, count, 1, self["scan.parallelism"])
             frame = frame.withColumn(_NOW, F.current_timestamp())
         columns = [
-            self._column(name, data_type).cast(to_spark(data_type)).alias(name)
+            self._column(name, data_type).cast(_nullable(data_type)).alias(name)
             for name, data_type in self.table.columns
         ]
         return frame.select(*columns)
@@ -262,7 +264,7 @@ class DataGen(Connector):
             return F.struct(
                 *(
                     self._column(f"{path}.{part.name}", part.data_type)
-                    .cast(to_spark(part.data_type))
+                    .cast(_nullable(part.data_type))
                     .alias(part.name)
                     for part in data_type.fields
                 )
@@ -272,7 +274,7 @@ class DataGen(Connector):
         if isinstance(data_type, ArrayType):
             element = data_type.element_type
             values = [
-                self._column(f"{path}.element", element).cast(to_spark(element))
+                self._column(f"{path}.element", element).cast(_nullable(element))
                 for _ in range(count)
             ]
             return F.array(*values)
@@ -280,9 +282,9 @@ class DataGen(Connector):
             key = data_type.key_type if isinstance(data_type, MapType) else data_type.element_type
             entries = [
                 F.struct(
-                    self._column(f"{path}.key", key).cast(to_spark(key)),
+                    self._column(f"{path}.key", key).cast(_nullable(key)),
                     self._column(f"{path}.value", data_type.value_type).cast(
-                        to_spark(data_type.value_type)
+                        _nullable(data_type.value_type)
                     )
                     if isinstance(data_type, MapType)
                     else F.lit(1),
@@ -313,3 +315,12 @@ class DataGen(Connector):
     def _share(self) -> Column:
         """Return a random number from 0 to 1, without 1."""
         return F.shiftrightunsigned(self._hash(), 11) * F.lit(2.0**-53)
+
+
+def _nullable(data_type: DataType) -> SparkType:
+    """Return Spark's type, in which anything may be null: Spark does not know what is not."""
+    return to_spark(_with_nulls(data_type))
+
+
+def _with_nulls(data_type: DataType) -> DataType:
+    return with_parts(data_type.nullable(), list(map(_with_nulls, parts_of(data_type))))

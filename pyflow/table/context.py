@@ -33,6 +33,9 @@ __all__ = ["TableContext"]
 class Sql(Protocol):
     """Reads SQL: `pyflow.table.sql`, which stands on the operations that ask for it."""
 
+    def query(self, context: TableContext, text: str) -> Any:
+        """Return the table of a query."""
+
     def view(self, context: TableContext, table: CatalogBaseTable, identifier: str) -> Relation:
         """Return the rows of a view, whose query is read anew."""
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflow.table.changes.changelog import settled
-from pyflow.table.changes.relation import Relation
-from pyflow.table.columns.nodes import Alias, Call, Field, FunctionCall, Node
+from pyflow.table.changes.relation import Relation, unused
+from pyflow.table.columns.nodes import Alias, Call, Field, FunctionCall, InTable, Node
 from pyflow.table.expression import Expression
 from pyflow.table.relations import joins, projection, sorting
 from pyflow.table.relations.changelog_functions import Operations, from_changelog, to_changelog
@@ -137,11 +137,42 @@ class Table:
         Parameters
         ----------
         predicate : Expression
-            A BOOLEAN; rows for which it is null are left out.
+            A BOOLEAN; rows for which it is null are left out. What `Expression.in_` says of a
+            table may stand in it beside others that are joined by AND.
         """
-        return self._of(
-            projection.filter_rows(self._rows, node_of(predicate, self._context), self._context)
-        )
+        others, memberships = projection.split_memberships(node_of(predicate, self._context))
+        table = self
+        for node in others:
+            table = self._of(projection.filter_rows(table._rows, node, self._context))
+        for each, is_negated in memberships:
+            table = table._in_table(each, is_negated)
+        return table
+
+    def _in_table(self, membership: InTable, is_negated: bool) -> Table:
+        """Return the rows whose value is in a table, or those for which that is not true."""
+        context, names = self._context, self._rows.names
+        if len(membership.table._relation.names) != 1:
+            raise TableException(f"{membership}: the table has more than one column")
+        value, left, right = unused("value", names), context.unnamed(), context.unnamed()
+        fields: list[Node] = [*map(Field, names), Alias(membership.child, (value,))]
+        extended = self._of(projection.project(self._rows, fields, context))
+        # For the statement alone.
+        extended._register(f"`{left}`", temporary=True)
+        membership.table._register(f"`{right}`", temporary=True)
+        try:
+            (other,) = membership.table._relation.names
+            condition = f"`{value}` IN (SELECT * FROM `{right}`)"
+            if is_negated:
+                equal = f"`{right}`.`{other}` = `{left}`.`{value}`"
+                condition = f"NOT EXISTS (SELECT * FROM `{right}` WHERE {equal})"
+            shown = ", ".join(f"`{name}`" for name in names)
+            found: Table = context.sql.query(
+                context, f"SELECT {shown} FROM `{left}` WHERE {condition}"
+            )
+        finally:
+            for name in (left, right):
+                context.catalogs.drop_temporary(f"`{name}`", view=True)
+        return found
 
     def where(self, predicate: Expression[bool]) -> Table:
         """Return the rows for which a predicate is true, as :meth:`filter`."""
@@ -461,13 +492,18 @@ class Table:
         """Return names and types of the columns; newer programs use :meth:`get_resolved_schema`."""
         from pyflow.table.table_schema import TableSchema
 
-        return TableSchema(self._relation.names, self._relation.types)
+        return TableSchema(self._relation.names, self._relation.types, self._time_attributes())
 
     def get_resolved_schema(self) -> ResolvedSchema:
         """Return names and types of the columns."""
         from pyflow.table.catalogs.resolved_schema import ResolvedSchema
 
-        return ResolvedSchema.physical(self._relation.names, self._relation.types)
+        return ResolvedSchema.of_fields(self._relation.fields, self._time_attributes())
+
+    def _time_attributes(self) -> dict[str, str]:
+        """Return the kinds of time attributes by their names; there are none in batch mode."""
+        times = self._relation.time_attributes if self._context.is_streaming else {}
+        return {name: time.kind for name, time in times.items()}
 
     def _repr_html_(self) -> str:
         """Return the first rows for a notebook; of an unbounded table the columns."""
@@ -726,8 +762,16 @@ class AggregatedTable:
         table = self._table
         hidden = () if self._window is None else [_name_of(self._window.time, table._context)]
         relation, call = table._called(self._func, hidden)
-        grouped = aggregate_rows(relation, self._groupings, call, table._context, self._window)
-        return table._of(_selected(grouped, fields, table._context))
+        nodes = nodes_of(fields, table._context)
+        properties: dict[str, Node] = {}
+        if self._window is not None:
+            parts = split(nodes, scope_of(relation, table._context))
+            if not parts.aggregates:
+                nodes, properties = parts.projections, parts.properties
+        grouped = aggregate_rows(
+            relation, self._groupings, call, table._context, self._window, properties
+        )
+        return table._of(_selected(grouped, nodes, table._context))
 
 
 class FlatAggregateTable:
@@ -749,7 +793,7 @@ class FlatAggregateTable:
         table = self._table
         relation, call = table._called(self._func)
         grouped = flat_aggregate(relation, self._groupings, call, table._context)
-        return table._of(_selected(grouped, fields, table._context))
+        return table._of(_selected(grouped, nodes_of(fields, table._context), table._context))
 
 
 def _name_of(time: Expression[Any], context: TableContext) -> str:
@@ -757,10 +801,7 @@ def _name_of(time: Expression[Any], context: TableContext) -> str:
     return node.name if isinstance(node, Field) else ""
 
 
-def _selected(
-    relation: Relation, fields: Sequence[Expression[Any]], context: TableContext
-) -> Relation:
-    nodes = nodes_of(fields, context)
+def _selected(relation: Relation, nodes: Sequence[Node], context: TableContext) -> Relation:
     scope = scope_of(relation, context)
     if any(scope.has_aggregates(node) for node in nodes):
         raise TableException(

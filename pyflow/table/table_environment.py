@@ -371,8 +371,8 @@ class TableEnvironment:
         return []
 
     def list_temporary_tables(self) -> list[str]:
-        """Return the names of the temporary tables of the current database."""
-        return self._catalogs.names(view=False, temporary=True)
+        """Return the names of the temporary tables and views of the current database."""
+        return self._catalogs.names(temporary=True)
 
     def list_temporary_views(self) -> list[str]:
         """Return the names of the temporary views of the current database."""

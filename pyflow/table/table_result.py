@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from pyflow.common.types import Row, RowKind
+from pyflow.connectors.formats.text_values import mapped
 from pyflow.session.local_rows import local_rows
 from pyflow.session.options import value_of
 from pyflow.session.planning import end_with_plan
@@ -19,23 +21,37 @@ from pyflow.table.relations.queries import CollectedRows, job_of, queries_text, 
 from pyflow.table.result_kind import ResultKind
 from pyflow.types import tableau
 from pyflow.types.data_types import DataTypes
-from pyflow.types.logical_types import DataType
+from pyflow.types.logical_types import DataType, YearMonthIntervalType
+from pyflow.types.parts import types_in
 from pyflow.types.strings import cast_text
 from pyflow.types.values import from_spark_value
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column
+
     from pyflow.common.job_client import JobClient
     from pyflow.table.catalogs.resolved_schema import ResolvedSchema
     from pyflow.table.context import TableContext
     from pyflow.table.relations.tables import Insertion
     from pyflow.table.table_schema import TableSchema
 
-__all__ = ["CloseableIterator", "Form", "TableResult", "html_of"]
+__all__ = ["CloseableIterator", "Form", "Style", "TableResult", "html_of"]
 
 # How many rows a table has in a notebook.
 _SHOWN_ROWS = 20
 
 Fields = Sequence[tuple[str, DataType]]
+
+
+class Style(Enum):
+    """How `TableResult.print` shows rows."""
+
+    #: As a table, whose columns are as wide as their types say.
+    OF_QUERY = 0
+    #: As a table, whose columns are as wide as the values are.
+    OF_STATEMENT = 1
+    #: Each row alone.
+    RAW = 2
 
 
 class TableResult:
@@ -54,6 +70,7 @@ class TableResult:
         job: Job | None = None,
         shows_kinds: bool = False,
         query: Job | None = None,
+        style: Style = Style.OF_QUERY,
     ) -> None:
         self._fields = tuple(fields)
         self._context = context
@@ -62,6 +79,7 @@ class TableResult:
         self._job = job
         self._shows_kinds = shows_kinds
         self._query = query
+        self._style = style
         self._iterator: CloseableIterator | None = None
 
     @classmethod
@@ -93,7 +111,7 @@ class TableResult:
             yield Row(*(-1 for _ in names))
 
         fields = [(name, DataTypes.BIGINT()) for name in names]
-        return cls(fields, context, rows, job=job)
+        return cls(fields, context, rows, job=job, style=Style.RAW)
 
     @classmethod
     def ok(cls, context: TableContext) -> TableResult:
@@ -164,8 +182,16 @@ class TableResult:
             return
         form = Form(self._fields, self._context, self._shows_kinds)
         with self._rows() as rows:
-            for line in tableau.lines_of(form.names, map(form.texts, rows), form.widths):
+            for line in self._lines(form, rows):
                 print(line, flush=self._query is not None)
+
+    def _lines(self, form: Form, rows: Iterator[Row]) -> Iterator[str]:
+        if self._style == Style.OF_QUERY:
+            return tableau.lines_of(form.names, map(form.texts, rows), form.widths)
+        if self._style == Style.RAW:
+            return (", ".join(form.texts(row)) for row in rows)
+        texts = [form.texts(row, null="") for row in rows]
+        return tableau.lines_of(form.names, texts, tableau.widths_of_texts(form.names, texts))
 
     def _rows(self) -> CloseableIterator:
         if self._iterator is None:
@@ -195,11 +221,11 @@ class Form:
         self.names = [tableau.KIND_COLUMN, *names] if shows_kinds else names
         self.widths = [len(tableau.KIND_COLUMN), *widths] if shows_kinds else widths
 
-    def texts(self, row: Row) -> list[str]:
+    def texts(self, row: Row, null: str = tableau.NULL) -> list[str]:
         """Return the values of a row as strings."""
         kind = [str(row.get_row_kind())] if self._shows_kinds else []
         values = zip(row, self._types)
-        return [*kind, *(cast_text(v, t, self._zone, tableau.NULL) for v, t in values)]
+        return [*kind, *(cast_text(v, t, self._zone, null) for v, t in values)]
 
 
 class CloseableIterator(AbstractContextManager["CloseableIterator"]):
@@ -251,12 +277,25 @@ def rows_of(relation: Relation) -> Iterator[Row]:
     """Yield the rows of a relation as programs see them, each with its kind of change."""
     types = relation.types
     kinds = list(RowKind)
-    frame = in_order(relation).select(*relation.columns, *relation.changes[:1])
+    ordered = in_order(relation)
+    columns = [_collected(c, t) for c, t in zip(relation.columns, types)]
+    frame = ordered.select(*columns, *relation.changes[:1])
     for values in local_rows(frame):
         row = Row(*(from_spark_value(value, t) for value, t in zip(values, types)))
         if relation.updating:
             row.set_row_kind(kinds[values[len(types)]])
         yield row
+
+
+def _collected(value: Column, data_type: DataType) -> Column:
+    """Return a column as PySpark collects it, which knows no intervals of months."""
+    if not any(isinstance(each, YearMonthIntervalType) for each in types_in(data_type)):
+        return value
+
+    def months(part: Column, part_type: DataType, _name: str) -> Column:
+        return part.cast("int") if isinstance(part_type, YearMonthIntervalType) else part
+
+    return mapped(value, data_type, months)
 
 
 def html_of(relation: Relation, context: TableContext) -> str:
@@ -274,7 +313,7 @@ def html_of(relation: Relation, context: TableContext) -> str:
 
 def executed(insertions: list[Insertion], context: TableContext) -> TableResult:
     """Start insertions as one job, and return what tells of its end."""
-    names = [insertion.name for insertion in insertions]
+    names = list(dict.fromkeys(insertion.name for insertion in insertions))
     name = f"insert into {', '.join(names)}"
     end_with_plan(lambda: {"name": name, "text": explained(insertions, ())})
     unbounded = [insertion for insertion in insertions if insertion.rows.unbounded]

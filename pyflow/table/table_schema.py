@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
+from pyflow.table.catalogs.resolved_schema import attribute_text
 from pyflow.types.logical_types import DataType, RowField, RowType
 from pyflow.types.values import stored_type
 from pyflow.util.exceptions import TableException
@@ -31,7 +33,9 @@ class TableSchema:
         self,
         field_names: Sequence[str] | None = None,
         data_types: Sequence[DataType] | None = None,
+        _attributes: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
+        self._attributes = _attributes
         self._names = list(field_names or ())
         self._types = list(map(stored_type, data_types or ()))
         if len(self._names) != len(self._types):
@@ -80,8 +84,11 @@ class TableSchema:
         return RowType(fields, nullable=False)
 
     def __repr__(self) -> str:
-        columns = zip(self._names, self._types)
-        return "root\n" + "".join(f" |-- {name}: {type_.sql}\n" for name, type_ in columns)
+        lines = (
+            f" |-- {name}: {attribute_text(data_type, self._attributes.get(name))}\n"
+            for name, data_type in zip(self._names, self._types)
+        )
+        return f"root\n{''.join(lines)}"
 
     def __eq__(self, other: object) -> bool:
         return (

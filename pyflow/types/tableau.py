@@ -91,6 +91,11 @@ def widths_of_types(names: Sequence[str], types: Sequence[DataType], max_width: 
     return widths
 
 
+def widths_of_texts(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the widths of columns whose values are known."""
+    return [max(map(display_width, texts)) for texts in zip(names, *rows)]
+
+
 def _width_of_type(data_type: DataType, max_width: int) -> int:
     fixed: dict[type, int] = {
         TinyIntType: 4,

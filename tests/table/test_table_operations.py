@@ -9,7 +9,7 @@ import pytest
 
 from pyflow.common import Row
 from pyflow.table import AggregateFunction, DataTypes, TableAggregateFunction
-from pyflow.table.expressions import col, lit, null_of, row_interval
+from pyflow.table.expressions import UNBOUNDED_RANGE, col, lit, null_of, row_interval
 from pyflow.table.udf import udaf, udf, udtaf, udtf
 from pyflow.table.window import Over, Tumble
 from pyflow.util.exceptions import TableException
@@ -365,3 +365,91 @@ def test_results_with_the_name_of_a_key_have_all_another_prefix(batch):
     # As PyFlink names them.
     assert result.get_schema().get_field_names() == ["key", "TMP_0$key", "TMP_0$n"]
     assert sorted(rows(result), key=str) == [("a", 3, 1), ("b", 2, 1), (None, 1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda t, u: t.where(col("key").in_(u)), ["a", "a", "a"]),
+        (lambda t, u: t.where(~col("key").in_(u)), ["b", "b", None]),
+        (lambda t, u: t.filter((col("value") > 3) & col("key").in_(u)), ["a", "a"]),
+        (lambda t, u: t.where(col("key").in_(u)).where(col("value") == 3), ["a"]),
+    ],
+)
+def test_values_are_looked_for_in_a_table(environment, mode, make, expected):
+    t_env = environment(mode)
+    other = t_env.from_elements([("a",), ("c",)], ["other"])
+    found = make(pairs(t_env), other)
+    assert sorted((key for key, _ in left(found)), key=str) == sorted(expected, key=str)
+    assert t_env.list_temporary_views() == []
+
+
+def test_a_table_is_no_value_elsewhere(batch):
+    other = batch.from_elements([("a",)], ["other"])
+    with pytest.raises(TableException, match="cannot be used as a value"):
+        pairs(batch).where(col("key").in_(other) | (col("value") == 3))
+
+
+SECONDS = """
+CREATE TABLE seconds (
+  n BIGINT, ts AS TO_TIMESTAMP(FROM_UNIXTIME(n)), pt AS PROCTIME(), WATERMARK FOR ts AS ts
+) WITH (
+  'connector' = 'datagen', 'fields.n.kind' = 'sequence', 'fields.n.start' = '1',
+  'fields.n.end' = '7'
+)
+"""
+
+
+@pytest.mark.parametrize("vectorized", [False, True])
+def test_windows_have_properties_beside_an_aggregate_function(environment, mode, vectorized):
+    t_env = environment(mode)
+    t_env.execute_sql(SECONDS)
+    window = Tumble.over(lit(5).seconds).on(col("ts")).alias("w")
+    if vectorized:
+        total = udaf(lambda n: n.sum(), result_type="BIGINT", func_type="pandas")
+    else:
+        total = udaf(Total(), result_type="BIGINT", accumulator_type="ARRAY<BIGINT>")
+    grouped = t_env.from_path("seconds").window(window).group_by(col("w"))
+    found = grouped.aggregate(total(col("n")).alias("s")).select(
+        col("s"), col("w").start, col("w").end.alias("until")
+    )
+    assert found.get_schema().get_field_names() == ["s", "EXPR$0", "until"]
+    assert [(row[0], row[1].second, row[2].second) for row in rows(found)] == [
+        (10, 0, 5),
+        (18, 5, 10),
+    ]
+
+
+class Total(AggregateFunction):
+    def create_accumulator(self):
+        return [0]
+
+    def accumulate(self, accumulator, n):
+        accumulator[0] += n
+
+    def get_value(self, accumulator):
+        return accumulator[0]
+
+
+def test_rows_of_the_processing_time_have_running_totals(streaming):
+    streaming.execute_sql(SECONDS)
+    sql = (
+        "SELECT n, SUM(n) OVER (ORDER BY pt) AS a, SUM(n) OVER (ORDER BY pt RANGE BETWEEN "
+        "UNBOUNDED PRECEDING AND CURRENT ROW) AS b FROM seconds"
+    )
+    expected = [(n, n * (n + 1) // 2) for n in range(1, 8)]
+    assert rows(streaming.sql_query(sql)) == [(n, total, total) for n, total in expected]
+    window = Over.order_by(col("pt")).preceding(UNBOUNDED_RANGE).alias("w")
+    table = streaming.from_path("seconds").over_window(window)
+    assert rows(table.select(col("n"), col("n").sum.over(col("w")))) == expected
+
+
+def test_generated_values_may_have_no_nulls_inside(batch):
+    batch.execute_sql(
+        "CREATE TABLE g (a ARRAY<INT NOT NULL> NOT NULL, m MAP<STRING NOT NULL, "
+        "ROW<x INT NOT NULL, l ARRAY<BIGINT NOT NULL>> NOT NULL>) WITH "
+        "('connector' = 'datagen', 'number-of-rows' = '2')"
+    )
+    batch.execute_sql("CREATE VIEW v AS SELECT * FROM g")
+    found = rows(batch.from_path("v"))
+    assert [len(a) for a, _ in found] == [3, 3]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from enum import Enum
 from typing import Any, TypeVar
@@ -13,6 +13,11 @@ from pyflow.types.logical_types import DataType, RowField, RowType
 from pyflow.util.identifiers import literal, primary_key_text, quoted
 
 SomeColumn = TypeVar("SomeColumn", bound="Column")
+
+
+def attribute_text(data_type: DataType, attribute: str | None) -> str:
+    """Return a type as SQL has it, with what Flink shows of a time attribute."""
+    return data_type.sql if attribute is None else f"{data_type.sql} *{attribute.upper()}*"
 
 
 class Column(ABC):
@@ -32,6 +37,8 @@ class Column(ABC):
         self._name = name
         self._data_type = data_type
         self._comment = comment
+        #: "rowtime" or "proctime" of a time attribute.
+        self._attribute: str | None = None
 
     @staticmethod
     def physical(name: str, data_type: DataType) -> PhysicalColumn:
@@ -111,7 +118,8 @@ class Column(ABC):
         """Return the column in a line."""
         extras = self.explain_extras()
         comment = [] if self._comment is None else [f"COMMENT {literal(self._comment)}"]
-        parts = [quoted(self._name), self._data_type.sql, *([] if extras is None else [extras])]
+        parts = [quoted(self._name), attribute_text(self._data_type, self._attribute)]
+        parts += [] if extras is None else [extras]
         return " ".join([*parts, *comment])
 
     def __str__(self) -> str:
@@ -387,6 +395,22 @@ class ResolvedSchema:
         if len(column_names) != len(column_data_types):
             raise ValueError(f"{len(column_names)} columns have {len(column_data_types)} types")
         return ResolvedSchema(list(map(PhysicalColumn, column_names, column_data_types)))
+
+    @staticmethod
+    def of_fields(
+        fields: Sequence[tuple[str, DataType]], attributes: Mapping[str, str]
+    ) -> ResolvedSchema:
+        """Return the schema of columns, of which some are time attributes. PyFlow's own.
+
+        Parameters
+        ----------
+        fields : sequence of tuple
+            Names and types.
+        attributes : mapping of str to str
+            ``rowtime`` or ``proctime``, by the names of columns.
+        """
+        columns = [PhysicalColumn(name, data_type) for name, data_type in fields]
+        return ResolvedSchema([c._with(_attribute=attributes.get(c.get_name())) for c in columns])
 
     def get_column_count(self) -> int:
         """Return the number of columns."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Window
@@ -399,15 +400,21 @@ def aggregate_rows(
     call: Node,
     context: TableContext,
     window: GroupWindow | None = None,
+    properties: Mapping[str, Node] = MappingProxyType({}),
 ) -> Relation:
-    """Return keys and the fields of what an aggregate function returns: ``aggregate``."""
+    """Return keys and the fields of what an aggregate function returns: ``aggregate``.
+
+    Properties of the window follow, by their names.
+    """
     names: Sequence[str] = call.names if isinstance(call, Alias) else ()
     function = call.child if isinstance(call, Alias) else call
     result = unused("TMP_0", relation.names)
     if window is None:
         grouped = aggregate(relation, groupings, {result: function}, context)
     else:
-        grouped = aggregate_windowed(relation, groupings, window, {result: function}, {}, context)
+        grouped = aggregate_windowed(
+            relation, groupings, window, {result: function}, dict(properties), context
+        )
     data_type = dict(grouped.fields)[result]
     if not names and isinstance(data_type, RowType):
         # A field of the name of a key has, with all others, the name of the result before its own.

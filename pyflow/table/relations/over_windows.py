@@ -126,6 +126,10 @@ def _spec(relation: Relation, window: OverWindow, context: TableContext) -> Wind
         isinstance(before, Bound) and (after is None or isinstance(after, Bound))
     ):
         start = Window.unboundedPreceding if before is None else _rows(before, -1)
+        attribute = relation.time_attributes.get(order)
+        if attribute is not None and attribute.kind == "proctime":
+            # Each row has a time of its own, in the order in which they come.
+            return spec.orderBy(column(SEQUENCE)).rowsBetween(start, _rows(after, 1))
         return spec.orderBy(column(order)).rangeBetween(start, _rows(after, 1))
     micros = micros_of(order, dict(relation.fields)[order])
     return spec.orderBy(micros).rangeBetween(_range(before, -1), _range(after, 1))

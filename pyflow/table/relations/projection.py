@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyflow.table.changes.relation import Relation, TimeAttribute, check_unique, made_again
-from pyflow.table.columns.nodes import Alias, Call, Field, Node
+from pyflow.table.columns.nodes import Alias, Call, Field, InTable, Node
 from pyflow.table.expression import Expression
 from pyflow.table.functions.names import with_functions
 from pyflow.table.functions.resolution import Scope
@@ -122,6 +122,25 @@ def filter_rows(relation: Relation, predicate: Node, context: TableContext) -> R
         return replace(rows, frame=rows.frame.filter(condition.column), order=None)
 
     return made_again(filtered(relation), relation, filtered)
+
+
+def split_memberships(predicate: Node) -> tuple[list[Node], list[tuple[InTable, bool]]]:
+    """Return what a predicate joins by AND: others, and tables that values are in.
+
+    With the latter it says whether it is the rows for which this is not true.
+    """
+    if isinstance(predicate, InTable):
+        return [], [(predicate, False)]
+    name = predicate.function.name if isinstance(predicate, Call) else None
+    if name == "isNotTrue" and isinstance(predicate.children[0], InTable):
+        return [], [(predicate.children[0], True)]
+    if name != "and":
+        return [predicate], []
+    parts = list(map(split_memberships, predicate.children))
+    return (
+        [each for others, _ in parts for each in others],
+        [each for _, memberships in parts for each in memberships],
+    )
 
 
 def check_condition(relation: Relation, predicate: Node, context: TableContext) -> None:

@@ -22,7 +22,7 @@ from pyflow.table.sql import tree
 from pyflow.table.sql.expressions import path_of
 from pyflow.table.sql.queries import relation_of
 from pyflow.table.table import Table
-from pyflow.table.table_result import TableResult
+from pyflow.table.table_result import Style, TableResult
 from pyflow.types.data_types import DataTypes
 from pyflow.util.exceptions import TableException
 from pyflow.util.identifiers import quoted
@@ -48,7 +48,11 @@ class Execution:
         return Table(relation_of(self._context, self._text, statement), self._context)
 
     def _rows(
-        self, names: Sequence[str], rows: Sequence[Sequence[Any]], *kinds: Any
+        self,
+        names: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        *kinds: Any,
+        style: Style = Style.OF_STATEMENT,
     ) -> TableResult:
         """Return a result of rows that are known."""
         data_types = [*kinds, *[_STRING] * (len(names) - len(kinds))]
@@ -56,7 +60,7 @@ class Execution:
         def made() -> Iterator[Row]:
             return iter([Row(*row) for row in rows])
 
-        return TableResult(list(zip(names, data_types)), self._context, made)
+        return TableResult(list(zip(names, data_types)), self._context, made, style=style)
 
     def _type(self, name: exp.Expr) -> types.DataType:
         try:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from pyflow.table.catalogs.objects import CatalogPartitionSpec, TableView
+from pyflow.table.catalogs.resolved_schema import attribute_text
 from pyflow.table.functions.java import JavaFunction
 from pyflow.table.functions.names import built_in_names, is_built_in
 from pyflow.table.module import MODULES
-from pyflow.table.relations.tables import declared_fields
+from pyflow.table.relations.tables import declared_fields, relation_of_entry
 from pyflow.table.schema import UnresolvedColumn, UnresolvedComputedColumn, UnresolvedPhysicalColumn
 from pyflow.table.sql import tree
 from pyflow.table.sql.catalog_statements import CatalogStatements
@@ -224,13 +225,29 @@ class Listings(CatalogStatements):
         comments = {each.name: each.comment for each in schema.columns}
         titles = ["name", "type", "null", "key", "extras", "watermark"]
         commented = any(comment is not None for comment in comments.values())
+        attributes = self._time_attributes(entry)
         rows = []
         for name, data_type in declared_fields(schema, self._context):
-            row = [name, data_type.nullable().sql, data_type._nullable, keys.get(name)]
+            shown = attribute_text(data_type.nullable(), attributes.get(name))
+            row = [name, shown, data_type._nullable, keys.get(name)]
             row += [extras.get(name), watermarks.get(name)]
             rows.append([*row, comments[name]] if commented else row)
         kinds = [_STRING, _STRING, DataTypes.BOOLEAN()]
         return [*titles, "comment"] if commented else titles, rows, kinds
+
+    def _time_attributes(self, entry: Entry) -> dict[str, str]:
+        """Return the kinds of time attributes by their names; there are none in batch mode."""
+        if not self._context.is_streaming:
+            return {}
+        if entry.is_view:
+            times = relation_of_entry(entry, self._context).time_attributes
+            return {name: time.kind for name, time in times.items()}
+        schema = entry.table.schema
+        found = {each.column_name: "rowtime" for each in schema.watermarks}
+        for each in schema.columns:
+            if isinstance(each, UnresolvedComputedColumn) and _is_clock(each):
+                found[each.name] = "proctime"
+        return found
 
     def _described_catalog(self, statement: tree.Describe) -> TableResult:
         name = self._parts(statement.this, 1, "a catalog")[0]
@@ -329,6 +346,10 @@ def _without_comment(column: UnresolvedColumn) -> str:
     if isinstance(column, UnresolvedComputedColumn):
         return f"AS {column.expression}"
     return "METADATA" + column._declaration().partition(" METADATA")[2]
+
+
+def _is_clock(column: UnresolvedComputedColumn) -> bool:
+    return re.fullmatch(r"\s*PROCTIME\s*\(\s*\)\s*", str(column.expression), re.I) is not None
 
 
 def _matches(statement: tree.Show, name: str) -> bool:

@@ -386,6 +386,10 @@ class OverWindows:
                 if self._is_row_number(window)
                 else (spec.orderBy(*orders))
             )
+        if _is_by_clock(relation, window) and _reaches_here(frame):
+            # Each row has a time of its own, in the order in which they come.
+            ordered = spec.orderBy(column(SEQUENCE))
+            return ordered.rowsBetween(Window.unboundedPreceding, Window.currentRow)
         if frame is None:
             whole = spec.orderBy(*orders)
             return whole.rangeBetween(Window.unboundedPreceding, Window.currentRow)
@@ -496,6 +500,21 @@ def _is_by_time(relation: Relation, window: _Specification) -> bool:
     """Return whether the rows of a window are in the order of a time attribute."""
     node, ascending, _ = window.orders[0] if window.orders else (None, False, None)
     return isinstance(node, Field) and node.name in relation.time_attributes and ascending
+
+
+def _is_by_clock(relation: Relation, window: _Specification) -> bool:
+    """Return whether the rows of a window are in the order of the processing time."""
+    node, _, _ = window.orders[0]
+    time = relation.time_attributes.get(node.name) if isinstance(node, Field) else None
+    return time is not None and time.kind == "proctime"
+
+
+def _reaches_here(frame: exp.WindowSpec | None) -> bool:
+    """Return whether a frame has all rows until the current one and its peers."""
+    if frame is None:
+        return True
+    kind, start, end = (frame.args.get(each) for each in ("kind", "start", "end"))
+    return kind != "ROWS" and start == "UNBOUNDED" and end in (None, "CURRENT ROW")
 
 
 def _is_inside_another(call: exp.Window, top: exp.Expr) -> bool:

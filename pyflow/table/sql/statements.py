@@ -32,7 +32,7 @@ from pyflow.table.sql.names import Rows, Source
 from pyflow.table.sql.queries import relation_of
 from pyflow.table.sql.views import view as view
 from pyflow.table.table import Table
-from pyflow.table.table_result import TableResult, executed, explained
+from pyflow.table.table_result import Style, TableResult, executed, explained
 from pyflow.types.data_types import DataTypes
 from pyflow.util.exceptions import CatalogException, JavaException, TableException
 from pyflow.util.identifiers import quoted
@@ -356,7 +356,7 @@ class _Execution(Alterations):
 
     @runs(tree.Explain)
     def _explain(self, statement: tree.Explain) -> TableResult:
-        return self._rows(["result"], [[self.explained(statement, [])]])
+        return self._rows(["result"], [[self.explained(statement, [])]], style=Style.RAW)
 
     @runs(tree.Set)
     def _set(self, statement: tree.Set) -> TableResult | None:
