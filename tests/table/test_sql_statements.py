@@ -230,3 +230,21 @@ def test_refused_in_streaming_mode(streaming, text, message):
     streaming.execute_sql(ORDERS)
     with pytest.raises(TableException, match=message):
         streaming.execute_sql(text).collect()
+
+
+@pytest.mark.parametrize(
+    ("columns", "error"),
+    [
+        ("a INT, a STRING", "A column named 'a' already exists"),
+        (
+            "a INT, ts TIMESTAMP(3), WATERMARK FOR t AS t",
+            r"attribute field 't' is not defined .* Available columns: \['a', 'ts'\]",
+        ),
+        ("a INT, PRIMARY KEY (b) NOT ENFORCED", "Primary key column 'b' is not defined"),
+        ("a INT) PARTITIONED BY (dt", "Partition column 'dt' is not defined"),
+    ],
+)
+def test_a_table_names_its_own_columns(batch, columns, error):
+    with pytest.raises(TableException, match=error):
+        batch.execute_sql(f"CREATE TABLE wrong ({columns}) WITH ('connector' = 'blackhole')")
+    assert "wrong" not in batch.list_tables()

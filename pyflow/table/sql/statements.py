@@ -21,6 +21,7 @@ from pyflow.table.schema import (
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,
     UnresolvedPhysicalColumn,
+    UnresolvedPrimaryKey,
 )
 from pyflow.table.sql import tree
 from pyflow.table.sql.alterations import Alterations
@@ -152,6 +153,7 @@ class _Execution(Alterations):
                 self._refuse(statement, "CREATE TABLE ... AS takes its columns from the query here")
             columns += [UnresolvedPhysicalColumn(n, None, t) for n, t in source._relation.fields]
         key = self._primary_key(statement) or key
+        self._check_names(statement, columns, watermarks, key, partitions)
         comment = statement.args.get("comment")
         table = CatalogBaseTable(
             Schema(keyed(columns, key), watermarks, key),
@@ -164,6 +166,33 @@ class _Execution(Alterations):
         if source is None or not kept:
             return None
         return source.execute_insert(path)
+
+    def _check_names(
+        self,
+        statement: tree.CreateTable,
+        columns: Sequence[UnresolvedColumn],
+        watermarks: Sequence[Any],
+        key: UnresolvedPrimaryKey | None,
+        partitions: Sequence[str],
+    ) -> None:
+        """Refuse columns of one name, and names of what is no column."""
+        names = [each.name for each in columns]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            self._refuse(statement, f"A column named '{twice}' already exists in the table.")
+        named = [
+            *(("The rowtime attribute field", each.column_name) for each in watermarks),
+            *(("Primary key column", name) for name in (() if key is None else key.columns)),
+            *(("Partition column", name) for name in partitions),
+        ]
+        for what, name in named:
+            if name not in names:
+                shown = ", ".join(f"'{each}'" for each in names)
+                self._refuse(
+                    statement,
+                    f"{what} '{name}' is not defined in the table schema. Available columns: "
+                    f"[{shown}]",
+                )
 
     def _taken_over(self, like: tree.LikeClause, statement: tree.CreateTable) -> CatalogBaseTable:
         """Return what LIKE takes over from another table."""
