@@ -348,6 +348,7 @@ class DataStream:
         number = self._environment._next_number()
         made = Chained(number, name, _known(type_info), input=Input(self._outputs))
         made.operator = operator
+        self._environment._operators.append(made)
         return DataStream(self._environment, Output(made))
 
     # Shuffles
@@ -458,6 +459,7 @@ class DataStream:
             shuffled=inputs,
             make=make,
         )
+        self._environment._operators.append(made)
         return DataStream(self._environment, Output(made))
 
     def _forwarded(self) -> ShuffledInput:
@@ -520,6 +522,7 @@ class DataStream:
 
     def _columns(self, sink: Sink, context: Context) -> DataFrame:
         """Return the elements as the rows of a sink, for tables."""
+        self._environment._taken_elsewhere.update(each.of.number for each in self._outputs)
         return frame_of(self._outputs, sink, self._environment._next_number(), context)
 
     # Sinks
@@ -594,6 +597,7 @@ class DataStream:
         """
         number = self._environment._next_number()
         source = CachedSource(self._outputs, self._environment)
+        self._environment._taken_elsewhere.update(each.of.number for each in self._outputs)
         made = SourceOf(number, "Cache", self._type, source=source)
         return CachedDataStream(self._environment, Output(made))
 

@@ -20,9 +20,15 @@ from pyflow.datastream.data_stream import CloseableIterator, DataStream
 from pyflow.datastream.execution_mode import RuntimeExecutionMode
 from pyflow.datastream.graph import plan
 from pyflow.datastream.graph.collection import CollectionSource
-from pyflow.datastream.graph.driver_sinks import CollectSink
+from pyflow.datastream.graph.driver_sinks import CollectSink, DiscardingSink
 from pyflow.datastream.graph.execution import Program
-from pyflow.datastream.graph.transformations import Output, SinkOf, SourceOf
+from pyflow.datastream.graph.transformations import (
+    Input,
+    Output,
+    SinkOf,
+    SourceOf,
+    Transformation,
+)
 from pyflow.datastream.slot_sharing_group import SlotSharingGroup
 from pyflow.datastream.time_characteristic import TimeCharacteristic
 from pyflow.session.context import Context
@@ -69,6 +75,10 @@ class StreamExecutionEnvironment:
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
         self._sinks: list[SinkOf] = []
+        #: Operators of the next program, whether they lead to a sink or not.
+        self._operators: list[Transformation] = []
+        #: The numbers of those whose elements tables or other streams take.
+        self._taken_elsewhere: set[int] = set()
         #: What is run with the sinks, with a number for each of its tables.
         self._attached: list[tuple[Attached, list[int]]] = []
         self._numbers = 0
@@ -470,7 +480,7 @@ class StreamExecutionEnvironment:
     def get_execution_plan(self) -> str:
         """Return the program's graph as JSON, in Flink's form."""
         self._check()
-        return self._plan_of(self._sinks, self._attached)
+        return self._plan_of(self._all_sinks(), self._attached)
 
     def explain(self) -> str:
         """Return how Spark would run the program: its queries, their stages, the chains in them.
@@ -479,7 +489,7 @@ class StreamExecutionEnvironment:
         are written beside the streams have plans of their own, see `Table.explain`.
         """
         self._check()
-        return Program(self._sinks, self._context()).explanation()
+        return Program(self._all_sinks(), self._context()).explanation()
 
     def _plan_of(
         self, sinks: Sequence[SinkOf], attached: Sequence[tuple[Attached, list[int]]]
@@ -491,8 +501,22 @@ class StreamExecutionEnvironment:
         """Have something run as a part of the next program."""
         self._attached.append((attached, [self._next_number() for _ in attached.names]))
 
+    def _all_sinks(self) -> list[SinkOf]:
+        """Return the sinks, and one for each operator without any behind it, which runs, too."""
+        consumed = set(self._taken_elsewhere)
+        for each in (*self._operators, *self._sinks):
+            consumed.update(output.of.number for entry in each.inputs() for output in entry.outputs)
+        made = [
+            SinkOf(
+                -each.number, "Discard", None, input=Input((Output(each),)), sink=DiscardingSink()
+            )
+            for each in self._operators
+            if each.number not in consumed
+        ]
+        return [*self._sinks, *made]
+
     def _check(self) -> None:
-        if not self._sinks and not self._attached:
+        if not self._all_sinks() and not self._attached:
             raise RuntimeError(
                 "No operators defined in streaming topology. Cannot execute: call a sink, such as "
                 "print(), sink_to() or execute_and_collect(), of a stream first."
@@ -501,8 +525,8 @@ class StreamExecutionEnvironment:
     def _taken(self) -> tuple[list[SinkOf], list[tuple[Attached, list[int]]]]:
         """Return the sinks, and what is attached; the next program begins without them."""
         self._check()
-        taken = self._sinks, self._attached
-        self._sinks, self._attached = [], []
+        taken = self._all_sinks(), self._attached
+        self._sinks, self._attached, self._operators = [], [], []
         return taken
 
     def _started(
@@ -521,7 +545,7 @@ class StreamExecutionEnvironment:
         self, job_name: str | None, made: SinkOf, sink: CollectSink
     ) -> CloseableIterator:
         """Run what leads to one sink, whose elements are returned; as in Flink, others are not."""
-        others, self._sinks = self._sinks, []
+        others, self._sinks, self._operators = self._sinks, [], []
         attached, self._attached = self._attached, []
         names = [each.name for each in others] + [n for each, _ in attached for n in each.names]
         if names:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyflow.common.configuration import Configuration
-from pyflow.common.typeinfo import Types
-from pyflow.common.types import RowKind
+from pyflow.common.typeinfo import RowTypeInfo, Types
+from pyflow.common.types import Row, RowKind, _create_row
 from pyflow.common.watermark_strategy import WatermarkStrategy
 from pyflow.datastream.data_stream import DataStream
 from pyflow.datastream.stream_execution_environment import (
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from pyflow.common.typeinfo import TypeInformation
-    from pyflow.common.types import Row
     from pyflow.table.catalogs.manager import CatalogManager
     from pyflow.table.catalogs.objects import CatalogDescriptor
     from pyflow.table.changelog_mode import ChangelogMode
@@ -168,7 +168,10 @@ class TableEnvironment:
         )
 
     def create_temporary_table(
-        self, path: str, descriptor: TableDescriptor, ignore_if_exists: bool | None = False
+        self,
+        path: str,
+        descriptor: TableDescriptor,
+        ignoreIfExists: bool | None = False,  # noqa: N803
     ) -> None:
         """Describe a table that a connector reads or writes.
 
@@ -178,22 +181,25 @@ class TableEnvironment:
             The name; the current catalog and database where it names none.
         descriptor : TableDescriptor
             Columns, connector and options.
-        ignore_if_exists : bool
+        ignoreIfExists : bool
             Whether a table that is there already stays, without an error.
         """
-        self._catalogs.add_table(path, descriptor, temporary=True, ignore=bool(ignore_if_exists))
+        self._catalogs.add_table(path, descriptor, temporary=True, ignore=bool(ignoreIfExists))
 
     def create_table(
-        self, path: str, descriptor: TableDescriptor, ignore_if_exists: bool | None = False
+        self,
+        path: str,
+        descriptor: TableDescriptor,
+        ignoreIfExists: bool | None = False,  # noqa: N803
     ) -> None:
         """Describe a table of the catalog, which lives as long as the environment.
 
         Parameters
         ----------
-        path, descriptor, ignore_if_exists
+        path, descriptor, ignoreIfExists
             As for :meth:`create_temporary_table`.
         """
-        self._catalogs.add_table(path, descriptor, temporary=False, ignore=bool(ignore_if_exists))
+        self._catalogs.add_table(path, descriptor, temporary=False, ignore=bool(ignoreIfExists))
 
     def create_temporary_view(
         self,
@@ -784,22 +790,48 @@ class StreamTableEnvironment(TableEnvironment):
         TableException
             If rows of the table change.
         """
-        return self.to_data_stream(table).map(_unnamed, type_info)
+        return self.to_data_stream(table).map(_Retyped.of(type_info), type_info)
 
     def to_retract_stream(self, table: Table, type_info: TypeInformation) -> DataStream:
         """Return the changes of a table as tuples: whether a row is added, and the row."""
         return self.to_changelog_stream(table).map(
-            _retracted, Types.TUPLE([Types.BOOLEAN(), type_info])
+            _Retracted(_Retyped.of(type_info)), Types.TUPLE([Types.BOOLEAN(), type_info])
         )
 
 
-def _unnamed(row: Row) -> tuple[Any, ...]:
-    """Return the values of a row, for a type whose fields may have other names."""
-    return tuple(row)
+@dataclass(frozen=True)
+class _Retyped:
+    """Makes elements of a type of rows, or of tuples.
+
+    Parameters
+    ----------
+    names : list of str or None
+        Of the fields of rows; None for tuples.
+    """
+
+    names: list[str] | None
+
+    @staticmethod
+    def of(type_info: TypeInformation) -> _Retyped:
+        """Return what makes elements of a type."""
+        if isinstance(type_info, RowTypeInfo):
+            return _Retyped(type_info.get_field_names())
+        return _Retyped(None)
+
+    def __call__(self, row: Row) -> Row | tuple[Any, ...]:
+        """Return the values of a row, whose fields may have other names."""
+        if self.names is None:
+            return tuple(row)
+        return _create_row(self.names, tuple(row), row.get_row_kind())
 
 
-def _retracted(row: Row) -> tuple[bool, tuple[Any, ...]]:
-    return row.get_row_kind() in (RowKind.INSERT, RowKind.UPDATE_AFTER), tuple(row)
+@dataclass(frozen=True)
+class _Retracted:
+    retyped: _Retyped
+
+    def __call__(self, row: Row) -> tuple[bool, Row | tuple[Any, ...]]:
+        """Return whether a row is added, and its values."""
+        return row.get_row_kind() in (RowKind.INSERT, RowKind.UPDATE_AFTER), self.retyped(row)
 
 
 def _registered(function: Any) -> Any:

@@ -313,7 +313,13 @@ def html_of(relation: Relation, context: TableContext) -> str:
 
 def executed(insertions: list[Insertion], context: TableContext) -> TableResult:
     """Start insertions as one job, and return what tells of its end."""
-    names = list(dict.fromkeys(insertion.name for insertion in insertions))
+    # Insertions into one table have one column.
+    paths = [insertion.path for insertion in insertions]
+    names = [
+        insertion.name
+        for place, insertion in enumerate(insertions)
+        if insertion.path is None or insertion.path not in paths[:place]
+    ]
     name = f"insert into {', '.join(names)}"
     end_with_plan(lambda: {"name": name, "text": explained(insertions, ())})
     unbounded = [insertion for insertion in insertions if insertion.rows.unbounded]

@@ -236,7 +236,9 @@ class _Search:
         else:
             # Attributes of other objects may be code of the program.
             if _is_ours(kind.__module__):
-                needed = getattr(thing, "needs_shared_interpreter", None)
+                # An object of the JVM would ask that for an attribute that it does not have.
+                attributes: dict[str, Any] = getattr(thing, "__dict__", {})
+                needed = attributes.get("needs_shared_interpreter")
                 if needed is not None:
                     raise _Found(needed)
             if isinstance(thing, Broadcast):

@@ -249,7 +249,7 @@ def test_a_captured_environment_is_named(make_env):
 
 def test_a_program_that_writes_nothing_is_refused(make_env):
     env = make_env()
-    env.from_collection([1]).map(lambda value: value)
+    env.from_collection([1])
     with pytest.raises(RuntimeError, match="No operators defined in streaming topology"):
         env.execute()
 

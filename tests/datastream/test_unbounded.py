@@ -423,7 +423,7 @@ def test_a_checkpoint_has_one_job_at_a_time(make_env, spark, tmp_path):
         again = make_env(**settings)
         program(again, source).print()
         with pytest.raises(TableException, match="a job runs whose checkpoint is"):
-            again.execute_async("second")
+            again.execute_async("first")
         assert has_checkpoint_in_use(spark.newSession(), f"{tmp_path}/0/spark")
         assert job.get_job_status().result().name == "RUNNING"
     finally:

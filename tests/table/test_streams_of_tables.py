@@ -163,7 +163,8 @@ def test_a_stream_of_changes_becomes_a_table(streams, tables):
     found = collected(
         tables.to_retract_stream(table.select(col("number").sum), Types.ROW([Types.INT()]))
     )
-    assert found[-1] == (True, Row(f0=5))
+    is_added, row = found[-1]
+    assert (is_added, row.get_row_kind(), row.f0) == (True, RowKind.UPDATE_AFTER, 5)
 
 
 def test_a_stream_without_a_type_is_refused(streams, tables):
@@ -406,3 +407,23 @@ def test_insertions_need_an_environment_to_be_attached_to(environment, batch):
         statements = t_env.create_statement_set()
         with pytest.raises(TableException, match=r"call StreamTableEnvironment.create\(env\)"):
             statements.attach_as_datastream()
+
+
+def test_elements_of_appended_and_retracted_streams_are_rows(tables, streams):
+    table = tables.from_elements([("a", 1), ("a", 2)], ["word", "n"])
+    row = Types.ROW_NAMED(["key", "value"], [Types.STRING(), Types.LONG()])
+    appended = tables.to_append_stream(table, row)
+    assert found_in(appended.map(lambda each: f"{each.key} {each['value']}")) == ["a 1", "a 2"]
+    pairs = tables.to_append_stream(table, Types.TUPLE([Types.STRING(), Types.LONG()]))
+    assert found_in(pairs) == [("a", 1), ("a", 2)]
+
+    tables.create_temporary_view("words", table)
+    counted = tables.sql_query("SELECT word, SUM(n) AS n FROM words GROUP BY word")
+    retracted = tables.to_retract_stream(counted, row)
+    kinds = retracted.map(lambda each: f"{each[0]} {each[1].get_row_kind()} {each[1].value}")
+    assert found_in(kinds)[-1] == "True +U 3"
+
+
+def found_in(stream):
+    with stream.execute_and_collect() as elements:
+        return list(elements)

@@ -144,6 +144,26 @@ class ValuesSink(Sink):
         raise AssertionError("elements are kept, not written")
 
 
+class DiscardingSink(Sink):
+    """Leaves all elements out: what is behind operators that no sink is behind."""
+
+    def schema(self, type_info: TypeInformation | None) -> str:
+        """Return the columns of rows."""
+        return "value BINARY"
+
+    def encoder(self, type_info: TypeInformation | None) -> Callable[[Any, int | None], None]:
+        """Return what leaves elements out."""
+        return _nothing
+
+    def write(self, frame: DataFrame, context: Context, batch_id: int | None) -> None:
+        """Compute the rows."""
+        frame.write.format("noop").mode("overwrite").save()
+
+
+def _nothing(value: Any, timestamp: int | None) -> None:
+    return None
+
+
 class CollectSink(DriverSink):
     """Gives elements to an iterator of the program; few of them wait.
 

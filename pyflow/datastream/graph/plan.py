@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyflow.datastream.graph.driver_sinks import DiscardingSink
 from pyflow.datastream.graph.transformations import (
     Input,
     ShuffledInput,
@@ -53,7 +54,12 @@ def of(sinks: Sequence[SinkOf], parallelism: int, attached: Iterable[tuple[int, 
         known[each.number] = each
 
     for sink in sinks:
-        visit(sink)
+        if not isinstance(sink.sink, DiscardingSink):
+            visit(sink)
+            continue
+        for entry in sink.inputs():
+            for output in entry.outputs:
+                visit(output.of)
     nodes = [_node(known[number], parallelism) for number in sorted(known)]
     nodes += [_table(number, name, parallelism) for number, name in attached]
     return json.dumps({"nodes": nodes}, indent=2)

@@ -217,8 +217,12 @@ class AssignTimestamps(ChainOperator):
         if delay is None:
 
             def process(value: Any, timestamp: int | None, operator: Any = self) -> None:
-                known = NO_TIMESTAMP if timestamp is None else timestamp
-                emit(value, timestamp if assign is None else assign(value, known))
+                if assign is not None:
+                    known = NO_TIMESTAMP if timestamp is None else timestamp
+                    timestamp = assign(value, known)
+                    if type(timestamp) is not int:
+                        timestamp = _whole(timestamp)
+                emit(value, timestamp)
 
             return process
         behind = delay.to_millis() + 1
@@ -227,6 +231,8 @@ class AssignTimestamps(ChainOperator):
             if assign is not None:
                 known = NO_TIMESTAMP if timestamp is None else timestamp
                 timestamp = assign(value, known)
+                if type(timestamp) is not int:
+                    timestamp = _whole(timestamp)
             if timestamp is not None and timestamp - behind > operator._watermark:
                 operator._watermark = timestamp - behind
             emit(value, timestamp)
@@ -250,11 +256,25 @@ class AssignTimestamps(ChainOperator):
         def process(value: Any, timestamp: int | None, operator: Any = self) -> None:
             if assign is not None:
                 timestamp = assign(value, NO_TIMESTAMP if timestamp is None else timestamp)
+                if type(timestamp) is not int:
+                    timestamp = _whole(timestamp)
             generator.on_event(value, NO_TIMESTAMP if timestamp is None else timestamp, output)
             generator.on_periodic_emit(output)
             emit(value, timestamp)
 
         return process
+
+
+def _whole(timestamp: Any) -> int | None:
+    """Return a timestamp that is any number, such as ``time.time() * 1000``, as an integer."""
+    if timestamp is None:
+        return None
+    try:
+        return int(timestamp)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"the timestamp assigner has returned {timestamp!r}, which is no number of milliseconds"
+        ) from error
 
 
 class _Watermarks(WatermarkOutput):

@@ -448,14 +448,17 @@ class _Timers:
         self._stage = stage
 
     def register(self, is_event_time: bool, time: int, namespace: bytes = b"") -> None:
-        self._stage.register(EVENT_TIME if is_event_time else PROCESSING_TIME, time, namespace)
+        # Programs compute times as any numbers.
+        domain = EVENT_TIME if is_event_time else PROCESSING_TIME
+        self._stage.register(domain, int(time), namespace)
 
     def register_for_function(self, is_event_time: bool, time: int, namespace: bytes = b"") -> None:
         if not self._stage.ends_batch:
             self.register(is_event_time, time, namespace)
 
     def delete(self, is_event_time: bool, time: int, namespace: bytes = b"") -> None:
-        self._stage.delete(EVENT_TIME if is_event_time else PROCESSING_TIME, time, namespace)
+        domain = EVENT_TIME if is_event_time else PROCESSING_TIME
+        self._stage.delete(domain, int(time), namespace)
 
 
 class _Context(KeyedContext):

@@ -179,21 +179,40 @@ class _AggregatingState(_Kept, AggregatingState[Any, Any]):
         self._put(self._function.add(value, accumulator))
 
 
+class _Elements(Iterator[Any]):
+    """What a list has, which may be read again as in PyFlink's process mode.
+
+    It is an iterator, too, as in PyFlink's thread mode.
+    """
+
+    def __init__(self, values: list[Any]) -> None:
+        self._values = values
+        self._iterator: Iterator[Any] | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values)
+
+    def __next__(self) -> Any:
+        if self._iterator is None:
+            self._iterator = iter(self._values)
+        return next(self._iterator)
+
+
 class _ListState(_Kept, ListState[Any]):
     def __init__(self, *common: Any, check: Callable[[Any], Any] | None) -> None:
         super().__init__(*common)
         self._check = check
 
-    def get(self) -> Iterator[Any]:
+    def get(self) -> _Elements:
         found = self._storage.list_get(self._name)
         expiry = self._expiry
         if expiry is None:
-            return iter(found)
+            return _Elements(found)
         # As in Flink, expired elements stay as long as there are others.
         current = [each[0] for each in found if not expiry.is_over(each)]
         if found and (not current or expiry.on_read):
             self._storage.list_replace(self._name, list(map(expiry.stamped, current)))
-        return iter([each[0] for each in found if expiry.is_seen(each)])
+        return _Elements([each[0] for each in found if expiry.is_seen(each)])
 
     def add(self, value: Any) -> None:
         self._storage.list_append(self._name, [self._made(value)])
@@ -208,7 +227,7 @@ class _ListState(_Kept, ListState[Any]):
         self._storage.list_replace(self._name, [])
 
     def __iter__(self) -> Iterator[Any]:
-        return self.get()
+        return iter(self.get())
 
     def sweep(self) -> None:
         found, expiry = self._storage.list_get(self._name), self._expiry
