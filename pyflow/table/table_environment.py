@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from pyflow.common.configuration import Configuration
 from pyflow.common.typeinfo import RowTypeInfo, Types
 from pyflow.common.types import Row, RowKind, _create_row
-from pyflow.common.watermark_strategy import WatermarkStrategy
 from pyflow.datastream.data_stream import DataStream
 from pyflow.datastream.stream_execution_environment import (
     OF_STREAMS,
@@ -748,9 +747,7 @@ class StreamTableEnvironment(TableEnvironment):
         TableException
             If rows of the table change.
         """
-        return self._streams.from_source(
-            source_of(table._relation, False), WatermarkStrategy.no_watermarks(), "Table"
-        )
+        return self._streams.from_source(*source_of(table._relation, False), "Table")
 
     def to_changelog_stream(
         self,
@@ -778,9 +775,7 @@ class StreamTableEnvironment(TableEnvironment):
                 "to_changelog_stream() with a schema is not supported: convert the columns by "
                 "Table.select() before"
             )
-        return self._streams.from_source(
-            source_of(table._relation, True), WatermarkStrategy.no_watermarks(), "Table"
-        )
+        return self._streams.from_source(*source_of(table._relation, True), "Table")
 
     def to_append_stream(self, table: Table, type_info: TypeInformation) -> DataStream:
         """Return the rows of a table as a data stream of elements of a type.

@@ -6,6 +6,7 @@ output of its task's threads only. Standard input is empty, as in a worker proce
 
 from __future__ import annotations
 
+import functools
 import io
 import logging
 import os
@@ -13,7 +14,7 @@ import sys
 import threading
 from typing import Any
 
-from pyflow.thread_mode import executor_log, session_log, task_globals
+from pyflow.thread_mode import current_task, executor_log, session_log, task_globals
 from pyflow.thread_mode.task_globals import TaskValue
 
 __all__ = ["install"]
@@ -58,7 +59,7 @@ class _Current:
 
 
 class _Number:
-    """The number of a descriptor that functions get in the place of one of the executor.
+    """The number of a descriptor that a task gets in the place of one of the executor.
 
     A function may open it as a file, and close that. The number is another one then.
 
@@ -70,20 +71,29 @@ class _Number:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._copy: int | None = None
-        self._copying = threading.Lock()
+        self._of_process: int | None = None
 
     def get(self) -> int:
-        with self._copying:
-            if self._copy is None or not self._is_open(self._copy):
-                self._copy = os.dup(self._descriptor)
-            return self._copy
+        task = current_task.current()
+        copy = self._of_process if task is None else task.own.get(self)
+        if copy is None or not self._is_copy(copy):
+            copy = os.dup(self._descriptor)
+            if task is None:
+                self._of_process = copy
+            else:
+                task.own[self] = copy
+                task.at_end.append(functools.partial(self._close, copy))
+        return copy
 
-    def _is_open(self, copy: int) -> bool:
+    def _is_copy(self, number: int) -> bool:
         try:
-            return os.path.samestat(os.fstat(copy), os.fstat(self._descriptor))
+            return os.path.samestat(os.fstat(number), os.fstat(self._descriptor))
         except OSError:
             return False
+
+    def _close(self, copy: int) -> None:
+        if self._is_copy(copy):
+            os.close(copy)
 
 
 class _Empty(io.TextIOWrapper):

@@ -285,6 +285,7 @@ def csv_row(schema, *texts, line=None):
         layout.separators(),
         layout.null_value,
         layout.any_property is not None,
+        layout.lines,
     )
     ((row, _),) = decode(*texts, line)
     return row
@@ -316,7 +317,7 @@ def test_what_is_no_number_names_its_column(text):
 
 
 def test_lines_with_other_numbers_of_values_are_refused():
-    with pytest.raises(OperatorError, match="4 fields expected in '1,a'"):
+    with pytest.raises(OperatorError, match="4 fields expected but was 2 in '1,a'"):
         csv_row(columns(), "1", "a", None, None, line="1,a")
     with pytest.raises(OperatorError, match="Row length mismatch"):
         csv_row(columns(), "1", "a", "true", "x", line="1,a,true,x,y")

@@ -112,7 +112,7 @@ def started():
     clients = []
 
     def start(env):
-        clients.append(env.execute_async(f"job {len(clients)}"))
+        clients.append(env.execute_async("job"))
         return clients[-1]
 
     yield start

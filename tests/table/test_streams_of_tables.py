@@ -12,13 +12,20 @@ from pyflow.common import (
     JobStatus,
     Row,
     RowKind,
+    Time,
     Types,
     WatermarkStrategy,
 )
-from pyflow.datastream import MapFunction, RuntimeExecutionMode, StreamExecutionEnvironment
+from pyflow.datastream import (
+    MapFunction,
+    ProcessWindowFunction,
+    RuntimeExecutionMode,
+    StreamExecutionEnvironment,
+)
 from pyflow.datastream.connectors.datagen import DataGeneratorSource
 from pyflow.datastream.connectors.file_system import FileSink
 from pyflow.datastream.testing import TestStream
+from pyflow.datastream.window import TumblingEventTimeWindows
 from pyflow.table import (
     ChangelogMode,
     DataTypes,
@@ -427,3 +434,37 @@ def test_elements_of_appended_and_retracted_streams_are_rows(tables, streams):
 def found_in(stream):
     with stream.execute_and_collect() as elements:
         return list(elements)
+
+
+class Ends(ProcessWindowFunction):
+    def process(self, key, context, elements):
+        yield context.window().end
+
+
+def test_the_watermark_of_a_table_goes_on_in_its_stream(tables):
+    tables.execute_sql("""
+        CREATE TABLE seconds (
+          n INT, ts AS CAST(CURRENT_TIMESTAMP AS TIMESTAMP_LTZ(3)), WATERMARK FOR ts AS ts
+        ) WITH ('connector' = 'datagen', 'rows-per-second' = '5')
+    """)
+    stream = tables.to_data_stream(tables.sql_query("SELECT n, ts FROM seconds WHERE n <> 0"))
+    window = TumblingEventTimeWindows.of(Time.seconds(1))
+    ends = stream.key_by(lambda row: 0).window(window).process(Ends())
+    with ends.execute_and_collect() as found:
+        first, second = next(found), next(found)
+    assert second - first == 1000
+
+
+def test_a_table_that_keeps_state_by_its_watermark_says_so(tables, caplog):
+    tables.execute_sql("""
+        CREATE TABLE seconds (
+          n INT, ts AS CAST(CURRENT_TIMESTAMP AS TIMESTAMP_LTZ(3)), WATERMARK FOR ts AS ts
+        ) WITH ('connector' = 'datagen', 'rows-per-second' = '5')
+    """)
+    tables.to_data_stream(
+        tables.sql_query(
+            "SELECT window_time, COUNT(*) FROM TABLE(TUMBLE(TABLE seconds, DESCRIPTOR(ts), "
+            "INTERVAL '1' SECOND)) GROUP BY window_start, window_end, window_time"
+        )
+    )
+    assert "windows and timers of the event time do not fire behind to_data_stream()" in caplog.text

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
+from pyflow.common.time import Duration
 from pyflow.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo
 from pyflow.common.types import RowKind
+from pyflow.common.watermark_strategy import WatermarkStrategy
 from pyflow.datastream.data_stream import DataStream
 from pyflow.datastream.graph.columns import (
     KIND_COLUMN,
@@ -40,10 +43,14 @@ from pyflow.types.logical_types import DataType, RowField, RowType
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from pyflow.table.changelog_mode import ChangelogMode
     from pyflow.table.context import TableContext
 
 _NAME = "of a data stream"
+
+_logger = logging.getLogger(__name__)
 
 
 def relation_of_stream(
@@ -154,8 +161,8 @@ def _changes_of_upserts(
     return replace(upserts, frame=frame, key=tuple(key))
 
 
-def source_of(relation: Relation, may_change: bool) -> ColumnsSource:
-    """Return the source that the rows of a table are.
+def source_of(relation: Relation, may_change: bool) -> tuple[ColumnsSource, WatermarkStrategy]:
+    """Return the source that the rows of a table are, and its watermarks.
 
     Parameters
     ----------
@@ -174,16 +181,44 @@ def source_of(relation: Relation, may_change: bool) -> ColumnsSource:
             "Table sink 'Unregistered_DataStream_Sink_1' doesn't support consuming update and "
             "delete changes. Use to_changelog_stream()."
         )
-    times = [name for name, time in relation.time_attributes.items() if time.kind == "rowtime"]
+    times = {n: time for n, time in relation.time_attributes.items() if time.kind == "rowtime"}
     moment = F.lit(None).cast("bigint")
-    if times:
-        moment = F.unix_millis(column(times[0]).cast("timestamp"))
-    kind = column(KIND) if relation.updating else F.lit(INSERT)
+    strategy = WatermarkStrategy.no_watermarks()
     frame = in_order(relation) if not relation.unbounded else relation.frame
+    if times:
+        name, time = next(iter(times.items()))
+        moment = F.unix_millis(column(name).cast("timestamp"))
+        if relation.unbounded:
+            frame, strategy = _watched_by_stream(frame, time)
+    kind = column(KIND) if relation.updating else F.lit(INSERT)
     frame = frame.select(
         *relation.columns, moment.alias(TIME_COLUMN), kind.cast("tinyint").alias(KIND_COLUMN)
     )
-    return ColumnsSource(frame, RowType([RowField(name, type_) for name, type_ in relation.fields]))
+    row_type = RowType([RowField(name, type_) for name, type_ in relation.fields])
+    return ColumnsSource(frame, row_type), strategy
+
+
+def _watched_by_stream(
+    frame: DataFrame, time: TimeAttribute
+) -> tuple[DataFrame, WatermarkStrategy]:
+    """Return unbounded rows without Spark's watermark, and the strategy that gives them theirs.
+
+    Spark has one watermark for rows. Where a table keeps state by it, the stream has none.
+    """
+    session: Any = frame.sparkSession
+    jvm: Any = session._jvm
+    without = jvm.org.apache.spark.sql.pyflow.EventTimes.without(frame._jdf)
+    if without is None:
+        _logger.warning(
+            "The table keeps state by its watermark, which its data stream does not have: windows "
+            "and timers of the event time do not fire behind to_data_stream(). Convert the table "
+            "before its windows and joins, or keep to SQL."
+        )
+        return frame, WatermarkStrategy.no_watermarks()
+    # The strategy is a millisecond behind, the watermark of a table is not.
+    behind = Duration.of_millis(max(time.delay_ms - 1, 0))
+    made = type(frame)(without, session)
+    return made, WatermarkStrategy.for_bounded_out_of_orderness(behind)
 
 
 def _with_schema(relation: Relation, schema: Schema, context: TableContext) -> Relation:

@@ -41,6 +41,10 @@ object QueryParts {
       JObject("sources" -> JArray(sources.toList), "operators" -> JArray(operators.toList)))
   }
 
+  /** Whether a plan has an operator over a stream that keeps state. */
+  private[pyflow] def keepsState(plan: LogicalPlan): Boolean =
+    plan.exists(node => node.isStreaming && keeps.isDefinedAt(node))
+
   private def described(kind: String, options: Map[String, String]): JValue = {
     val known = options.map { case (key, value) => key.toLowerCase(java.util.Locale.ROOT) -> value }
     val read = if (known.contains(Own)) Nil else Read
