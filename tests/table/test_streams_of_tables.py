@@ -452,7 +452,9 @@ def test_the_watermark_of_a_table_goes_on_in_its_stream(tables):
     ends = stream.key_by(lambda row: 0).window(window).process(Ends())
     with ends.execute_and_collect() as found:
         first, second = next(found), next(found)
-    assert second - first == 1000
+    # There may be seconds without rows.
+    assert second > first
+    assert (second - first) % 1000 == 0
 
 
 def test_a_table_that_keeps_state_by_its_watermark_says_so(tables, caplog):
