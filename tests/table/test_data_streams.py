@@ -143,7 +143,11 @@ def test_views_of_streams(tables):
     [
         (stream, [col("x"), col("b")], "b is not a field of the data stream. Expected: x, y, z"),
         (stream, [col(name) for name in "abcd"], "has 3 fields, but 4 were named"),
-        (stream, [col("a"), col("p").rowtime], "have no timestamps"),
+        (
+            stream,
+            [col("a"), col("p").rowtime],
+            "event time of a data stream is not supported as a column",
+        ),
         (stream, [col("p").proctime, col("a")], "must be the last field"),
         (stream, [col("a") + 1], "named by col"),
         (stream, [builder().column("no", "INT").build()], "Unable to find a field named 'no'"),

@@ -50,6 +50,10 @@ if TYPE_CHECKING:
 
 _NAME = "of a data stream"
 
+_AS_FIELD = (
+    "Make it a field of the elements, and declare it with a schema: the column, and a watermark."
+)
+
 _logger = logging.getLogger(__name__)
 
 
@@ -226,7 +230,8 @@ def _with_schema(relation: Relation, schema: Schema, context: TableContext) -> R
     for entry in schema.columns:
         if isinstance(entry, UnresolvedMetadataColumn):
             raise TableException(
-                f"Column '{entry.name}' is metadata, which the objects of a collection do not have."
+                f"Column '{entry.name}' is metadata. The event time of a data stream is not "
+                f"supported as a column. {_AS_FIELD}"
             )
     own = dict(relation.fields)
     declared = [entry for entry in schema.columns if isinstance(entry, UnresolvedPhysicalColumn)]
@@ -264,8 +269,7 @@ def _with_fields(relation: Relation, nodes: Sequence[Node], context: TableContex
     times = [node for node in nodes if isinstance(node, WindowProperty)]
     if any(time.kind != "proctime" for time in times):
         raise TableException(
-            "The objects of a collection have no timestamps. Declare the event time with a "
-            "schema: a column, and its watermark."
+            f"The event time of a data stream is not supported as a column. {_AS_FIELD}"
         )
     if list(nodes) != [*fields, *times] or len(times) > 1:
         raise TableException("A processing time must be the last field, and the only one.")
