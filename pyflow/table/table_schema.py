@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from pyflow.table.catalogs.resolved_schema import attribute_text
 from pyflow.types.logical_types import DataType, RowField, RowType
+from pyflow.types.strings import attribute_text
 from pyflow.types.values import stored_type
 from pyflow.util.exceptions import TableException
 

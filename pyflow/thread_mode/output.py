@@ -6,10 +6,14 @@ output of its task's threads only. Standard input is empty, as in a worker proce
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import functools
 import io
+import itertools
 import logging
 import os
+import resource
 import sys
 import threading
 from typing import Any
@@ -18,6 +22,9 @@ from pyflow.thread_mode import current_task, executor_log, session_log, task_glo
 from pyflow.thread_mode.task_globals import TaskValue
 
 __all__ = ["install"]
+
+_MAX_NUMBER = 1 << 14
+_numbers = itertools.count()
 
 
 def install() -> None:
@@ -77,7 +84,7 @@ class _Number:
         task = current_task.current()
         copy = self._of_process if task is None else task.own.get(self)
         if copy is None or not self._is_copy(copy):
-            copy = os.dup(self._descriptor)
+            copy = _duplicate(self._descriptor)
             if task is None:
                 self._of_process = copy
             else:
@@ -94,6 +101,17 @@ class _Number:
     def _close(self, copy: int) -> None:
         if self._is_copy(copy):
             os.close(copy)
+
+
+def _duplicate(descriptor: int) -> int:
+    """Return a copy whose number nothing else gets soon: one that is closed is not taken again."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    half = max(min(limit, _MAX_NUMBER) // 2, 1)
+    with contextlib.suppress(OSError):
+        return fcntl.fcntl(
+            descriptor, fcntl.F_DUPFD_CLOEXEC, half + next(_numbers) % max(half - 1, 1)
+        )
+    return os.dup(descriptor)
 
 
 class _Empty(io.TextIOWrapper):

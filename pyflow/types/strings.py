@@ -202,3 +202,8 @@ def _duration(value: datetime.timedelta) -> str:
         fraction = f".{micros:06d}".rstrip("0") if micros else ""
         text += f"{'-' if sign < 0 else ''}{seconds}{fraction}S"
     return text
+
+
+def attribute_text(data_type: DataType, attribute: str | None) -> str:
+    """Return a type as SQL has it, with what Flink shows of a time attribute."""
+    return data_type.sql if attribute is None else f"{data_type.sql} *{attribute.upper()}*"

@@ -10,14 +10,10 @@ from typing import Any, TypeVar
 
 from pyflow.table import schema as declared
 from pyflow.types.logical_types import DataType, RowField, RowType
+from pyflow.types.strings import attribute_text
 from pyflow.util.identifiers import literal, primary_key_text, quoted
 
 SomeColumn = TypeVar("SomeColumn", bound="Column")
-
-
-def attribute_text(data_type: DataType, attribute: str | None) -> str:
-    """Return a type as SQL has it, with what Flink shows of a time attribute."""
-    return data_type.sql if attribute is None else f"{data_type.sql} *{attribute.upper()}*"
 
 
 class Column(ABC):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from pyflow.table.catalogs.objects import CatalogPartitionSpec, TableView
-from pyflow.table.catalogs.resolved_schema import attribute_text
 from pyflow.table.functions.java import JavaFunction
 from pyflow.table.functions.names import built_in_names, is_built_in
 from pyflow.table.module import MODULES
@@ -21,6 +20,7 @@ from pyflow.table.sql.execution import parts_of, path_text
 from pyflow.table.sql.handlers import handlers_of, runs
 from pyflow.table.table_descriptor import options_text
 from pyflow.types.data_types import DataTypes
+from pyflow.types.strings import attribute_text
 from pyflow.util.exceptions import TableException
 from pyflow.util.identifiers import literal, quoted, quoted_list
 
