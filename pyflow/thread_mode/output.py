@@ -88,8 +88,9 @@ class _Number:
             if task is None:
                 self._of_process = copy
             else:
+                if self not in task.own:
+                    task.at_end.append(functools.partial(self._close, task.own))
                 task.own[self] = copy
-                task.at_end.append(functools.partial(self._close, copy))
         return copy
 
     def _is_copy(self, number: int) -> bool:
@@ -98,7 +99,9 @@ class _Number:
         except OSError:
             return False
 
-    def _close(self, copy: int) -> None:
+    def _close(self, own: dict[Any, Any]) -> None:
+        """Close the last copy of a task, whose values these are."""
+        copy = own[self]
         if self._is_copy(copy):
             os.close(copy)
 
