@@ -189,6 +189,7 @@ LITERAL = {"csv.null-literal": "n/a"}
             LENIENT,
             [[None, "x", 2], [1, "x", None], [1, None, None], [None, "", None]],
         ),
+        ("a STRING, b STRING", '"ab,2\n1,"x\n"ab""\nok,ok', LENIENT, [["ok", "ok"]]),
         (
             "a INT, s STRING",
             '1,n/a\n2,"n/a"\nn/a,',

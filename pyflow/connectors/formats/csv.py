@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -27,7 +29,7 @@ _TEXT = "$text"
 #: Stands for null: a string that no value is.
 _NOTHING = "\u0000\u0000"
 #: A value behind the last one of a line, to see how many it has.
-_END = "\u0000end"
+_END = "\u0001end"
 
 
 class Csv(Format):
@@ -93,7 +95,14 @@ class Csv(Format):
 
         def usable(parsed: Column) -> Column:
             if self._lenient:
-                return F.coalesce(parsed.getField(_AFTER), F.lit(_END)) == _END
+                # A quote without an end has taken the mark into its value.
+                values = [parsed.getField(name) for name, _ in fields]
+                torn = [
+                    F.coalesce(F.contains(each, F.lit(_END)) & (each != _END), F.lit(False))
+                    for each in values
+                ]
+                is_torn = functools.reduce(operator.or_, torn)
+                return (F.coalesce(parsed.getField(_AFTER), F.lit(_END)) == _END) & ~is_torn
             wrong = parsed.getField(_CORRUPT).isNotNull()
             error = self.wrong(column(_TEXT), f"expected a CSV line of {len(fields)} columns")
             return F.when(wrong, error.cast("boolean")).otherwise(True)
