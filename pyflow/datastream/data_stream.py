@@ -35,7 +35,7 @@ from pyflow.datastream.functions import (
 from pyflow.datastream.graph.cached import CachedSource
 from pyflow.datastream.graph.collection import CollectionSource
 from pyflow.datastream.graph.driver_sinks import CollectSink, PrintSink
-from pyflow.datastream.graph.execution import frame_of
+from pyflow.datastream.graph.execution import delays_of, frame_of
 from pyflow.datastream.graph.transformations import (
     Chained,
     Input,
@@ -71,6 +71,7 @@ from pyflow.datastream.windowed_stream import AllWindowedStream, WindowedStream
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from pyflow.datastream.graph.lowering import EventTime
     from pyflow.datastream.slot_sharing_group import SlotSharingGroup
     from pyflow.datastream.stream_execution_environment import StreamExecutionEnvironment
     from pyflow.session.context import Context
@@ -520,10 +521,15 @@ class DataStream:
         source = self._transformation.source
         return list(source.elements) if isinstance(source, CollectionSource) else None
 
-    def _columns(self, sink: Sink, context: Context) -> DataFrame:
+    def _columns(self, sink: Sink, context: Context, event_time: EventTime) -> DataFrame:
         """Return the elements as the rows of a sink, for tables."""
         self._environment._taken_elsewhere.update(each.of.number for each in self._outputs)
-        return frame_of(self._outputs, sink, self._environment._next_number(), context)
+        number = self._environment._next_number()
+        return frame_of(self._outputs, sink, number, context, event_time)
+
+    def _watermark_delays(self) -> set[int | None]:
+        """Return how far its watermarks are behind, in milliseconds; None is a generator's."""
+        return delays_of(self._outputs)
 
     # Sinks
 

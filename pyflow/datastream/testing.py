@@ -54,6 +54,8 @@ class TestStream(Source):
     #: The job ends when everything that is there has been processed.
     ends = True
 
+    has_watermarks = True
+
     def __init__(self, type_info: TypeInformation | None = None) -> None:
         self._type_info = type_info
         self._directory = tempfile.mkdtemp(prefix="pyflow-test-stream-")

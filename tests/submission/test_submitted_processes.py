@@ -178,7 +178,7 @@ def test_a_program_killed_without_a_note_ended_when_it_last_printed(registry, mo
 
 @pytest.mark.parametrize("start", [run_attached, run_detached])
 def test_a_program_that_cannot_be_noted_does_not_go_on(registry, tmp_path, capfd, start):
-    words = ["sh", "-c", f"echo $$ > {tmp_path}/pid; exec sleep 600"]
+    words = ["sh", "-c", f"cd {tmp_path}; echo $$ > part; mv part pid; exec sleep 600"]
     job = registry.create("app.py", words, "local[2]", uuid.uuid4().hex)
     (job.directory / "job.json").unlink()
 

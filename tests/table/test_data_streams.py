@@ -143,20 +143,10 @@ def test_views_of_streams(tables):
     [
         (stream, [col("x"), col("b")], "b is not a field of the data stream. Expected: x, y, z"),
         (stream, [col(name) for name in "abcd"], "has 3 fields, but 4 were named"),
-        (
-            stream,
-            [col("a"), col("p").rowtime],
-            "event time of a data stream is not supported as a column",
-        ),
         (stream, [col("p").proctime, col("a")], "must be the last field"),
         (stream, [col("a") + 1], "named by col"),
         (stream, [builder().column("no", "INT").build()], "Unable to find a field named 'no'"),
         (stream, [builder().column("y", "INT").build()], "declared as INT, but .* has STRING"),
-        (
-            stream,
-            [builder().column_by_metadata("rowtime", "TIMESTAMP_LTZ(3)").build()],
-            "Column 'rowtime' is metadata",
-        ),
         (lambda: stream(None), [], "The data stream has no type"),
     ],
 )

@@ -72,6 +72,8 @@ class Source(ABC):
     clock: Clock | None = None
     #: The side outputs to which the decoder sends `SideElement`.
     side_outputs: tuple[str, ...] = ()
+    #: Whether the decoder emits watermarks.
+    has_watermarks: bool = False
     #: Whether Spark's real-time mode can wait for its records.
     supports_real_time: bool = False
     #: What it reads, by which a program that goes on from a checkpoint knows it.

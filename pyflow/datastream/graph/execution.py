@@ -21,7 +21,7 @@ from pyflow.datastream.graph.driver_sinks import DriverSink, ValuesSink
 from pyflow.datastream.graph.explanation import stages_of
 from pyflow.datastream.graph.fitting import Fitted, fitted
 from pyflow.datastream.graph.hints import log_hints
-from pyflow.datastream.graph.lowering import Lowered, Settings, lowered
+from pyflow.datastream.graph.lowering import EventTime, Lowered, Settings, lowered
 from pyflow.datastream.graph.real_time import RealTime
 from pyflow.datastream.graph.recovery import (
     Recovery,
@@ -31,7 +31,15 @@ from pyflow.datastream.graph.recovery import (
     savepoint_directory,
 )
 from pyflow.datastream.graph.temporary_settings import temporary_settings
-from pyflow.datastream.graph.transformations import Input, Output, SinkOf, SourceOf, Stateful
+from pyflow.datastream.graph.transformations import (
+    Chained,
+    Input,
+    Output,
+    SinkOf,
+    SourceOf,
+    Stateful,
+)
+from pyflow.datastream.runtime.chained import AssignTimestamps
 from pyflow.datastream.runtime.clock import Clock, system_clock
 from pyflow.datastream.runtime.contexts import ContextFactory
 from pyflow.datastream.runtime.life_cycle import close_all
@@ -52,7 +60,7 @@ if TYPE_CHECKING:
     from pyflow.datastream.connectors.base import Sink
     from pyflow.datastream.graph.attached import Attached
 
-__all__ = ["Program", "frame_of", "values_of"]
+__all__ = ["Program", "delays_of", "frame_of", "values_of"]
 
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
@@ -285,6 +293,7 @@ class _Running:
         program: Fitted | None = None,
         has_ticks: bool = False,
         is_real_time: bool = False,
+        event_time: EventTime = EventTime.OF_OPERATORS,
     ) -> Lowered:
         program = program or self.fitted
         session = self._context.session
@@ -317,6 +326,7 @@ class _Running:
             is_real_time,
             configuration.get_boolean(_PYTHON_CHAINING, True),
             self._branches,
+            event_time,
         )
         return lowered(self.component, rows, settings, session)
 
@@ -334,7 +344,7 @@ class _Running:
 
     # Bounded
 
-    def frame(self, sink: SinkOf) -> DataFrame:
+    def frame(self, sink: SinkOf, event_time: EventTime) -> DataFrame:
         """Return what a sink would write.
 
         An unbounded frame becomes part of another query, with the session's number of subtasks.
@@ -348,7 +358,7 @@ class _Running:
         if not self.is_bounded and has_checkpoints(self._context):
             self._warn_of_bounded_sources()
         self._context.has_open_functions |= not self.is_bounded
-        query = self._lowered(fitted(self.component, parallelism))
+        query = self._lowered(fitted(self.component, parallelism), event_time=event_time)
         return query.rows_of(sink, query.frame)
 
     def _warn_of_bounded_sources(self) -> None:
@@ -510,7 +520,13 @@ class _Running:
         self.recovery.checkpoint.copy_to(f"{directory}/{self.recovery.place}")
 
 
-def frame_of(outputs: tuple[Output, ...], sink: Sink, number: int, context: Context) -> DataFrame:
+def frame_of(
+    outputs: tuple[Output, ...],
+    sink: Sink,
+    number: int,
+    context: Context,
+    event_time: EventTime = EventTime.OF_OPERATORS,
+) -> DataFrame:
     """Return the rows of a sink of a stream, which are not written.
 
     Parameters
@@ -523,13 +539,32 @@ def frame_of(outputs: tuple[Output, ...], sink: Sink, number: int, context: Cont
         That no transformation has.
     context
         The session, and the settings.
+    event_time
+        Who reads the watermark.
     """
-    info = outputs[0].of.type_info if outputs[0].tag is None else None
     made = SinkOf(number, "Columns", None, input=Input(outputs), sink=sink)
-    made.input_type = info
+    made.input_type = outputs[0].of.type_info if outputs[0].tag is None else None
     (component,) = components([made])
     running = _Running(component, context, uuid.uuid4().hex, 0, branching([made]))
-    return running.frame(made)
+    return running.frame(made, event_time)
+
+
+def delays_of(outputs: tuple[Output, ...]) -> set[int | None]:
+    """Return how far the watermarks of a stream are behind its latest times, in milliseconds.
+
+    None stands for the watermarks of generators, and of sources that emit them.
+    """
+    (component,) = components([SinkOf(0, "Columns", None, input=Input(outputs))])
+    operators = [each.operator for each in component.of(Chained)]
+    delays = {
+        each.delay_ms
+        for each in operators
+        if isinstance(each, AssignTimestamps) and each.has_watermarks
+    }
+    sources: list[SourceOf] = component.of(SourceOf)
+    if not delays and any(each.source.has_watermarks for each in sources if each.source):
+        return {None}
+    return delays
 
 
 def values_of(outputs: tuple[Output, ...], number: int, context: Context) -> DataFrame:

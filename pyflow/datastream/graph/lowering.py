@@ -16,6 +16,7 @@ import functools
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
@@ -147,6 +148,17 @@ def lowered(
     return _Lowering(component, settings, session).lowered(rows)
 
 
+class EventTime(Enum):
+    """Who reads the watermark of a query, of which Spark has one."""
+
+    #: The operators of the program. It begins before 1970.
+    OF_OPERATORS = "operators"
+    #: A table behind them, which defines it.
+    OF_TABLE = "table"
+    #: The operators, and a table behind them.
+    OF_BOTH = "both"
+
+
 @dataclass(frozen=True)
 class Settings:
     """How a query runs.
@@ -173,6 +185,8 @@ class Settings:
         Whether functions of Python are in one chain in PyFlink.
     branching
         The numbers of the transformations of which several take the elements.
+    event_time
+        Who reads the watermark.
     """
 
     job: str
@@ -185,6 +199,17 @@ class Settings:
     is_real_time: bool
     is_chained: bool
     branching: frozenset[int]
+    event_time: EventTime = EventTime.OF_OPERATORS
+
+    @property
+    def watermark_shift(self) -> int:
+        """By how many milliseconds the watermark of Spark is after that of the elements."""
+        return 0 if self.passes_watermark else WATERMARK_SHIFT
+
+    @property
+    def passes_watermark(self) -> bool:
+        """Whether a table has the watermark of the elements."""
+        return self.event_time == EventTime.OF_BOTH
 
 
 class _Lowering:
@@ -231,7 +256,9 @@ class _Lowering:
         deepest = max(self._levels.values(), default=0)
         if deepest == 0:
             # Rows that have a watermark alone; a stage leaves them out.
-            frame = frame.where(_column(_TARGET) != 0)
+            # Spark does not apply a condition with a partition's number before it watches times.
+            is_element = F.when(F.spark_partition_id() >= 0, _column(_TARGET) != 0)
+            frame = frame.where(is_element)
         for level in range(1, deepest + 1):
             frame = self._stage(frame, level)
         if deepest > 0 and self._settings.has_ticks:
@@ -343,25 +370,35 @@ class _Lowering:
         nodes = self._nodes([source])
         assigner = self._watermark_assigner(nodes)
         self._refuse_unread_side_outputs(source)
-        contexts = self._settings.contexts
+        settings = self._settings
         assert source.source is not None
         is_unbounded = source.source.boundedness() == Boundedness.CONTINUOUS_UNBOUNDED
+        # Sources that end hold no watermark back.
+        is_watched = is_unbounded and (
+            settings.passes_watermark or max(self._levels.values(), default=0) > 0
+        )
+        if is_watched and settings.event_time == EventTime.OF_TABLE:
+            raise TableException(
+                "a table declares a watermark of its own behind a shuffle: Spark has one "
+                "watermark, that of the sources. Give them a watermark strategy, and declare "
+                "SOURCE_WATERMARK() as the watermark of the table."
+            )
         spec = SourceSpec(
             rows.decoder,
             self._node(source),
             nodes,
             len(self._sink_fields),
-            contexts,
-            assigner if is_unbounded and max(self._levels.values(), default=0) > 0 else None,
+            settings.contexts,
+            assigner if is_watched else None,
         )
         function = SourceStage(self._deployed(pickled(spec), source.number, nodes))
         columns = map(_column, rows.frame.columns)
         frame = rows.frame.select(F.inline(self._function(function)(*columns)))
-        # Sources that end hold no watermark back.
-        if is_unbounded:
+        if is_watched:
+            shift = settings.watermark_shift
             # Spark takes no watermark for that of 1970, which is its lowest.
-            known = _column(_WATERMARK) > F.lit(-WATERMARK_SHIFT)
-            shifted = F.least(_column(_WATERMARK), F.lit(WATERMARK_SHIFT)) + F.lit(WATERMARK_SHIFT)
+            known = _column(_WATERMARK) > F.lit(-shift)
+            shifted = F.least(_column(_WATERMARK), F.lit(WATERMARK_SHIFT)) + F.lit(shift)
             moment = F.timestamp_millis(shifted)
             frame = frame.withColumn(_MOMENT, F.when(known, moment))
             frame = with_event_time(frame, _MOMENT, "0 seconds", _idle_timeout_ms(nodes))
@@ -370,9 +407,11 @@ class _Lowering:
     def _watermark_assigner(self, nodes: dict[int, Node]) -> int | None:
         """Return the number of the operator whose watermark the rows of a source have.
 
-        Spark has one for all of them. Elements that go to sinks alone have none.
+        Spark has one for all of them. Elements that go to sinks alone have none, but for a table
+        that has the watermark.
         """
         found: set[int] = set()
+        read_by = (Route, SinkRoute) if self._settings.passes_watermark else Route
 
         def visit(number: int, last: int | None) -> None:
             node = nodes[number]
@@ -381,7 +420,7 @@ class _Lowering:
             for link in node.links:
                 if isinstance(link.to, int):
                     visit(link.to, last)
-                elif isinstance(link.to, Route) and last is not None:
+                elif isinstance(link.to, read_by) and last is not None:
                     found.add(last)
 
         for number, node in nodes.items():
@@ -428,6 +467,7 @@ class _Lowering:
             settings.is_bounded,
             settings.is_batch,
             settings.contexts,
+            settings.watermark_shift,
         )
         made = self._bounded if settings.is_bounded else self._unbounded
         return self._ordered(made(frame, level, pickled(spec), nodes))

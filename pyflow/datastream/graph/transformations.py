@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from pyflow.common.typeinfo import TypeInformation
-    from pyflow.common.watermark_strategy import WatermarkStrategy
     from pyflow.datastream.connectors.base import Sink, Source
     from pyflow.datastream.runtime.chain import ChainOperator
     from pyflow.datastream.runtime.keys import ByKey, Distribution
@@ -113,7 +112,6 @@ class Chained(Transformation):
 
     input: Input | None = None
     operator: ChainOperator | None = None
-    strategy: WatermarkStrategy | None = None
 
     def inputs(self) -> Sequence[Input]:
         """Return where its elements come from."""

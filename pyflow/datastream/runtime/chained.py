@@ -197,6 +197,12 @@ class AssignTimestamps(ChainOperator):
         return strategy.max_out_of_orderness is not None or strategy.generator is not None
 
     @property
+    def delay_ms(self) -> int | None:
+        """How far its watermark is behind the latest time seen; None where a generator says it."""
+        delay = self._strategy.max_out_of_orderness
+        return None if delay is None else delay.to_millis() + 1
+
+    @property
     def idle_timeout_ms(self) -> int:
         """After which time without elements the source is idle; 0 for never."""
         timeout = self._strategy.idle_timeout
@@ -225,7 +231,8 @@ class AssignTimestamps(ChainOperator):
                 emit(value, timestamp)
 
             return process
-        behind = delay.to_millis() + 1
+        behind = self.delay_ms
+        assert behind is not None
 
         def process_with_watermark(value: Any, timestamp: int | None, operator: Any = self) -> None:
             if assign is not None:

@@ -98,6 +98,8 @@ class StageSpec:
         Whether timers of the processing time fire at the end of bounded input.
     contexts
         Makes what functions are opened with.
+    watermark_shift
+        By how many milliseconds the watermark of Spark is after that of the elements.
     """
 
     job: str
@@ -108,6 +110,7 @@ class StageSpec:
     bounded: bool
     fires_processing_time: bool
     contexts: ContextFactory
+    watermark_shift: int
 
 
 def passing(row: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -124,6 +127,7 @@ class Stage:
         self.is_bounded = spec.bounded
         self._fires_processing_time = spec.fires_processing_time
         self.watermark = MIN_WATERMARK
+        self._watermark_shift = spec.watermark_shift
         self.clock = spec.contexts.clock
         self.metric_groups: list[TaskMetricGroup] = []
         subtask = spec.contexts.subtask()
@@ -206,7 +210,7 @@ class Stage:
 
     def begin(self, watermark: int) -> list[tuple[Any, ...]]:
         """The rows that come of the beginning of a batch; its watermark is as Spark has it."""
-        reached = MIN_WATERMARK if watermark <= 0 else watermark - WATERMARK_SHIFT
+        reached = MIN_WATERMARK if watermark <= 0 else watermark - self._watermark_shift
         if reached >= WATERMARK_SHIFT:
             reached = MAX_WATERMARK
         before = self.storage.get(_WATERMARK)

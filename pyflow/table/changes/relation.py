@@ -43,11 +43,12 @@ class TimeAttribute:
     kind
         ``rowtime``: the time when something happened; ``proctime``: the time of processing.
     delay_ms
-        How far the watermark stays behind the latest time seen, in milliseconds.
+        How far the watermark stays behind the latest time seen, in milliseconds; None where a
+        generator of a data stream says it.
     """
 
     kind: Literal["rowtime", "proctime"]
-    delay_ms: int = 0
+    delay_ms: int | None = 0
 
 
 @dataclass(frozen=True)
@@ -237,6 +238,16 @@ def column(name: str) -> Column:
 def with_watermark(time: Column, name: str) -> Column:
     """Return a time that Spark's watermark holds for, as the one that it was computed from."""
     return time.alias(name, metadata={WATERMARK: 0})
+
+
+def with_watermark_of_rows(frame: DataFrame, name: str) -> DataFrame:
+    """Return rows that have been watched, with a time for which their watermark holds.
+
+    All rows move the watermark, also those that a condition leaves out: Spark applies conditions
+    before it looks at times where it can, but not before a value that is not deterministic.
+    """
+    here = F.spark_partition_id() >= 0
+    return frame.withColumn(name, with_watermark(F.when(here, column(name)), name))
 
 
 def with_times(frame: DataFrame, times: Mapping[str, TimeAttribute]) -> DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from pyflow.datastream.graph.columns import (
     ColumnsSink,
     ColumnsSource,
 )
+from pyflow.datastream.graph.lowering import EventTime
 from pyflow.table.changes.changelog import changes_of_values, in_order, places
 from pyflow.table.changes.relation import (
     DELETE,
@@ -29,30 +31,52 @@ from pyflow.table.changes.relation import (
     UPDATE_BEFORE,
     Relation,
     TimeAttribute,
+    check_unique,
     column,
+    with_watermark_of_rows,
 )
 from pyflow.table.columns.conversion import convert
-from pyflow.table.columns.nodes import Alias, Field, Node, WindowProperty
+from pyflow.table.columns.nodes import Alias, Cast, Field, Node, WindowProperty
 from pyflow.table.relations import sources
-from pyflow.table.relations.projection import nodes_of, project
+from pyflow.table.relations.projection import nodes_of, project, scope_of
 from pyflow.table.relations.streams import upserts as streams
-from pyflow.table.relations.tables import fits, shaped
-from pyflow.table.schema import Schema, UnresolvedMetadataColumn, UnresolvedPhysicalColumn
+from pyflow.table.relations.tables import check_watermark, fits, shaped
+from pyflow.table.relations.windows import as_instant, as_wall_clock
+from pyflow.table.schema import (
+    Schema,
+    UnresolvedMetadataColumn,
+    UnresolvedPhysicalColumn,
+    UnresolvedWatermarkSpec,
+)
 from pyflow.types.data_types import DataTypes
-from pyflow.types.logical_types import DataType, RowField, RowType
+from pyflow.types.logical_types import (
+    BigIntType,
+    DataType,
+    LocalZonedTimestampType,
+    RowField,
+    RowType,
+    TimestampType,
+)
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from pyflow.table.changelog_mode import ChangelogMode
     from pyflow.table.context import TableContext
 
 _NAME = "of a data stream"
 
-_AS_FIELD = (
-    "Make it a field of the elements, and declare it with a schema: the column, and a watermark."
+# The event time of an element: a column of rows that have it, and its key as metadata in Flink.
+_ROWTIME = "$rowtime"
+_ROWTIME_KEY = "rowtime"
+_OF_EVENT_TIME = (
+    Schema.new_builder()
+    .column_by_metadata(_ROWTIME, "TIMESTAMP_LTZ(3)", _ROWTIME_KEY)
+    .watermark(_ROWTIME, "SOURCE_WATERMARK()")
+    .build()
 )
+_SOURCE_WATERMARK = re.compile(r"\s*SOURCE_WATERMARK\s*\(\s*\)\s*", re.IGNORECASE)
 
 _logger = logging.getLogger(__name__)
 
@@ -73,17 +97,21 @@ def relation_of_stream(
     """
     if not isinstance(stream, DataStream):
         raise TypeError(f"expected a DataStream, got {type(stream).__name__}")
-    relation = _relation(stream, context)
     if not fields_or_schema:
-        return relation
+        return _relation(stream, None, context)
     if isinstance(fields_or_schema[0], Schema):
         if len(fields_or_schema) > 1:
             raise ValueError("a data stream becomes a table by one schema, or by expressions")
-        return _with_schema(relation, fields_or_schema[0], context)
-    return _with_fields(relation, nodes_of(fields_or_schema, context), context)
+        schema = fields_or_schema[0]
+        return _with_schema(_relation(stream, schema, context), schema, stream, context)
+    nodes = nodes_of(fields_or_schema, context)
+    if any(_is_rowtime(node) for node in nodes):
+        return _with_fields(_relation(stream, _OF_EVENT_TIME, context), nodes, stream, context)
+    return _with_fields(_relation(stream, None, context), nodes, stream, context)
 
 
-def _relation(stream: DataStream, context: TableContext) -> Relation:
+def _relation(stream: DataStream, schema: Schema | None, context: TableContext) -> Relation:
+    """Return the relation of a stream: its fields, and the metadata that a schema has."""
     info = stream.get_type()
     if isinstance(info, PickledBytesTypeInfo):
         raise TableException(
@@ -91,23 +119,77 @@ def _relation(stream: DataStream, context: TableContext) -> Relation:
             "from_collection() its type_info, such as Types.ROW([Types.INT(), Types.STRING()])."
         )
     data_type = info.data_type()
-    elements = stream._collection()
+    elements = None if _metadata(schema) else stream._collection()
     if elements is not None:
         return sources.of_elements(elements, data_type, False, context).renamed(_names(data_type))
-    return _of_rows(stream, data_type, context)
+    return _of_rows(stream, data_type, schema, context)
 
 
 def _names(data_type: Any) -> list[str]:
     return data_type.field_names() if isinstance(data_type, RowType) else ["f0"]
 
 
-def _of_rows(stream: DataStream, data_type: DataType, context: TableContext) -> Relation:
+def _of_rows(
+    stream: DataStream, data_type: DataType, schema: Schema | None, context: TableContext
+) -> Relation:
     """Return the relation of what a program computes."""
     is_row = isinstance(data_type, RowType)
     row_type = data_type if isinstance(data_type, RowType) else _row_of(data_type)
-    frame = stream._columns(ColumnsSink(row_type, is_row, context), context)
-    fields = tuple((each.name, each.data_type) for each in row_type.fields)
-    return Relation(frame, fields)
+    sink = ColumnsSink(row_type, is_row, context)
+    frame = stream._columns(sink, context, _reader_of_watermark(schema))
+    rows = Relation(frame, tuple((each.name, each.data_type) for each in row_type.fields))
+    return rows if schema is None else _with_metadata(rows, schema, context)
+
+
+def _with_metadata(relation: Relation, schema: Schema, context: TableContext) -> Relation:
+    """Return the rows with the metadata of a schema behind their own columns."""
+    entries = _metadata(schema)
+    if not _physical(schema):
+        check_unique([*relation.names, *(each.name for each in entries)])
+    frame = relation.frame.withColumn(_ROWTIME, F.timestamp_millis(_milliseconds()))
+    fields = dict(relation.fields)
+    scope = scope_of(Relation(frame, ((_ROWTIME, DataTypes.TIMESTAMP_LTZ(3)),)), context)
+    for entry in entries:
+        key = entry.metadata_key or entry.name
+        if key != _ROWTIME_KEY:
+            raise TableException(
+                f"Invalid metadata key '{key}' in column '{entry.name}' {_NAME}: '{_ROWTIME_KEY}' "
+                "is the only one."
+            )
+        value = scope.resolve(Cast(Field(_ROWTIME), entry.data_type, try_cast=False))
+        frame = frame.withColumn(entry.name, value.column)
+        fields.pop(entry.name, None)
+        fields[entry.name] = entry.data_type
+    return Relation(frame, tuple(fields.items()))
+
+
+def _reader_of_watermark(schema: Schema | None) -> EventTime:
+    if schema is None or not schema.watermarks:
+        return EventTime.OF_OPERATORS
+    is_source = any(map(_is_source_watermark, schema.watermarks))
+    return EventTime.OF_BOTH if is_source else EventTime.OF_TABLE
+
+
+def _is_source_watermark(spec: UnresolvedWatermarkSpec) -> bool:
+    return bool(_SOURCE_WATERMARK.fullmatch(str(spec.expression)))
+
+
+def _metadata(schema: Schema | None) -> list[UnresolvedMetadataColumn]:
+    entries = () if schema is None else schema.columns
+    return [each for each in entries if isinstance(each, UnresolvedMetadataColumn)]
+
+
+def _physical(schema: Schema) -> list[UnresolvedPhysicalColumn]:
+    return [each for each in schema.columns if isinstance(each, UnresolvedPhysicalColumn)]
+
+
+def _milliseconds() -> Column:
+    time = column(TIME_COLUMN)
+    missing = (
+        "Could not find timestamp in DataStream API record. Make sure that timestamps have been "
+        "assigned before and the event-time characteristic is enabled."
+    )
+    return F.when(time.isNull(), F.raise_error(F.lit(missing)).cast("bigint")).otherwise(time)
 
 
 def _row_of(data_type: DataType) -> RowType:
@@ -135,14 +217,14 @@ def relation_of_changes(
         raise TableException(
             f"A changelog stream has elements of a row type, Types.ROW(...), not of {info}."
         )
-    rows = _of_rows(stream, info.data_type(), context)
+    rows = _of_rows(stream, info.data_type(), schema, context)
     kind = column(KIND_COLUMN).cast("tinyint").alias(KIND)
     frame = rows.frame.select(*rows.columns, kind, places(rows.frame).alias(SEQUENCE))
     changes = replace(rows, frame=frame, updating=True)
     kinds = set() if mode is None else mode.kinds
     if RowKind.UPDATE_AFTER in kinds and RowKind.UPDATE_BEFORE not in kinds:
         changes = _changes_of_upserts(changes, schema, context)
-    return changes if schema is None else _with_schema(changes, schema, context)
+    return changes if schema is None else _with_schema(changes, schema, stream, context)
 
 
 def _changes_of_upserts(
@@ -191,7 +273,8 @@ def source_of(relation: Relation, may_change: bool) -> tuple[ColumnsSource, Wate
     frame = in_order(relation) if not relation.unbounded else relation.frame
     if times:
         name, time = next(iter(times.items()))
-        moment = F.unix_millis(column(name).cast("timestamp"))
+        zoned = isinstance(dict(relation.fields)[name], LocalZonedTimestampType)
+        moment = F.unix_millis(column(name) if zoned else as_instant(name))
         if relation.unbounded:
             frame, strategy = _watched_by_stream(frame, time)
     kind = column(KIND) if relation.updating else F.lit(INSERT)
@@ -212,32 +295,33 @@ def _watched_by_stream(
     session: Any = frame.sparkSession
     jvm: Any = session._jvm
     without = jvm.org.apache.spark.sql.pyflow.EventTimes.without(frame._jdf)
-    if without is None:
+    if without is None or time.delay_ms is None:
+        reason = "keeps state by its watermark" if without is None else "has that of a generator"
         _logger.warning(
-            "The table keeps state by its watermark, which its data stream does not have: windows "
-            "and timers of the event time do not fire behind to_data_stream(). Convert the table "
-            "before its windows and joins, or keep to SQL."
+            "The table %s, which its data stream does not have: windows and timers of the event "
+            "time do not fire behind to_data_stream(). Convert the table before its windows and "
+            "joins, or keep to SQL.",
+            reason,
         )
-        return frame, WatermarkStrategy.no_watermarks()
+        kept = frame if without is None else type(frame)(without, session)
+        return kept, WatermarkStrategy.no_watermarks()
     # The strategy is a millisecond behind, the watermark of a table is not.
     behind = Duration.of_millis(max(time.delay_ms - 1, 0))
     made = type(frame)(without, session)
     return made, WatermarkStrategy.for_bounded_out_of_orderness(behind)
 
 
-def _with_schema(relation: Relation, schema: Schema, context: TableContext) -> Relation:
+def _with_schema(
+    relation: Relation, schema: Schema, stream: DataStream, context: TableContext
+) -> Relation:
     """Return the relation with the columns of a schema, which may leave out and convert some."""
-    for entry in schema.columns:
-        if isinstance(entry, UnresolvedMetadataColumn):
-            raise TableException(
-                f"Column '{entry.name}' is metadata. The event time of a data stream is not "
-                f"supported as a column. {_AS_FIELD}"
-            )
-    own = dict(relation.fields)
-    declared = [entry for entry in schema.columns if isinstance(entry, UnresolvedPhysicalColumn)]
+    metadata = {entry.name for entry in _metadata(schema)}
+    own = {name: type_ for name, type_ in relation.fields if name not in metadata}
+    declared = _physical(schema)
+    columns = schema.columns
     if not declared:
-        physical = [UnresolvedPhysicalColumn(name, None, type_) for name, type_ in relation.fields]
-        schema = Schema((*physical, *schema.columns), schema.watermarks, schema.key)
+        physical = [UnresolvedPhysicalColumn(name, None, type_) for name, type_ in own.items()]
+        columns = (*physical, *columns)
     for entry in declared:
         if entry.name not in own:
             raise TableException(
@@ -251,56 +335,119 @@ def _with_schema(relation: Relation, schema: Schema, context: TableContext) -> R
             )
     types = {entry.name: entry.data_type for entry in declared}
     fields = tuple((name, types.get(name, type_)) for name, type_ in relation.fields)
-    columns = [
-        convert(column(name), own[name], data_type).alias(name) for name, data_type in fields
+    values = [
+        convert(column(name), type_, data_type).alias(name)
+        for (name, type_), (_, data_type) in zip(relation.fields, fields)
     ]
-    frame = relation.frame.select(*columns, *relation.changes)
+    frame = relation.frame.select(*values, *relation.changes)
     typed = replace(relation, frame=frame, fields=fields)
-    return shaped(typed, schema, _NAME, context)
+    watermarks = [each for each in schema.watermarks if not _is_source_watermark(each)]
+    made = shaped(typed, Schema(columns, tuple(watermarks), schema.key), _NAME, context)
+    for spec in schema.watermarks:
+        if _is_source_watermark(spec):
+            check_watermark(spec.column_name, dict(made.fields), _NAME)
+            made = _watched_by_source(made, spec.column_name, stream)
+    return made
 
 
-def _with_fields(relation: Relation, nodes: Sequence[Node], context: TableContext) -> Relation:
+def _watched_by_source(relation: Relation, name: str, stream: DataStream) -> Relation:
+    """Return the relation with a time attribute that has the watermark of its stream."""
+    delays = stream._watermark_delays()
+    if relation.unbounded and not delays:
+        _logger.warning(
+            "The data stream has no watermark, so that windows of its table do not end: call "
+            "assign_timestamps_and_watermarks() with a strategy that has one."
+        )
+    known = [each for each in delays if each is not None]
+    time = TimeAttribute("rowtime", max(known, default=0) if None not in delays else None)
+    frame = relation.frame
+    if relation.unbounded:
+        frame = with_watermark_of_rows(frame, name)
+    times = {**relation.time_attributes, name: time}
+    return replace(relation, frame=frame, time_attributes=times)
+
+
+def _with_fields(
+    relation: Relation, nodes: Sequence[Node], stream: DataStream, context: TableContext
+) -> Relation:
     """Return the relation with columns that expressions name.
 
     They select by name where one of them is a field of the stream, and rename by position
-    otherwise. A processing time may follow at the end.
+    otherwise. The event time may be one of them, and a processing time may follow at the end.
     """
-    fields = [node for node in nodes if not isinstance(node, WindowProperty)]
-    times = [node for node in nodes if isinstance(node, WindowProperty)]
-    if any(time.kind != "proctime" for time in times):
-        raise TableException(
-            f"The event time of a data stream is not supported as a column. {_AS_FIELD}"
-        )
-    if list(nodes) != [*fields, *times] or len(times) > 1:
+    clocks = [node for node in nodes if _is_time(node, "proctime")]
+    fields = [node for node in nodes if node not in clocks]
+    if list(nodes) != [*fields, *clocks] or len(clocks) > 1:
         raise TableException("A processing time must be the last field, and the only one.")
-    named = [_name(node) for node in fields]
-    if set(named) & set(relation.names):
-        for name in named:
-            if name not in relation.names:
+    if sum(map(_is_rowtime, fields)) > 1:
+        raise TableException("The rowtime attribute can only be defined once in a table schema.")
+    names = [name for name in relation.names if name != _ROWTIME]
+    by_name = any(_name(node) in names for node in fields if not _is_rowtime(node))
+    types = dict(relation.fields)
+    selected: list[Node] = []
+    for place, node in enumerate(fields):
+        name = _name(node)
+        replaced = name if by_name else names[place] if place < len(names) else None
+        if _is_rowtime(node):
+            if isinstance(node, Alias) and node.names[0] not in names:
+                raise TableException(f"Alias '{node.names[0]}' must reference an existing field.")
+            _check_replaced(None if replaced is None else types.get(replaced))
+            selected.append(Alias(Field(_ROWTIME), (name,)))
+        elif by_name:
+            if name not in names:
                 raise TableException(
-                    f"{name} is not a field of the data stream. "
-                    f"Expected: {', '.join(relation.names)}"
+                    f"{name} is not a field of the data stream. Expected: {', '.join(names)}"
                 )
-        relation = project(relation, fields, context)
-    elif len(named) <= len(relation.names):
-        relation = project(relation, [Field(n) for n in relation.names[: len(named)]], context)
-        relation = relation.renamed(named)
-    else:
-        raise TableException(
-            f"The data stream has {len(relation.names)} fields, but {len(named)} were named."
-        )
-    for time in times:
-        relation = with_processing_time(relation, time.alias)
+            selected.append(node)
+        elif replaced is None:
+            raise TableException(
+                f"The data stream has {len(names)} fields, but {len(fields)} were named."
+            )
+        else:
+            selected.append(Alias(Field(replaced), (name,)))
+    if _ROWTIME in types:
+        # As Flink has it here: the wall clock of UTC.
+        frame = relation.frame.withColumn(_ROWTIME, as_wall_clock(_ROWTIME))
+        own = [(name, types[name]) for name in names]
+        relation = Relation(frame, (*own, (_ROWTIME, DataTypes.TIMESTAMP(3))))
+    relation = project(relation, selected, context)
+    for node in fields:
+        if _is_rowtime(node):
+            relation = _watched_by_source(relation, _name(node), stream)
+    for node in clocks:
+        relation = with_processing_time(relation, _name(node))
     return relation
 
 
 def _name(node: Node) -> str:
     child = node.child if isinstance(node, Alias) else node
+    if isinstance(child, WindowProperty):
+        return child.alias
     if not isinstance(child, Field):
         raise TableException(
             f"A field of a data stream is named by col(...), also with an alias, not by {node}."
         )
     return child.name
+
+
+def _is_time(node: Node, kind: str) -> bool:
+    """Return whether an expression of a program is ``.rowtime`` or ``.proctime``."""
+    child = node.child if isinstance(node, Alias) else node
+    return isinstance(child, WindowProperty) and child.kind == kind
+
+
+def _is_rowtime(node: Node) -> bool:
+    return _is_time(node, "rowtime")
+
+
+def _check_replaced(data_type: DataType | None) -> None:
+    """Raise if the event time cannot stand for a field of a type."""
+    times = (BigIntType, TimestampType, LocalZonedTimestampType)
+    if data_type is not None and not isinstance(data_type, times):
+        raise TableException(
+            "The rowtime attribute can only replace a field with a valid time type, such as "
+            f"Timestamp or Long. But was: {data_type.sql}"
+        )
 
 
 def with_processing_time(relation: Relation, name: str) -> Relation:

@@ -23,7 +23,7 @@ from pyflow.table.changes.relation import (
     TimeAttribute,
     check_unique,
     column,
-    with_watermark,
+    with_watermark_of_rows,
 )
 from pyflow.table.columns.conversion import convert
 from pyflow.table.columns.nodes import Node, Sql
@@ -214,11 +214,7 @@ def watched(
 
     Spark watches instants. The wall clock of a TIMESTAMP is watched as if it were one of UTC, whose
     microseconds are those that Spark compares later.
-
-    All rows move the watermark, also those that a condition leaves out: Spark applies conditions
-    before it looks at times where it can, but not before a value that is not deterministic.
     """
-    here = F.spark_partition_id() >= 0
     for name, time in times.items():
         if time.kind != "rowtime":
             continue
@@ -228,7 +224,7 @@ def watched(
         else:
             clock = frame.withColumn(_CLOCK, as_instant(name))
             frame = with_event_time(clock, _CLOCK, delay, idle_timeout_ms).drop(_CLOCK)
-        frame = frame.withColumn(name, with_watermark(F.when(here, column(name)), name))
+        frame = with_watermark_of_rows(frame, name)
     return frame
 
 
@@ -321,18 +317,23 @@ _WATERMARK = re.compile(
 _UNIT_MS = {"SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
 
 
+def check_watermark(name: str, types: Mapping[str, DataType], identifier: str) -> None:
+    """Raise if a column cannot have a watermark."""
+    data_type = types.get(name)
+    if not isinstance(data_type, (TimestampType, LocalZonedTimestampType)):
+        its_type = "nothing" if data_type is None else data_type.sql
+        raise TableException(
+            f"Table {identifier}: the watermark is for {name!r}, which must be a column of type "
+            f"TIMESTAMP or TIMESTAMP_LTZ, not {its_type}."
+        )
+
+
 def _watermark(
     schema: Schema, types: dict[str, DataType], identifier: str
 ) -> dict[str, TimeAttribute]:
     times = {}
     for spec in schema.watermarks:
-        data_type = types.get(spec.column_name)
-        if not isinstance(data_type, (TimestampType, LocalZonedTimestampType)):
-            its_type = "nothing" if data_type is None else data_type.sql
-            raise TableException(
-                f"Table {identifier}: the watermark is for {spec.column_name!r}, which must be a "
-                f"column of type TIMESTAMP or TIMESTAMP_LTZ, not {its_type}."
-            )
+        check_watermark(spec.column_name, types, identifier)
         text = str(spec.expression)
         found = _WATERMARK.fullmatch(text)
         if found is None or found["column"].strip("`") != spec.column_name:
