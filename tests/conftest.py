@@ -70,6 +70,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell that starts the tests in the background has them, and what they start, ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     complete, examples = config.getoption("--complete"), config.getoption("--examples")
     if not complete or examples:
         archived = FROM_ARCHIVE if CLASSES.exists() else ""

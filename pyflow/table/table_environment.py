@@ -25,7 +25,12 @@ from pyflow.table.functions.java import JavaFunction
 from pyflow.table.functions.names import built_in_names
 from pyflow.table.module import MODULES, ModuleEntry
 from pyflow.table.relations import data_frames, sources
-from pyflow.table.relations.data_streams import relation_of_changes, source_of
+from pyflow.table.relations.data_streams import relation_of_changes
+from pyflow.table.relations.stream_of_table import (
+    source_of,
+    source_of_changes,
+    source_with_schema,
+)
 from pyflow.table.relations.tables import relation_of, relation_of_entry
 from pyflow.table.statement_set import StatementSet
 from pyflow.table.table import Table
@@ -747,7 +752,7 @@ class StreamTableEnvironment(TableEnvironment):
         TableException
             If rows of the table change.
         """
-        return self._streams.from_source(*source_of(table._relation, False), "Table")
+        return self._streams.from_source(*source_of(table._relation), "Table")
 
     def to_changelog_stream(
         self,
@@ -761,21 +766,23 @@ class StreamTableEnvironment(TableEnvironment):
         ----------
         table : Table
         target_schema : Schema, optional
-            Only without one is supported.
+            Columns of the rows, by position, to which those of the table are converted. A column of
+            the metadata ``rowtime`` becomes the event time of the elements.
         changelog_mode : ChangelogMode, optional
-            Only that of all changes is supported.
+            Which kinds the stream has: all if None, and without a schema. `ChangelogMode.upsert`
+            leaves out rows from before updates.
 
         Raises
         ------
         TableException
-            If there is a schema.
+            If the columns do not fit the schema, if the stream has no updates, which the table has,
+            or if the primary key of upserts is not that of the table.
         """
-        if target_schema is not None:
-            raise TableException(
-                "to_changelog_stream() with a schema is not supported: convert the columns by "
-                "Table.select() before"
-            )
-        return self._streams.from_source(*source_of(table._relation, True), "Table")
+        relation = table._relation
+        if target_schema is None:
+            return self._streams.from_source(*source_of_changes(relation), "Table")
+        source = source_with_schema(relation, target_schema, changelog_mode)
+        return self._streams.from_source(*source, "Table")
 
     def to_append_stream(self, table: Table, type_info: TypeInformation) -> DataStream:
         """Return the rows of a table as a data stream of elements of a type.

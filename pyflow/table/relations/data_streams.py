@@ -10,22 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from pyflow.common.time import Duration
 from pyflow.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo
 from pyflow.common.types import RowKind
-from pyflow.common.watermark_strategy import WatermarkStrategy
 from pyflow.datastream.data_stream import DataStream
 from pyflow.datastream.graph.columns import (
     KIND_COLUMN,
     TIME_COLUMN,
     ColumnsSink,
-    ColumnsSource,
 )
 from pyflow.datastream.graph.lowering import EventTime
-from pyflow.table.changes.changelog import changes_of_values, in_order, places
+from pyflow.table.changes.changelog import changes_of_values, places
 from pyflow.table.changes.relation import (
     DELETE,
-    INSERT,
     KIND,
     SEQUENCE,
     UPDATE_BEFORE,
@@ -41,7 +37,7 @@ from pyflow.table.relations import sources
 from pyflow.table.relations.projection import nodes_of, project, scope_of
 from pyflow.table.relations.streams import upserts as streams
 from pyflow.table.relations.tables import check_watermark, fits, shaped
-from pyflow.table.relations.windows import as_instant, as_wall_clock
+from pyflow.table.relations.windows import as_wall_clock
 from pyflow.table.schema import (
     Schema,
     UnresolvedMetadataColumn,
@@ -60,7 +56,7 @@ from pyflow.types.logical_types import (
 from pyflow.util.exceptions import TableException
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
 
     from pyflow.table.changelog_mode import ChangelogMode
     from pyflow.table.context import TableContext
@@ -119,7 +115,7 @@ def _relation(stream: DataStream, schema: Schema | None, context: TableContext) 
             "from_collection() its type_info, such as Types.ROW([Types.INT(), Types.STRING()])."
         )
     data_type = info.data_type()
-    elements = None if _metadata(schema) else stream._collection()
+    elements = None if metadata_of(schema) else stream._collection()
     if elements is not None:
         return sources.of_elements(elements, data_type, False, context).renamed(_names(data_type))
     return _of_rows(stream, data_type, schema, context)
@@ -143,19 +139,14 @@ def _of_rows(
 
 def _with_metadata(relation: Relation, schema: Schema, context: TableContext) -> Relation:
     """Return the rows with the metadata of a schema behind their own columns."""
-    entries = _metadata(schema)
-    if not _physical(schema):
+    entries = metadata_of(schema)
+    if not physical_of(schema):
         check_unique([*relation.names, *(each.name for each in entries)])
     frame = relation.frame.withColumn(_ROWTIME, F.timestamp_millis(_milliseconds()))
     fields = dict(relation.fields)
     scope = scope_of(Relation(frame, ((_ROWTIME, DataTypes.TIMESTAMP_LTZ(3)),)), context)
     for entry in entries:
-        key = entry.metadata_key or entry.name
-        if key != _ROWTIME_KEY:
-            raise TableException(
-                f"Invalid metadata key '{key}' in column '{entry.name}' {_NAME}: '{_ROWTIME_KEY}' "
-                "is the only one."
-            )
+        check_key(entry)
         value = scope.resolve(Cast(Field(_ROWTIME), entry.data_type, try_cast=False))
         frame = frame.withColumn(entry.name, value.column)
         fields.pop(entry.name, None)
@@ -174,12 +165,24 @@ def _is_source_watermark(spec: UnresolvedWatermarkSpec) -> bool:
     return bool(_SOURCE_WATERMARK.fullmatch(str(spec.expression)))
 
 
-def _metadata(schema: Schema | None) -> list[UnresolvedMetadataColumn]:
+def metadata_of(schema: Schema | None) -> list[UnresolvedMetadataColumn]:
+    """Return the columns of metadata."""
     entries = () if schema is None else schema.columns
     return [each for each in entries if isinstance(each, UnresolvedMetadataColumn)]
 
 
-def _physical(schema: Schema) -> list[UnresolvedPhysicalColumn]:
+def check_key(entry: UnresolvedMetadataColumn) -> None:
+    """Raise for metadata that a data stream does not have."""
+    key = entry.metadata_key or entry.name
+    if key != _ROWTIME_KEY:
+        raise TableException(
+            f"Invalid metadata key '{key}' in column '{entry.name}' {_NAME}: '{_ROWTIME_KEY}' is "
+            "the only one."
+        )
+
+
+def physical_of(schema: Schema) -> list[UnresolvedPhysicalColumn]:
+    """Return the columns that the elements have."""
     return [each for each in schema.columns if isinstance(each, UnresolvedPhysicalColumn)]
 
 
@@ -247,77 +250,13 @@ def _changes_of_upserts(
     return replace(upserts, frame=frame, key=tuple(key))
 
 
-def source_of(relation: Relation, may_change: bool) -> tuple[ColumnsSource, WatermarkStrategy]:
-    """Return the source that the rows of a table are, and its watermarks.
-
-    Parameters
-    ----------
-    relation
-        The table's.
-    may_change
-        Whether rows may be changes.
-
-    Raises
-    ------
-    TableException
-        If they are, and may not be.
-    """
-    if relation.updating and not may_change:
-        raise TableException(
-            "Table sink 'Unregistered_DataStream_Sink_1' doesn't support consuming update and "
-            "delete changes. Use to_changelog_stream()."
-        )
-    times = {n: time for n, time in relation.time_attributes.items() if time.kind == "rowtime"}
-    moment = F.lit(None).cast("bigint")
-    strategy = WatermarkStrategy.no_watermarks()
-    frame = in_order(relation) if not relation.unbounded else relation.frame
-    if times:
-        name, time = next(iter(times.items()))
-        zoned = isinstance(dict(relation.fields)[name], LocalZonedTimestampType)
-        moment = F.unix_millis(column(name) if zoned else as_instant(name))
-        if relation.unbounded:
-            frame, strategy = _watched_by_stream(frame, time)
-    kind = column(KIND) if relation.updating else F.lit(INSERT)
-    frame = frame.select(
-        *relation.columns, moment.alias(TIME_COLUMN), kind.cast("tinyint").alias(KIND_COLUMN)
-    )
-    row_type = RowType([RowField(name, type_) for name, type_ in relation.fields])
-    return ColumnsSource(frame, row_type), strategy
-
-
-def _watched_by_stream(
-    frame: DataFrame, time: TimeAttribute
-) -> tuple[DataFrame, WatermarkStrategy]:
-    """Return unbounded rows without Spark's watermark, and the strategy that gives them theirs.
-
-    Spark has one watermark for rows. Where a table keeps state by it, the stream has none.
-    """
-    session: Any = frame.sparkSession
-    jvm: Any = session._jvm
-    without = jvm.org.apache.spark.sql.pyflow.EventTimes.without(frame._jdf)
-    if without is None or time.delay_ms is None:
-        reason = "keeps state by its watermark" if without is None else "has that of a generator"
-        _logger.warning(
-            "The table %s, which its data stream does not have: windows and timers of the event "
-            "time do not fire behind to_data_stream(). Convert the table before its windows and "
-            "joins, or keep to SQL.",
-            reason,
-        )
-        kept = frame if without is None else type(frame)(without, session)
-        return kept, WatermarkStrategy.no_watermarks()
-    # The strategy is a millisecond behind, the watermark of a table is not.
-    behind = Duration.of_millis(max(time.delay_ms - 1, 0))
-    made = type(frame)(without, session)
-    return made, WatermarkStrategy.for_bounded_out_of_orderness(behind)
-
-
 def _with_schema(
     relation: Relation, schema: Schema, stream: DataStream, context: TableContext
 ) -> Relation:
     """Return the relation with the columns of a schema, which may leave out and convert some."""
-    metadata = {entry.name for entry in _metadata(schema)}
+    metadata = {entry.name for entry in metadata_of(schema)}
     own = {name: type_ for name, type_ in relation.fields if name not in metadata}
-    declared = _physical(schema)
+    declared = physical_of(schema)
     columns = schema.columns
     if not declared:
         physical = [UnresolvedPhysicalColumn(name, None, type_) for name, type_ in own.items()]

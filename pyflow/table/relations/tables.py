@@ -436,7 +436,7 @@ def insertion_of(
             f"the query produces. The connector {connector.identifier!r} only appends rows."
         )
     target = described.columns if schema is None else _written_columns(schema)
-    rows = _converted(relation, identifier, target or described.columns)
+    rows = converted(relation, identifier, target or described.columns)
     if on_conflict is not None and not (connector.applies_by_key or connector.forgets_rows):
         raise TableException(
             f"Table sink {identifier} is not written by a key, so that there is no ON CONFLICT for "
@@ -491,7 +491,7 @@ def _written_columns(schema: Schema) -> tuple[tuple[str, DataType], ...]:
     )
 
 
-def _converted(
+def converted(
     relation: Relation, identifier: str, target: tuple[tuple[str, DataType], ...]
 ) -> Relation:
     """Return the relation with the names and types of the table's columns, by position."""
