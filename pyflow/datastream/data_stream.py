@@ -93,6 +93,11 @@ def _hints(transformation: Transformation, **hints: Any) -> None:
     transformation.hints.update(hints)
 
 
+def _check_parallelism(parallelism: int) -> None:
+    if parallelism < 1:
+        raise ValueError(f"the parallelism of an operator must be at least 1, not {parallelism}")
+
+
 def _with_names(info: TypeInformation) -> TypeInformation:
     """Return a type whose rows have the names that fields have without any."""
     if not isinstance(info, TupleTypeInfo):
@@ -130,7 +135,16 @@ class DataStreamSink:
         return self
 
     def set_parallelism(self, parallelism: int) -> DataStreamSink:
-        """Set how many subtasks write; Spark's sinks have those of the rows that they get."""
+        """Set how many subtasks write.
+
+        The rows are shuffled if these are fewer than those of the program.
+
+        Raises
+        ------
+        ValueError
+            If the number is less than 1.
+        """
+        _check_parallelism(parallelism)
         _hints(self._sink, parallelism=parallelism)
         return self
 
@@ -218,10 +232,7 @@ class DataStream:
         ValueError
             If the number is less than 1.
         """
-        if parallelism < 1:
-            raise ValueError(
-                f"the parallelism of an operator must be at least 1, not {parallelism}"
-            )
+        _check_parallelism(parallelism)
         self._transformation.parallelism = parallelism
         return self
 
@@ -543,9 +554,14 @@ class DataStream:
         sink_identifier : str, optional
             What lines begin with.
         """
-        context = self._environment._parallelism
-        sink = PrintSink(sink_identifier, lambda: context() > 1)
-        return self._sink("Print to Std. Out", sink)
+        of_program = self._environment._parallelism
+
+        def parallelism() -> int:
+            own: int = printed._sink.hints.get("parallelism", of_program())
+            return min(own, of_program())
+
+        printed = self._sink("Print to Std. Out", PrintSink(sink_identifier, parallelism))
+        return printed
 
     def add_sink(self, sink_func: Sink) -> DataStreamSink:
         """Write the elements to a sink, as programs for older versions say it."""

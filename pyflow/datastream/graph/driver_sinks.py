@@ -61,13 +61,13 @@ class PrintSink(DriverSink):
     ----------
     identifier : str or None
         What lines begin with.
-    shows_subtask : bool
-        Whether they say which subtask an element was of.
+    parallelism : callable
+        Returns how many subtasks print. If there are several, lines say by which one.
     """
 
-    def __init__(self, identifier: str | None, shows_subtask: Callable[[], bool]) -> None:
+    def __init__(self, identifier: str | None, parallelism: Callable[[], int]) -> None:
         self._identifier = identifier or ""
-        self._shows_subtask = shows_subtask
+        self._parallelism = parallelism
 
     def encoder(
         self, type_info: TypeInformation | None
@@ -82,7 +82,7 @@ class PrintSink(DriverSink):
     @functools.cached_property
     def line(self) -> Callable[[bytes, int], str]:
         """What makes a line of an encoded element and the number of its subtask."""
-        return _Line(self._identifier, self._shows_subtask())
+        return _Line(self._identifier, self._parallelism())
 
     def flush(self) -> None:
         """Write what has been printed."""
@@ -92,12 +92,13 @@ class PrintSink(DriverSink):
 @dataclass(frozen=True)
 class _Line:
     identifier: str
-    shows_subtask: bool
+    parallelism: int
 
     def __call__(self, value: bytes, subtask: int) -> str:
         prefix = self.identifier
-        if self.shows_subtask:
-            prefix = f"{prefix}:{subtask + 1}" if prefix else str(subtask + 1)
+        if self.parallelism > 1:
+            number = subtask % self.parallelism + 1
+            prefix = f"{prefix}:{number}" if prefix else str(number)
         line = value.decode("utf-8", "surrogatepass")
         return f"{prefix}> {line}" if prefix else line
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
-from pyflow.datastream.graph.transformations import Stateful, Transformation
+from pyflow.datastream.graph.transformations import SinkOf, Stateful, Transformation
 
 __all__ = ["log_hints"]
 
@@ -26,6 +26,8 @@ def log_hints(transformations: Iterable[Transformation]) -> None:
     names: dict[str, list[str]] = {}
     for each in transformations:
         hints = set(each.hints)
+        if isinstance(each, SinkOf):
+            hints.discard("parallelism")
         if each.parallelism > 0 and not isinstance(each, Stateful):
             hints.add("parallelism")
         if each.max_parallelism > 0:

@@ -85,6 +85,7 @@ _FIRST_SINK = 1 << 24
 _FIRST_CHAINED = 1 << 25
 
 _WATERMARK, _MOMENT = "pyflow_watermark", "pyflow_moment"
+_SUBTASK = "pyflow_subtask"
 
 
 @dataclass
@@ -99,17 +100,24 @@ class Lowered:
         The sinks, and the column of each; None for the value itself.
     targets
         The number of each sink in the rows, by that of the transformation.
+    parallelism
+        How many subtasks write, unless a sink has fewer.
     """
 
     frame: DataFrame
     sinks: list[tuple[SinkOf, str | None]]
     targets: dict[int, int]
+    parallelism: int
 
     def rows_of(self, sink: SinkOf, frame: DataFrame) -> DataFrame:
-        """Return the rows of a sink in a frame, with its own columns."""
+        """Return the rows of a sink in a frame, with its own columns and in its subtasks."""
         name = self._names()[sink.number]
         if len(self.sinks) > 1:
             frame = frame.where(_column(_TARGET) == self.targets[sink.number])
+        parallelism = sink.hints.get("parallelism", self.parallelism)
+        if parallelism < self.parallelism:
+            subtask = F.pmod(F.spark_partition_id(), F.lit(parallelism))
+            frame = frame.withColumn(_SUBTASK, subtask).repartitionById(parallelism, _SUBTASK)
         if name is None:
             return frame.select(_column(_VALUE).alias("value"))
         return frame.select(F.col(f"`{name}`.*"))
@@ -265,7 +273,9 @@ class _Lowering:
             # Has batches run when timers of the processing time are due.
             ticks = self._session.readStream.format(_TICKS).schema(frame.schema).load()
             frame = frame.union(ticks)
-        return Lowered(frame, self._sinks, self._targets)
+        # In real-time mode there is no shuffle before a sink.
+        parallelism = 1 if self._settings.is_real_time else self._settings.parallelism
+        return Lowered(frame, self._sinks, self._targets, parallelism)
 
     def _needs_shared_interpreter(self, rows: dict[int, SourceRows]) -> str | None:
         """Return what functions or elements of a program need the shared interpreter for.
