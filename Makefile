@@ -125,7 +125,8 @@ check: lint build
 # All tests on the newest Python, and those of the slice on the oldest, without a GIL, and with each
 # older Spark.
 test: lint build sanitize build/kafka.stamp build/spark.jsa $(older_sparks:%=build/jar-%.stamp)
-	$(gradle) test
+	@# Gradle puts the jar in its place anew after those for older Sparks: not while tests use it.
+	$(gradle) jar test
 	$(python) $(pytest)
 	@for minor in $$(cat build/pythons-of-slice); do $(MAKE) test-on MINOR=$$minor MARK=slice || exit; done
 	@for spark in $(older_sparks); do $(MAKE) test-on SPARK=$$spark MARK=slice || exit; done

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import signal
 import socket
 import subprocess
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,17 +20,22 @@ HOST = "127.0.0.1"
 START_SECONDS = 120
 STOP_SECONDS = 60
 
+# Below those that the system chooses, as long as it is not told otherwise.
+_PORTS = range(20_000, 32_000)
+_random = random.SystemRandom()
+
 
 class ServerError(Exception):
     """A server that did not start."""
 
 
 def free_port() -> int:
-    """Return a port that nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Return a port that nothing listens on, and that the system does not give to others."""
+    while True:
+        port = _random.choice(_PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind((HOST, port))
+            return port
 
 
 class LocalServer(ABC):

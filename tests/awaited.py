@@ -37,7 +37,7 @@ def rows_of(path):
     return path.read_text().splitlines() if path.exists() else []
 
 
-def wait(condition, query, seconds=60):
+def wait(condition, query, seconds=120):
     end = time.monotonic() + seconds
     while not condition():
         assert query.isActive, query.exception()

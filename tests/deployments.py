@@ -123,8 +123,12 @@ class Daemon:
 
     def stop(self):
         self._process.terminate()
-        self._process.wait(30)
-        self._file.close()
+        try:
+            self._process.wait(60)
+        finally:
+            self._process.kill()
+            self._process.wait()
+            self._file.close()
 
 
 @contextmanager

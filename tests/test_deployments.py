@@ -208,7 +208,7 @@ def test_a_function_that_crashes_an_executor_goes_to_process_mode(master, reques
     if master == "standalone":
         crashing += ["exits", "aborts"]
         options.append("--complete")
-    log = run([sys.executable, PROGRAMS / "crash.py", url, *options], tmp_path, seconds=400)
+    log = run([sys.executable, PROGRAMS / "crash.py", url, *options], tmp_path, seconds=600)
     assert "ALL JOBS FINISHED" in log
     warnings = [line for line in log.splitlines() if "WARN Quarantine" in line]
     for function in crashing:

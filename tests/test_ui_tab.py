@@ -46,7 +46,10 @@ def live(events, tmp_path_factory):
         yield Shown(ui, application)
     finally:
         program.stdin.close()
-        program.wait(60)
+        try:
+            program.wait(60)
+        finally:
+            program.kill()
 
 
 @pytest.fixture(scope="module")

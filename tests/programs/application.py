@@ -20,11 +20,11 @@ spark = SparkSession.builder.appName("application").getOrCreate()
 frame = spark.range(100, numPartitions=4)
 places = {row[0] for row in frame.select(where("id")).collect()}
 words = spark.sql("select concat('word ', id) as w from range(3)").select(shout("w"))
-print("places", sorted(places))
-print("words", [row[0] for row in words.collect()])
+# In one piece: logs go to the same place.
+print(f"places {sorted(places)}")
+print(f"words {[row[0] for row in words.collect()]}")
 words.explain()
 for _ in range(2):
     total = spark.sparkContext.parallelize(range(5)).map(lambda n: n + 1).sum()
-    # In one piece: logs go to the same place.
     print(f"rdd {total}")
 spark.stop()

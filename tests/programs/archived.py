@@ -20,6 +20,6 @@ for mode in ("default", "process", "thread"):
     if mode != "default":
         spark.conf.set("spark.pyflow.execution-mode", mode)
     values = spark.range(2).select(f("id")).distinct()
-    print(mode, values.collect())
+    print(f"{mode} {values.collect()}")
 values.explain()
 spark.stop()

@@ -164,6 +164,8 @@ def check_killed_on_purpose(spark):
     f = udf(slow, "long")
     frame = spark.range(100, numPartitions=4).select(f("id"))
     listeners_are_slow(spark)
+    # One that has crashed before is replaced: two tasks run at once below.
+    sessions.wait_until(lambda: len(sessions.executors()) == 2, "executors", seconds=120)
     got = []
     query = threading.Thread(target=lambda: got.extend(frame.collect()))
     query.start()
@@ -173,6 +175,7 @@ def check_killed_on_purpose(spark):
         for stage in tracker.getActiveStageIds()
         if (info := tracker.getStageInfo(stage))
     ):
+        assert query.is_alive(), "the query has ended"
         time.sleep(0.05)
     time.sleep(0.5)
     scheduler = spark._jsc.sc()

@@ -48,6 +48,8 @@ def wait_until_refused(host, port, seconds=30):
             socket.create_connection((host, port), timeout=1).close()
         except ConnectionRefusedError:
             return
+        except TimeoutError:
+            continue
         time.sleep(0.1)
     raise AssertionError(f"something listens on {host}:{port} still")
 

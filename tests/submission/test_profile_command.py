@@ -25,6 +25,12 @@ def user(tmp_path):
     made.end_all()
 
 
+def is_in_function(thread_or_worker):
+    threads = thread_or_worker.get("threads", [thread_or_worker])
+    frames = [frame for thread in threads for frame in thread.get("frames", [])]
+    return any("profiled" in (each.get("function"), each.get("name")) for each in frames)
+
+
 @contextmanager
 def profiled(user, target, kind, *flags):
     """The id of a program while the threads or workers of both tasks are in its functions."""
@@ -33,8 +39,11 @@ def profiled(user, target, kind, *flags):
     user.wait_for_log(identifier, "started")
 
     def runs():
-        executors = json.loads(user.did("stack", "--json", identifier))
-        return sum('"profiled"' in json.dumps(one) for each in executors for one in each[kind]) == 2
+        found = user.ended("stack", "--json", identifier)
+        executors = json.loads(found.stdout) if found.returncode == 0 else []
+        return (
+            sum(map(is_in_function, (one for each in executors for one in each.get(kind, ())))) == 2
+        )
 
     wait_until(runs, "the functions of both tasks on the stacks", 120, every=0.5)
     try:

@@ -33,7 +33,10 @@ class Held:
         user.wait_for_log(self.id, "started")
 
     def executors(self):
-        return json.loads(self.user.did("stack", "--json", self.id))
+        """Those that answer; those of a cluster may not be there yet."""
+        found = self.user.ended("stack", "--json", self.id)
+        listed = json.loads(found.stdout) if found.returncode == 0 else []
+        return [each for each in listed if "error" not in each]
 
     def threads(self, kind, functions):
         """The executors, once threads of tasks or workers are in all of the functions."""
@@ -96,7 +99,8 @@ def test_tasks_are_shown_in_all_executors(user, request, target):
     page = read(f"{user.status(held.id)['ui']}/python/stacks/")
     assert f"hold ({PROGRAM}:{threads['hold']['frames'][0]['line']})\nheld (" in page
     assert page.count("isolated") == 2
-    assert page.count(", holds the GIL") == 1
+    # The other one has a GIL of its own, which it holds now and then.
+    assert ", holds the GIL" in page
     held.let_go()
     ended = user.ended("stack", held.id)
     assert ended.returncode == 1

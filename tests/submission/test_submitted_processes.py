@@ -215,12 +215,12 @@ def test_all_that_a_program_prints_reaches_a_slow_reader(registry):
 import os, pathlib, sys
 from pyflow.cli.submission import supervision
 from pyflow.cli.submission.registry import Job
-supervision._SECONDS = 0.2
+supervision._SECONDS = 1
 sys.exit(supervision.run_attached(Job.of(pathlib.Path({str(job.directory)!r})), os.environ))
 """
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
         wait_until(lambda: job.read().ended is not None, "its end")
-        time.sleep(1)
+        time.sleep(3)
         printed = process.stdout.read()
 
     assert process.returncode == 0

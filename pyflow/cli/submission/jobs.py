@@ -108,6 +108,8 @@ def jobs_of(program: Job) -> dict[str, Any]:
     elif program.is_running:
         try:
             answer = operation.ask(program.directory, {"action": "describe"})
+        except TimeoutError:
+            reason = "it does not answer"
         except OSError:
             reason = "it has no session yet that would tell of jobs"
     elif program.ended is None:
