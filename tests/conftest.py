@@ -30,7 +30,7 @@ from scripts.pyflink_examples import example_programs
 
 sys.path.insert(0, str(sessions.MODULES))
 
-TEST_TIMEOUT_SECONDS = 180
+TEST_TIMEOUT_SECONDS = 300
 
 # A test that takes longer is too long for `make test`; docs/contributing/README.md says what to do.
 FINDING_SECONDS = 60

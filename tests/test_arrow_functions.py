@@ -19,6 +19,7 @@ from pyspark.sql.functions import arrow_udf, col, pandas_udf
 from pyspark.sql.pandas.functions import ArrowUDFType
 
 from comparison import MODE, operator, settings
+from sessions import wait_until
 
 
 def numbers(spark, rows=1000, partitions=2):
@@ -547,9 +548,12 @@ def test_batches_that_are_not_kept_are_given_back(spark):
     assert 8000 < metrics.apply("lentMemory").value() < 2 * 9000
 
 
-def test_cancellation(spark):
+def test_cancellation(spark, tmp_path):
+    begun = tmp_path / "begun"
+
     def endless(batches):
         for batch in batches:
+            begun.touch()
             while True:
                 time.sleep(0.01)
             yield batch
@@ -568,9 +572,9 @@ def test_cancellation(spark):
     with settings(spark, {MODE: "thread"}):
         thread = threading.Thread(target=run)
         thread.start()
-        time.sleep(3)
+        wait_until(begun.exists, "the function runs")
         spark.sparkContext.cancelJobGroup("endless")
-        thread.join(20)
+        thread.join(60)
         assert not thread.is_alive()
         assert "cancel" in str(errors[0])
         assert numbers(spark).mapInPandas(in_pandas, "k long, n long, s string").count() == 500

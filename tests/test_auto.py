@@ -150,11 +150,19 @@ def test_table_functions_leave(auto):
 
 
 def test_following_tasks_of_a_query_leave(auto):
-    loop = F.pandas_udf(lambda series: series * 0 + busy(0.25), "long", F.PandasUDFType.SCALAR)
-    where, plan = turn(auto, lambda frame: frame.select(loop("id")), tasks=40)
-    assert "ThreadArrowEvalPython" in plan
-    assert this_process(auto) in where
-    assert len(where) > 1
+    # How long tasks wait for the GIL is not seen where others have the cores.
+    for attempt in range(5):
+
+        def other_code(series, attempt=attempt):
+            return series * 0 + busy(0.25)
+
+        loop = F.pandas_udf(other_code, "long", F.PandasUDFType.SCALAR)
+        where, plan = turn(auto, lambda frame: frame.select(loop("id")), tasks=40)  # noqa: B023
+        assert "ThreadArrowEvalPython" in plan
+        assert this_process(auto) in where
+        if len(where) > 1:
+            return
+    raise AssertionError("no task has left")
 
 
 @pytest.mark.complete

@@ -307,8 +307,8 @@ def test_a_timer_interrupts_a_function(spark, in_every_mode, make_udf):
         import threading
         import time
 
-        threading.Timer(0.2, _thread.interrupt_main).start()
         try:
+            threading.Timer(0.2, _thread.interrupt_main).start()
             end = time.monotonic() + 60
             while time.monotonic() < end:
                 time.sleep(0.01)

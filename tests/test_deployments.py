@@ -172,7 +172,12 @@ def test_jars_that_spark_submit_found_reach_executors(tmp_path):
 
 @pytest.mark.complete
 def test_spark_connect(tmp_path):
-    assert "BOTH MODES AGREE" in run([sys.executable, PROGRAMS / "connect.py"], tmp_path)
+    assert "BOTH MODES AGREE" in run(
+        # It waits until no other program has a Connect server.
+        [sys.executable, PROGRAMS / "connect.py"],
+        tmp_path,
+        seconds=900,
+    )
 
 
 @pytest.mark.complete

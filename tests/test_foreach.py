@@ -15,7 +15,7 @@ from pyspark.sql.types import ArrayType, DoubleType, MapType, StringType, Struct
 
 from comparison import exact, failure, settings
 from points import Point, PointUDT
-from sessions import FALLBACK, MODE
+from sessions import FALLBACK, MODE, wait_until
 from test_types import EDGES, edges
 
 TIMEOUT = "spark.pyflow.python.timeout"
@@ -235,8 +235,9 @@ def test_failing_input(spark, stored, tmp_path):
     frame = stream(spark, stored)().withColumn("m", refuse("n"))
     _, error = run(spark, frame, Writer(tmp_path / "thread"), THREAD)
     assert "ZeroDivisionError" in str(error)
-    closings = [each.read_text().splitlines()[-1] for each in (tmp_path / "thread").iterdir()]
-    assert "close RuntimeError the input of the Python function failed" in closings
+    # Another task may just be closing its file.
+    closings = [each.read_text().splitlines()[-1:] for each in (tmp_path / "thread").iterdir()]
+    assert ["close RuntimeError the input of the Python function failed"] in closings
 
 
 @pytest.mark.core
@@ -298,11 +299,8 @@ def test_stopping_the_query(spark, stored, tmp_path):
         assert query.isActive, query.exception()
         time.sleep(0.05)
     query.stop()
-    for _ in range(50):
-        if not spark.sparkContext.statusTracker().getActiveJobsIds():
-            return
-        time.sleep(0.1)
-    raise AssertionError("the job runs on")
+    tracker = spark.sparkContext.statusTracker()
+    wait_until(lambda: not tracker.getActiveJobsIds(), "the job ends")
 
 
 def test_time_limit_is_for_a_bundle_and_not_for_what_it_waits_for(spark, stored, tmp_path):

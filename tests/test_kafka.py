@@ -198,27 +198,32 @@ def processes(sink):
 @pytest.mark.parametrize("mode", [THREAD, PROCESS], ids=["thread", "process"])
 def test_a_query_that_is_killed(kafka, topics, tmp_path, mode):
     source, sink = topics
-    send(source, "before", 10 * BATCH)
+    send(source, "before", 50 * BATCH)
     with program(tmp_path, "local[2]", mode[MODE], kafka, topics):
         wait_for(sink, BATCH + 1)
-    assert sink.count() < 10 * BATCH
+    assert sink.count() < 50 * BATCH
     send(source, "meanwhile", BATCH)
     with program(tmp_path, "local[2]", mode[MODE], kafka, topics):
-        wait_for_all(sink, 11 * BATCH)
+        wait_for_all(sink, 51 * BATCH)
     account(source, sink, duplicates=BATCH)
 
 
 @pytest.mark.complete
 def test_an_executor_that_is_killed(kafka, topics, tmp_path, standalone):
     source, sink = topics
-    send(source, "record", 10 * BATCH)
+    send(source, "record", 50 * BATCH)
     with program(tmp_path, standalone, "thread", kafka, topics):
         wait_for(sink, BATCH)
         os.kill(min(processes(sink)), signal.SIGKILL)
-        assert sink.count() < 10 * BATCH
-        wait_for_all(sink, 10 * BATCH)
+        assert sink.count() < 50 * BATCH
+        wait_for_all(sink, 50 * BATCH)
     assert "Lost executor" in (tmp_path / "program.log").read_text()
     account(source, sink, duplicates=BATCH)
+
+
+def running_tasks(spark):
+    executors = spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
+    return sum(each.numRunningTasks() for each in executors)
 
 
 @pytest.mark.since_spark("4.2")
@@ -237,12 +242,9 @@ def test_records_in_real_time_do_not_wait_for_others(spark, kafka, topics, tmp_p
                 assert query.lastProgress is None, "the batch has ended"
             finally:
                 query.stop()
+            # They end after it, and might write what comes next.
+            wait_until(lambda: running_tasks(spark) == 0, "no task runs")
     account(source, sink, duplicates=5)
-
-
-def running_tasks(spark):
-    executors = spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
-    return sum(each.numRunningTasks() for each in executors)
 
 
 @pytest.mark.since_spark("4.2")

@@ -202,7 +202,6 @@ def test_timers_at_the_end_of_a_batch(spark, tmp_path):
         query = started(frame, ToFile(out), tmp_path, BRIEF_BATCHES)
         try:
             stream.add(["timer"])
-            wait_for_rows(query, out, 1)
             wait(lambda: len(rows_of(out)) == 2, query)
         finally:
             query.stop()

@@ -248,4 +248,5 @@ def test_the_store_of_a_batch_is_closed_with_its_task(spark, ending):
         else:
             found = (frame.limit(1) if ending == "limit" else frame).collect()
             assert bool(found)
-    assert directories() == before
+    # Spark removes those of streams that have been stopped, some time later.
+    assert directories() <= before

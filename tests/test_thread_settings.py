@@ -116,8 +116,17 @@ def test_what_a_module_sets_applies_to_all_threads(spark, tmp_path):
         for batch in it:
             yield pd.DataFrame({"found": [sklearn.get_config()["working_memory"]] * len(batch)})
 
+    def forgets_it(it):
+        import sklearn
+
+        # For those that come after this test.
+        sklearn.set_config(working_memory=1024)
+        yield from looks(it)
+
     with settings(spark, thread_modes()[-1]):
         for function, partitions in ((imports, 1), (looks, 4)):
             frame = spark.range(0, 4, 1, partitions).mapInPandas(function, "found int")
             assert frame.collect() == [(11,)] * 4
+        forgets = spark.range(1).mapInPandas(forgets_it, "found int")
+        assert forgets.collect() == [(1024,)]
     assert importlib.util.find_spec(name) is None

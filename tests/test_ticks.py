@@ -49,7 +49,7 @@ def ticking(spark, tmp_path):
 def test_a_batch_runs_when_the_earliest_timer_of_the_batch_before_is_due(ticking):
     query = ticking()
     query.report(0, 3600)
-    query.report(0, 1)
+    query.report(0, 3)
     query.report(0, 7200)
     time.sleep(0.5)
     assert query.batches() == []
@@ -62,10 +62,10 @@ def test_a_batch_runs_when_the_earliest_timer_of_the_batch_before_is_due(ticking
 
 def test_reports_of_a_batch_replace_those_of_the_batch_before(ticking):
     query = ticking()
-    query.report(4, 1)
+    query.report(4, 3)
     query.report(5, None)
-    query.report(4, 1)
-    time.sleep(2)
+    query.report(4, 3)
+    time.sleep(4)
     assert query.batches() == []
 
     query.report(5, 0)

@@ -27,7 +27,7 @@ def test_gaps_and_folds(process_zone, session_zone, tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=180,
+        timeout=600,
     )
     assert done.returncode == 0, done.stdout[-6000:]
     assert "COMPARED" in done.stdout

@@ -103,7 +103,7 @@ def test_requests_end_as_the_jvm_ends_them(classes, interpreter, stack):
     command = ["java", "-Xcheck:jni", "-cp", f"{classes}:{CLASS_PATH}", "Upcalls", sys.executable]
     arguments = [interpreter, str(classes / "spec.json"), stack]
     finished = subprocess.run(
-        [*command, *arguments], capture_output=True, text=True, timeout=120, check=False
+        [*command, *arguments], capture_output=True, text=True, timeout=300, check=False
     )
     lines = [line for line in finished.stdout.splitlines() if line[:2].strip("- ").isdigit()]
     prefix = "pyspark.errors.exceptions.base.PySparkRuntimeError: Error"

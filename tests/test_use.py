@@ -316,7 +316,8 @@ def test_the_memory_of_python_is_a_metric(thread):
         frame.collect()
         peaks.append(metrics(frame)["pythonMemory"])
     before, kept, after = peaks
-    assert before + megabytes * 10**6 < kept < before + 2 * megabytes * 10**6
+    # Others of the process may let go of some meanwhile.
+    assert before + 0.6 * megabytes * 10**6 < kept < before + 2 * megabytes * 10**6
     assert after < before + megabytes * 10**6 / 2
 
 

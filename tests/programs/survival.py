@@ -384,7 +384,7 @@ def uninterruptible(spark: SparkSession) -> None:
         import itertools
 
         started.write_text(str(n))
-        return sum(itertools.repeat(1, 1_000_000_000))
+        return sum(itertools.repeat(1, 2_000_000_000))
 
     f = udf(count, "long")
     for mode in LONG_MODES:
@@ -412,7 +412,7 @@ def sleeping(spark: SparkSession) -> None:
         import time
 
         started.write_text(str(n))
-        time.sleep(8)
+        time.sleep(60)
         return n
 
     f = udf(sleep, "long")
@@ -426,7 +426,7 @@ def sleeping(spark: SparkSession) -> None:
             thread.join(30)
             assert not thread.is_alive()
             answers(spark)
-            assert time.monotonic() - before < 8, "another task waited for the sleeping one"
+            assert time.monotonic() - before < 60, "another task waited for the sleeping one"
 
 
 @case

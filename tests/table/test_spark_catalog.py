@@ -344,7 +344,12 @@ def test_insertions_at_once_into_a_table_of_spark_lose_nothing(batch, spark, tmp
 
 @pytest.mark.complete
 def test_the_same_over_spark_connect(tmp_path):
-    printed = run([sys.executable, PROGRAMS / "spark_catalog.py", tmp_path], tmp_path)
+    printed = run(
+        # It waits until no other program has a Connect server.
+        [sys.executable, PROGRAMS / "spark_catalog.py", tmp_path],
+        tmp_path,
+        seconds=900,
+    )
 
     answers = json.loads(printed.strip().splitlines()[-1])
     assert answers["SELECT a, p FROM t"] == [[1, "x"], [3, "y"]]
