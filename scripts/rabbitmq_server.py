@@ -14,7 +14,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from scripts.local_server import HOST, LocalServer, ServerError, free_port
+from scripts.local_server import HOST, START_SECONDS, LocalServer, ServerError, free_port
 
 ROOT = Path(__file__).resolve().parent.parent / "build" / "rabbitmq"
 # The server's own user, which takes connections of this machine only.
@@ -59,7 +59,7 @@ class RabbitMq(LocalServer):
         return [*program, "sh", str(found[-1])]
 
     def _await_names(self) -> None:
-        end = time.monotonic() + 10
+        end = time.monotonic() + START_SECONDS
         while time.monotonic() < end:
             with socket.socket() as client:
                 if client.connect_ex((HOST, self._names_port)) == 0:

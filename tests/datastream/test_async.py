@@ -69,10 +69,10 @@ class Sleeping(AsyncFunction):
 
 @pytest.mark.parametrize(
     ("mode", "expected"),
-    [(ORDERED, [(9, 0), (1, 1), (5, 2)]), (UNORDERED, [(1, 1), (5, 2), (9, 0)])],
+    [(ORDERED, [(90, 0), (1, 1), (50, 2)]), (UNORDERED, [(1, 1), (50, 2), (90, 0)])],
 )
 def test_results_have_the_timestamp_of_their_element(opened, mode, expected):
-    assert batch(opened(Sleeping(), mode), 9, 1, 5) == expected
+    assert batch(opened(Sleeping(), mode), 90, 1, 50) == expected
 
 
 @pytest.mark.parametrize("mode", [ORDERED, UNORDERED])

@@ -505,8 +505,13 @@ def test_a_job_leaves_nothing_open_that_fails_in_a_later_batch(make_env, mode, f
     ds = ds.key_by(lambda value: value).map(lambda value: 1 // (value + 1)).map(Mapped(file, "b"))
     with pytest.raises(Exception, match="ZeroDivisionError"):
         run(ds)
-    found = opened_and_closed(file)
-    assert all(opened == closed > 0 for opened, closed in found.values()), found
+
+    def is_closed():
+        found = opened_and_closed(file)
+        return all(opened == closed > 0 for opened, closed in found.values())
+
+    # The other task may be ending still.
+    wait_until(is_closed, "all functions are closed")
     assert open_operators(spark) == []
 
 

@@ -197,9 +197,10 @@ def test_less_than_one_element_is_made_in_a_second(environment):
     stream = environment.from_source(source, WatermarkStrategy.no_watermarks(), "source")
 
     with stream.execute_and_collect() as found:
-        times = [time.monotonic() for number in range(3) if next(found) == number]
+        times = [time.monotonic() for number in range(4) if next(found) == number]
 
-    assert times[2] - times[0] > 2.5
+    # The first one may come late.
+    assert times[3] - times[1] > 2.5
 
 
 def test_wrong_numbers_are_refused():

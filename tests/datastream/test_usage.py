@@ -218,7 +218,11 @@ def service():
         def log_message(self, *_):
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Customer) as server:
+    class Server(ThreadingHTTPServer):
+        # All connections come at once.
+        request_queue_size = 64
+
+    with Server(("127.0.0.1", 0), Customer) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield server, asked

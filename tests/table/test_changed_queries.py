@@ -49,7 +49,10 @@ class Job:
             statements.add_insert_sql(f"INSERT INTO found{number} {query}")
         client = statements.execute().get_job_client()
         try:
-            for query in self.spark.streams.active:
+            active = self.spark.streams.active
+            if not active:  # It has failed meanwhile.
+                client.get_job_execution_result().result()
+            for query in active:
                 query.processAllAvailable()
         finally:
             client.cancel().result()

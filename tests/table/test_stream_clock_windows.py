@@ -23,6 +23,7 @@ from pyflow.table.types import DataTypes
 from pyflow.table.udf import AggregateFunction, udaf
 from pyflow.table.window import Session, Slide, Tumble
 from pyflow.util.exceptions import TableException
+from sessions import wait_until
 from streams import Source, changes
 from tws import TwsTester
 
@@ -168,10 +169,15 @@ def test_a_query_runs_a_batch_when_a_window_ends_and_none_before(
     with result.collect() as rows:
         found = [tuple(next(rows)) for _ in range(2)]
         (running,) = [each for each in spark.streams.active if each.id not in others]
-        time.sleep(2)
-        progress = {each["batchId"]: each for each in running.recentProgress}
+        ends = sorted({end.replace(tzinfo=None) for _, end, _ in found})
 
-    ends = sorted({end.replace(tzinfo=None) for _, end, _ in found})
+        def batches():
+            return {each["batchId"]: each for each in running.recentProgress}
+
+        wait_until(lambda: len(batches()) > len(ends), "the last batch has ended")
+        time.sleep(2)
+        progress = batches()
+
     # One with the rows, and one for each end of a window.
     *before, last = [progress.pop(batch) for batch in range(1 + len(ends))]
     assert not progress
