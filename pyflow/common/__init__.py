@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pyflow.util.gone import refuse_gone
+
 if TYPE_CHECKING:
     from pyflow.common.completable_future import CompletableFuture as CompletableFuture
     from pyflow.common.config_options import ConfigOption as ConfigOption
@@ -79,11 +81,17 @@ _MODULES.update(
     for kind in ("Serialization", "Deserialization")
 )
 
+_GONE = {
+    "SimpleStringEncoder": "Encoder.simple_string_encoder()",
+    "CheckpointingMode": "pyflow.datastream.CheckpointingMode",
+    "ExternalizedCheckpointCleanup": "pyflow.datastream.ExternalizedCheckpointRetention",
+}
+
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise refuse_gone(__name__, name, _GONE)
 
 
 def __dir__() -> list[str]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pyflow.util.gone import refuse_gone
+
 if TYPE_CHECKING:
     from pyflow.datastream.async_data_stream import AsyncDataStream as AsyncDataStream
     from pyflow.datastream.data_stream import DataStream as DataStream
@@ -50,23 +52,20 @@ _NAMES = {name: module for module, names in _MODULES.items() for name in names.s
 
 __all__ = list(_NAMES)
 
-# State backends of versions before 2.0, which said where checkpoints are, too.
+# State backends of versions before 2.0 said where checkpoints are, too.
+_WITH_DIRECTORY = ", and set execution.checkpointing.dir to where checkpoints are kept"
 _GONE = {
-    "MemoryStateBackend": "HashMapStateBackend",
-    "FsStateBackend": "HashMapStateBackend",
-    "RocksDBStateBackend": "EmbeddedRocksDBStateBackend",
+    "MemoryStateBackend": f"HashMapStateBackend{_WITH_DIRECTORY}",
+    "FsStateBackend": f"HashMapStateBackend{_WITH_DIRECTORY}",
+    "RocksDBStateBackend": f"EmbeddedRocksDBStateBackend{_WITH_DIRECTORY}",
+    "ExternalizedCheckpointCleanup": "ExternalizedCheckpointRetention",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
         return getattr(import_module(f"{__name__}.{_NAMES[name]}"), name)
-    if name in _GONE:
-        raise ImportError(
-            f"{name} is gone since Flink 2.0: use {_GONE[name]}, and set "
-            "execution.checkpointing.dir to where checkpoints are kept"
-        )
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise refuse_gone(__name__, name, _GONE)
 
 
 def __dir__() -> list[str]:

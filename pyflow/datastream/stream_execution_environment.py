@@ -146,8 +146,8 @@ class StreamExecutionEnvironment:
         return self
 
     def get_parallelism(self) -> int:
-        """Return how many subtasks operators have; -1 for the session's default."""
-        return self.get_config().get_parallelism()
+        """Return how many subtasks operators have."""
+        return self._parallelism()
 
     def set_max_parallelism(self, max_parallelism: int) -> StreamExecutionEnvironment:
         """Set the number of groups of keys of state, and return the environment."""

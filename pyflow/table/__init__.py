@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pyflow.util.gone import refuse_gone
+
 if TYPE_CHECKING:
     from pyflow.common.types import Row as Row
     from pyflow.common.types import RowKind as RowKind
@@ -71,11 +73,19 @@ _MODULES = {
 
 __all__ = list(_MODULES)
 
+_AS_TABLE = "CREATE TABLE ... WITH ('connector' = 'filesystem', 'format' = 'csv'), or a descriptor"
+_GONE = {
+    "BatchTableEnvironment": "TableEnvironment.create(EnvironmentSettings.in_batch_mode())",
+    "CsvTableSource": f"{_AS_TABLE}: TableDescriptor.for_connector('filesystem')",
+    "CsvTableSink": f"{_AS_TABLE}: TableDescriptor.for_connector('filesystem')",
+    "WriteMode": "INSERT INTO, or INSERT OVERWRITE",
+}
+
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return getattr(import_module(f"pyflow.{_MODULES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise refuse_gone(__name__, name, _GONE)
 
 
 def __dir__() -> list[str]:

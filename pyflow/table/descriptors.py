@@ -11,6 +11,7 @@ from pyflow.table.table_schema import TableSchema
 from pyflow.types.logical_types import DataType
 from pyflow.types.values import stored_type
 from pyflow.util.exceptions import TableException
+from pyflow.util.gone import refuse_gone
 from pyflow.util.unsupported import unsupported
 
 __all__ = ["Rowtime", "Schema"]
@@ -154,3 +155,15 @@ class Schema(Descriptor):
         if not self._columns:
             raise TableException(f"{method}() applies to the last field, and there is none yet")
         return self._columns[-1]
+
+
+_CONNECTOR = "TableDescriptor.for_connector(), with its options"
+_FORMAT = "TableDescriptor.for_connector().format(), with its options"
+_GONE = {
+    **dict.fromkeys(("Elasticsearch", "FileSystem", "HBase", "Jdbc", "Kafka"), _CONNECTOR),
+    **dict.fromkeys(("Avro", "Csv", "Json", "OldCsv"), _FORMAT),
+}
+
+
+def __getattr__(name: str) -> Any:
+    raise refuse_gone(__name__, name, _GONE)

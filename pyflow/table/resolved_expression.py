@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyflow.table.columns.nodes import Node, Symbol
+from pyflow.table.columns.nodes import Node, Sql, Symbol
 from pyflow.table.expression import Expression
 
 if TYPE_CHECKING:
@@ -23,17 +23,20 @@ class ResolvedExpression(Expression[Any]):
         The expression.
     scope
         What its names mean.
+    data_type
+        The type of its values, where it is known.
     """
 
-    __slots__ = ("_scope",)
+    __slots__ = ("_data_type", "_scope")
 
-    def __init__(self, node: Node, scope: Scope) -> None:
+    def __init__(self, node: Node, scope: Scope, data_type: DataType | None = None) -> None:
         super().__init__(node)
         self._scope = scope
+        self._data_type = data_type
 
     def get_output_data_type(self) -> DataType:
         """Return the type of its values."""
-        return self._scope.resolve(self._node).data_type
+        return self._data_type or self._scope.resolve(self._node).data_type
 
     def get_resolved_children(self) -> list[ResolvedExpression]:
         """Return the expressions directly inside."""
@@ -45,8 +48,8 @@ class ResolvedExpression(Expression[Any]):
 
     def as_serializable_string(self) -> str:
         """Return the expression as a string."""
-        return str(self)
+        return self.as_summary_string()
 
     def as_summary_string(self) -> str:
         """Return the expression as a string for people."""
-        return str(self)
+        return self._node.text if isinstance(self._node, Sql) else str(self)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflow.table.changes.changelog import settled
 from pyflow.table.changes.relation import Relation, unused
-from pyflow.table.columns.nodes import Alias, Call, Field, FunctionCall, InTable, Node
+from pyflow.table.columns.nodes import Alias, Call, Field, FunctionCall, InTable, Node, Sql
 from pyflow.table.expression import Expression
 from pyflow.table.relations import joins, projection, sorting
 from pyflow.table.relations.changelog_functions import Operations, from_changelog, to_changelog
@@ -23,6 +23,7 @@ from pyflow.table.relations.over_windows import select_over
 from pyflow.table.relations.projection import node_of, nodes_of, scope_of
 from pyflow.table.relations.table_aggregates import flat_aggregate
 from pyflow.table.relations.tables import insertion_into
+from pyflow.table.resolved_expression import ResolvedExpression
 from pyflow.table.udf import check_wrapper
 from pyflow.table.window import GroupWindow, OverWindow
 from pyflow.util.exceptions import TableException
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from pyflow.table.table_pipeline import TablePipeline
     from pyflow.table.table_result import TableResult
     from pyflow.table.table_schema import TableSchema
+    from pyflow.types.logical_types import DataType
 
 __all__ = [
     "AggregatedTable",
@@ -84,7 +86,10 @@ class Table:
 
     def _register(self, path: str, temporary: bool, ignore: bool = False) -> None:
         """Give the table a name."""
-        schema = self.get_resolved_schema().to_schema()
+        from pyflow.table.catalogs.resolved_schema import ResolvedSchema
+
+        fields = ResolvedSchema.of_fields(self._relation.fields, self._time_attributes())
+        schema = fields.to_schema()
         self._context.catalogs.add_view(path, schema, self._relation, temporary, ignore)
 
     @property
@@ -495,10 +500,20 @@ class Table:
         return TableSchema(self._relation.names, self._relation.types, self._time_attributes())
 
     def get_resolved_schema(self) -> ResolvedSchema:
-        """Return names and types of the columns."""
+        """Return names and types of the columns; of a declared table all of its schema."""
         from pyflow.table.catalogs.resolved_schema import ResolvedSchema
 
-        return ResolvedSchema.of_fields(self._relation.fields, self._time_attributes())
+        relation, attributes = self._relation, self._time_attributes()
+        declared = relation.declared
+        if declared is None or declared.frame is not relation.frame:
+            return ResolvedSchema.of_fields(relation.fields, attributes)
+        scope = scope_of(relation, self._context)
+
+        def resolved(expression: Any, data_type: DataType) -> ResolvedExpression:
+            node = Sql(expression) if isinstance(expression, str) else expression._node
+            return ResolvedExpression(node, scope, data_type)
+
+        return ResolvedSchema.of_declared(declared.schema, relation.fields, attributes, resolved)
 
     def _time_attributes(self) -> dict[str, str]:
         """Return the kinds of time attributes by their names; there are none in batch mode."""

@@ -29,6 +29,7 @@ from pyflow.table.relations.data_streams import relation_of_changes
 from pyflow.table.relations.stream_of_table import (
     source_of,
     source_of_changes,
+    source_of_types,
     source_with_schema,
 )
 from pyflow.table.relations.tables import relation_of, relation_of_entry
@@ -790,13 +791,23 @@ class StreamTableEnvironment(TableEnvironment):
         Raises
         ------
         TableException
-            If rows of the table change.
+            If rows of the table change, or its columns do not fit the type.
         """
-        return self.to_data_stream(table).map(_Retyped.of(type_info), type_info)
+        source = source_of_types(table._relation, type_info, may_change=False)
+        stream = self._streams.from_source(*source, "Table")
+        return stream.map(_Retyped.of(type_info), type_info)
 
     def to_retract_stream(self, table: Table, type_info: TypeInformation) -> DataStream:
-        """Return the changes of a table as tuples: whether a row is added, and the row."""
-        return self.to_changelog_stream(table).map(
+        """Return the changes of a table as tuples: whether a row is added, and the row.
+
+        Raises
+        ------
+        TableException
+            If the columns of the table do not fit the type.
+        """
+        source = source_of_types(table._relation, type_info, may_change=True)
+        stream = self._streams.from_source(*source, "Table")
+        return stream.map(
             _Retracted(_Retyped.of(type_info)), Types.TUPLE([Types.BOOLEAN(), type_info])
         )
 

@@ -284,12 +284,18 @@ class UserDefinedTableFunctionWrapper(UserDefinedFunctionWrapper):
         super().__init__(func, input_types, "general", deterministic, name)
         self._result_types = result_types
         if not isinstance(result_types, str):
-            self._result_types = _checked_list("result_type", result_types, rows=False)
+            self._result_types = _checked_list("result_type", result_types)
 
     @property
     def result_type(self) -> RowType:
-        """The type of a row of the result."""
-        return _row_type(self._result_types)
+        """The type of a row of the result; only as a string it says the names of its columns."""
+        from pyflow.table.functions.python import row_of
+        from pyflow.types.logical_types import RowField, RowType
+
+        if not isinstance(self._result_types, str):
+            return row_of(list(map(_parsed, self._result_types)))
+        parsed = _parsed(self._result_types)
+        return parsed if isinstance(parsed, RowType) else RowType([RowField("EXPR$0", parsed)])
 
     @property
     def result_types(self) -> list[DataType]:
@@ -451,8 +457,8 @@ def _checked(what: str, data_type: Any, prefix: str, contains: bool = False) -> 
     return data_type
 
 
-def _checked_list(what: str, types: Any, rows: bool = True) -> Any:
-    """Types as a list; those of the fields of a row type, which stays one if `rows` is false."""
+def _checked_list(what: str, types: Any) -> Any:
+    """Types as a list; of a row type those of its fields."""
     if types is None and what == "input_type":
         return None
     if isinstance(types, str):
@@ -460,7 +466,7 @@ def _checked_list(what: str, types: Any, rows: bool = True) -> Any:
     from pyflow.types.logical_types import DataType, RowType
 
     if isinstance(types, RowType):
-        return types.field_types() if rows else types
+        return types.field_types()
     if types is None:
         raise TypeError(f"Invalid {what}: {what} should be DataType or str but is None")
     listed = [types] if isinstance(types, DataType) else list(types)

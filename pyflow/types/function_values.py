@@ -272,7 +272,7 @@ def _date_encoder(subject: str) -> Convert:
     return encode
 
 
-def _time_encoder(_precision: int, subject: str) -> Convert:
+def _time_encoder(subject: str, _precision: int) -> Convert:
     """Flink has milliseconds of a day, whatever the precision, and takes those of a datetime."""
 
     def encode(value: Any) -> datetime.time:

@@ -74,10 +74,10 @@ def test_table_is_created_as_another(batch, tmp_path):
     ]
     assert described[0][3] == "PRI(a)"
     assert [row[5] for row in rows(batch, "SHOW COLUMNS FROM base LIKE 't%'")] == [
-        "ts - INTERVAL '5' SECOND"
+        "`ts` - INTERVAL '5' SECOND"
     ]
     [(text,)] = rows(batch, "SHOW CREATE TABLE base")
-    assert "`b` AS a + 1" in text
+    assert "`b` AS `a` + 1" in text
     assert "'connector' = 'filesystem'" in text
 
 

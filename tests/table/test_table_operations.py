@@ -104,7 +104,9 @@ def test_an_aggregate_of_whole_rows_becomes_columns(t_env):
 
 def test_an_aggregate_of_all_rows(t_env):
     aggregated = pairs(t_env).aggregate(udaf(CountAndSum()))
-    assert left(aggregated.select(col("n"), col("s"))) == [(6, 15)]
+    assert left(aggregated.select(col("TMP_0$n"), col("TMP_0$s"))) == [(6, 15)]
+    named = pairs(t_env).aggregate(udaf(CountAndSum()).alias("n", "s"))
+    assert left(named.select(col("n"), col("s"))) == [(6, 15)]
 
 
 def test_python_aggregates_stand_beside_built_in_ones(t_env):

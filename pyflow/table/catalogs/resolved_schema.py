@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from enum import Enum
 from typing import Any, TypeVar
@@ -407,6 +407,50 @@ class ResolvedSchema:
         """
         columns = [PhysicalColumn(name, data_type) for name, data_type in fields]
         return ResolvedSchema([c._with(_attribute=attributes.get(c.get_name())) for c in columns])
+
+    @staticmethod
+    def of_declared(
+        schema: declared.Schema,
+        fields: Sequence[tuple[str, DataType]],
+        attributes: Mapping[str, str],
+        resolved: Callable[[Any, DataType], Any],
+    ) -> ResolvedSchema:
+        """Return the schema of a table that is declared. PyFlow's own.
+
+        Parameters
+        ----------
+        schema : Schema
+            As it is declared.
+        fields : sequence of tuple
+            Names and types of all columns.
+        attributes : mapping of str to str
+            ``rowtime`` or ``proctime``, by the names of columns.
+        resolved : callable
+            Returns the `ResolvedExpression` of one of the schema, of a type.
+        """
+        types = dict(fields)
+        keys = () if schema.key is None else schema.key.columns
+        columns: list[Column] = []
+        for each in schema.columns:
+            made: Column
+            data_type = types[each.name]
+            if isinstance(each, declared.UnresolvedComputedColumn):
+                made = ComputedColumn(each.name, resolved(each.expression, data_type))
+            elif isinstance(each, declared.UnresolvedMetadataColumn):
+                made = MetadataColumn(each.name, data_type, each.metadata_key, each.is_virtual)
+            else:
+                kept = data_type.not_null() if each.name in keys else data_type
+                made = PhysicalColumn(each.name, kept)
+            made = made.with_comment(each.comment)
+            columns.append(made._with(_attribute=attributes.get(each.name)))
+        watermarks = [
+            WatermarkSpec(each.column_name, resolved(each.expression, types[each.column_name]))
+            for each in schema.watermarks
+        ]
+        key = None
+        if schema.key is not None:
+            key = UniqueConstraint.primary_key(schema.key.name, keys)
+        return ResolvedSchema(columns, watermarks, key)
 
     def get_column_count(self) -> int:
         """Return the number of columns."""

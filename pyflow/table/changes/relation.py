@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.sql import functions as F
 
@@ -128,6 +128,22 @@ class Pushdown:
 
 
 @dataclass(frozen=True)
+class Declared:
+    """The schema that a relation was declared with.
+
+    Parameters
+    ----------
+    frame
+        That of the relation. Of one with another frame this says nothing.
+    schema
+        A `Schema`, with the expressions of columns, the watermark and the key.
+    """
+
+    frame: DataFrame
+    schema: Any
+
+
+@dataclass(frozen=True)
 class Relation:
     """Rows of Spark, their columns in Flink's types, and how they change."""
 
@@ -139,6 +155,7 @@ class Relation:
     order: Order | None = None
     window: WindowColumns | None = None
     pushdown: Pushdown | None = field(default=None, compare=False, repr=False)
+    declared: Declared | None = field(default=None, compare=False, repr=False)
 
     @property
     def unbounded(self) -> bool:

@@ -25,6 +25,7 @@ from pyflow.table.changes.relation import (
     KIND,
     SEQUENCE,
     UPDATE_BEFORE,
+    Declared,
     Relation,
     TimeAttribute,
     check_unique,
@@ -111,8 +112,9 @@ def _relation(stream: DataStream, schema: Schema | None, context: TableContext) 
     info = stream.get_type()
     if isinstance(info, PickledBytesTypeInfo):
         raise TableException(
-            "The data stream has no type, so that its table would have no columns. Give "
-            "from_collection() its type_info, such as Types.ROW([Types.INT(), Types.STRING()])."
+            "The data stream has no type, so that its table would have no columns. Give the "
+            "function that makes its elements an output_type, or from_collection() a type_info, "
+            "such as Types.ROW([Types.INT(), Types.STRING()])."
         )
     data_type = info.data_type()
     elements = None if metadata_of(schema) else stream._collection()
@@ -286,7 +288,8 @@ def _with_schema(
         if _is_source_watermark(spec):
             check_watermark(spec.column_name, dict(made.fields), _NAME)
             made = _watched_by_source(made, spec.column_name, stream)
-    return made
+    described = Schema(columns, schema.watermarks, schema.key)
+    return replace(made, declared=Declared(made.frame, described))
 
 
 def _watched_by_source(relation: Relation, name: str, stream: DataStream) -> Relation:

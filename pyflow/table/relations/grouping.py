@@ -135,7 +135,9 @@ def aggregate(
         # In Spark maps are keys of groups, but neither of DISTINCT nor of state.
         return _aggregate_by_entries(prepared, keys, aggregates, context, empty)
     if not context.is_streaming:
-        return aggregate_once(prepared, keys, aggregates, context, empty)
+        # Functions of Python are not called without rows, as in Flink.
+        is_python = all(map(_is_python, aggregates.values()))
+        return aggregate_once(prepared, keys, aggregates, context, empty and not is_python)
     if prepared.unbounded:
         return stream_groups.aggregate(prepared, keys, aggregates, context)
     if not (aggregates or prepared.updating):
@@ -417,10 +419,7 @@ def aggregate_rows(
         )
     data_type = dict(grouped.fields)[result]
     if not names and isinstance(data_type, RowType):
-        # A field of the name of a key has, with all others, the name of the result before its own.
-        own = data_type.field_names()
-        keys = {name for name, _ in grouped.fields if name != result}
-        names = [f"{result}${name}" for name in own] if keys.intersection(own) else ()
+        names = [f"{result}${name}" for name in data_type.field_names()]
     return flattened(grouped, result, names)
 
 

@@ -26,6 +26,7 @@ from pyflow.table.changes.relation import (
 from pyflow.table.relations.data_streams import check_key, metadata_of, physical_of
 from pyflow.table.relations.tables import converted
 from pyflow.table.relations.windows import as_instant
+from pyflow.table.schema import Schema
 from pyflow.types.data_types import DataTypes
 from pyflow.types.logical_types import DataType, LocalZonedTimestampType, RowField, RowType
 from pyflow.util.exceptions import TableException
@@ -33,8 +34,8 @@ from pyflow.util.exceptions import TableException
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+    from pyflow.common.typeinfo import TypeInformation
     from pyflow.table.changelog_mode import ChangelogMode
-    from pyflow.table.schema import Schema
 
 # As Flink calls what a table is converted into.
 _NAME = "Unregistered_DataStream_Sink_1"
@@ -61,6 +62,26 @@ def source_of(relation: Relation) -> tuple[ColumnsSource, WatermarkStrategy]:
 def source_of_changes(relation: Relation) -> tuple[ColumnsSource, WatermarkStrategy]:
     """Return the source that the changes of a table are, and its watermarks."""
     return _source(relation, relation.fields, _event_time(relation))
+
+
+def source_of_types(
+    relation: Relation, type_info: TypeInformation, may_change: bool
+) -> tuple[ColumnsSource, WatermarkStrategy]:
+    """Return the source that the rows of a table are, with columns of the types of elements.
+
+    Raises
+    ------
+    TableException
+        If the columns do not fit the types, or rows are changes that may not be.
+    """
+    if relation.updating and not may_change:
+        raise _refused("Use to_retract_stream().")
+    wanted = type_info.data_type()
+    types = wanted.field_types() if isinstance(wanted, RowType) else [wanted]
+    schema = Schema.new_builder()
+    for place, data_type in enumerate(types):
+        schema.column(f"f{place}", data_type.nullable())
+    return source_with_schema(relation, schema.build(), None)
 
 
 def source_with_schema(

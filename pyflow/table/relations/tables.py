@@ -19,6 +19,7 @@ from pyflow.table.changes.changelog import changes_of_values, numbered, rows_by_
 from pyflow.table.changes.relation import (
     DELETED,
     KIND,
+    Declared,
     Relation,
     TimeAttribute,
     check_unique,
@@ -143,7 +144,8 @@ def shaped(relation: Relation, schema: Schema, identifier: str, context: TableCo
     if relation.unbounded:
         idle = value_of(context.config.get_configuration(), "table.exec.source.idle-timeout")
         frame = watched(frame, dict(found), times, idle.to_millis())
-    return replace(relation, frame=frame, fields=found, time_attributes=times)
+    declared = Declared(frame, schema)
+    return replace(relation, frame=frame, fields=found, time_attributes=times, declared=declared)
 
 
 def columns_of(

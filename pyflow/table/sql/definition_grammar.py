@@ -10,6 +10,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from pyflow.table.sql import tree
 from pyflow.table.sql.query_grammar import QueryGrammar
+from pyflow.util.identifiers import quoted
 
 _CREATE_NOT_SUPPORTED = ("MODEL", "MATERIALIZED TABLE", "CONNECTION", "OR REPLACE", "OR ALTER")
 
@@ -124,7 +125,7 @@ class DefinitionGrammar(QueryGrammar):
             self._advance(2)
             column = self._field_path()
             self.require("AS")
-            expression, text = self._with_text(self.condition)
+            expression, text = self._with_quoted_text()
             watermark = tree.WatermarkDefinition(this=column, expression=expression, text=text)
             if table.args.get("watermark") is not None:
                 tree.refuse(self.sql, column, "a second watermark of one table")
@@ -155,7 +156,7 @@ class DefinitionGrammar(QueryGrammar):
         first = self._curr
         column = tree.ColumnDefinition(this=self.name("the name of a column"))
         if self.take("AS"):
-            computed, text = self._with_text(self.condition)
+            computed, text = self._with_quoted_text()
             column.set("computed", computed)
             column.set("text", text)
         else:
@@ -215,6 +216,21 @@ class DefinitionGrammar(QueryGrammar):
             expression=query,
             text=text,
         )
+
+    def _with_quoted_text(self) -> tuple[exp.Expr, str]:
+        """Take an expression, with its text as Flink keeps it: names of columns in backquotes."""
+        first = self._curr.start
+        expression, text = self._with_text(self.condition)
+        names = [
+            each
+            for each in expression.find_all(exp.Identifier)
+            if isinstance(each.parent, (exp.Column, exp.Dot))
+        ]
+        for each in sorted(names, key=lambda name: -name.meta["start"]):
+            start, end = each.meta["start"] - first, each.meta["end"] - first
+            if text[start] != "`":
+                text = f"{text[:start]}{quoted(each.name)}{text[end:]}"
+        return expression, text
 
     def _with_text(self, parse: Callable[[], exp.Expr]) -> tuple[exp.Expr, str]:
         first = self._curr

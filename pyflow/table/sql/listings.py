@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -13,7 +14,12 @@ from pyflow.table.functions.java import JavaFunction
 from pyflow.table.functions.names import built_in_names, is_built_in
 from pyflow.table.module import MODULES
 from pyflow.table.relations.tables import declared_fields, relation_of_entry
-from pyflow.table.schema import UnresolvedColumn, UnresolvedComputedColumn, UnresolvedPhysicalColumn
+from pyflow.table.schema import (
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedMetadataColumn,
+    UnresolvedPhysicalColumn,
+)
 from pyflow.table.sql import tree
 from pyflow.table.sql.catalog_statements import CatalogStatements
 from pyflow.table.sql.execution import parts_of, path_text
@@ -338,6 +344,8 @@ def _declaration(column: UnresolvedColumn) -> str:
     if isinstance(column, UnresolvedComputedColumn):
         comment = "" if column.comment is None else f" COMMENT {literal(column.comment)}"
         return f"AS {column.expression}{comment}"
+    if isinstance(column, (UnresolvedPhysicalColumn, UnresolvedMetadataColumn)):
+        column = replace(column, declared=column.data_type)
     return str(column).removeprefix(quoted(column.name) + " ")
 
 

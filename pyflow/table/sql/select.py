@@ -430,13 +430,23 @@ class _Aggregates:
         return name
 
 
+# Functions that are called without parentheses: Calcite takes them for names.
+_NAMED_AS_THEY_ARE = frozenset(
+    {"CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP"}
+)
+
+
 def _named(item: exp.Expr, position: int) -> tuple[str, exp.Expr]:
     """Return the name of a column as Flink gives it, and its expression."""
     if isinstance(item, exp.Alias):
         return item.alias, item.this
     named = item.this if isinstance(item, exp.Window) else item
     path = path_of(named)
-    return (path[-1] if path else f"EXPR${position}"), item
+    if path:
+        return path[-1], item
+    if isinstance(named, exp.Anonymous) and named.name.upper() in _NAMED_AS_THEY_ARE:
+        return named.name.upper(), item
+    return f"EXPR${position}", item
 
 
 def _is_group_window(item: exp.Expr) -> TypeGuard[exp.Anonymous]:

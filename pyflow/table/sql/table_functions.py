@@ -181,7 +181,8 @@ def _windows(query: Query, call: exp.Anonymous) -> Rows:
     )
     types = (clock, clock, DataTypes.TIMESTAMP_LTZ(3).not_null() if zoned else clock)
     fields = (*relation.fields, *zip(new.values(), types))
-    times = {new[_TIME]: TimeAttribute("proctime" if by_clock else "rowtime")}
+    of_window = TimeAttribute("proctime" if by_clock else "rowtime")
+    times = {**relation.time_attributes, new[_TIME]: of_window}
     window = WindowColumns(new[_START], new[_END], zoned, by_clock)
     result = Relation(frame, fields, time_attributes=times, window=window)
     columns = (*rows.visible(), *((visible, field) for visible, field in new.items()))
