@@ -264,8 +264,10 @@ class _Lowering:
         deepest = max(self._levels.values(), default=0)
         if deepest == 0:
             # Rows that have a watermark alone; a stage leaves them out.
-            # Spark does not apply a condition with a partition's number before it watches times.
-            is_element = F.when(F.spark_partition_id() >= 0, _column(_TARGET) != 0)
+            is_element = _column(_TARGET) != 0
+            if self._settings.passes_watermark:
+                # Spark does not apply such a condition before it watches times.
+                is_element = F.when(F.spark_partition_id() >= 0, is_element)
             frame = frame.where(is_element)
         for level in range(1, deepest + 1):
             frame = self._stage(frame, level)
