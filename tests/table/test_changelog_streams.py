@@ -236,3 +236,33 @@ def test_the_time_attribute_goes_on_beside_converted_columns(streams, tables):
             ({"key": "a", "t": datetime.datetime(1970, 1, 1, 9, 0, 1)}, 1000),
             ({"key": "b", "t": datetime.datetime(1970, 1, 1, 9, 0, 2)}, 2000),
         ]
+
+
+@pytest.mark.parametrize("is_bounded", [True, False])
+@pytest.mark.parametrize(
+    ("aggregates", "updated"),
+    [("SUM(score)", [(BEFORE, 12), (AFTER, 100)]), ("AVG(score)", [(DELETE, 12), (INSERT, 100)])],
+)
+def test_an_update_of_the_only_row_of_a_group_is_one(
+    streams, tables, is_bounded, aggregates, updated
+):
+    """As Flink, which removes such an aggregate, and no others."""
+    type_info = Types.ROW_NAMED(["name", "score"], [Types.STRING(), Types.INT()])
+    rows = [
+        Row.of_kind(INSERT, "Alice", 12),
+        Row.of_kind(INSERT, "Bob", 5),
+        Row.of_kind(AFTER, "Alice", 100),
+    ]
+    if is_bounded:
+        stream = streams.from_collection(rows, type_info)
+    else:
+        source = TestStream(type_info).add_elements(rows)
+        stream = streams.from_source(source, WatermarkStrategy.no_watermarks(), "test")
+    schema = builder().primary_key("name").build()
+    table = tables.from_changelog_stream(stream, schema, ChangelogMode.upsert())
+    tables.create_temporary_view("u", table)
+    query = tables.sql_query(f"SELECT name, {aggregates} AS s FROM u GROUP BY name")
+    with query.execute().collect() as found:
+        seen = [next(found) for _ in range(4)]
+    of_alice = [(each.get_row_kind(), each[1]) for each in seen if each[0] == "Alice"]
+    assert of_alice == [(INSERT, 12), *updated]

@@ -30,6 +30,7 @@ from pyflow.table.changes.relation import (
 from pyflow.table.columns.nodes import (
     Alias,
     Call,
+    Cast,
     Distinct,
     Field,
     FunctionCall,
@@ -138,6 +139,8 @@ def aggregate(
         # Functions of Python are not called without rows, as in Flink.
         is_python = all(map(_is_python, aggregates.values()))
         return aggregate_once(prepared, keys, aggregates, context, empty and not is_python)
+    if _has_single_rows(prepared, keys, aggregates):
+        return _values_of_rows(prepared, keys, aggregates, context)
     if prepared.unbounded:
         return stream_groups.aggregate(prepared, keys, aggregates, context)
     if not (aggregates or prepared.updating):
@@ -150,6 +153,50 @@ def aggregate(
     # Without keys and without rows there is no group to tell of.
     final = aggregate_once(settled(prepared), keys, aggregates, context, empty=bool(keys))
     return inserted_once(final)
+
+
+def _has_single_rows(
+    relation: Relation, keys: Sequence[str], aggregates: Mapping[str, Node]
+) -> bool:
+    """Return whether each group of changes has one row, whose value the aggregates are.
+
+    Flink removes such aggregates. An update of a row then is one, and no deletion and insertion.
+    """
+    return (
+        relation.updating
+        and bool(keys)
+        and relation.key is not None
+        and {*relation.key} <= {*keys}
+        and bool(aggregates)
+        and all(_value_of_row(node) is not None for node in aggregates.values())
+    )
+
+
+def _value_of_row(aggregate: Node) -> Node | None:
+    """Return the value that an aggregate has for a group of one row; None where it is not known."""
+    call = aggregate.child if isinstance(aggregate, Distinct) else aggregate
+    if isinstance(call, Call) and call.function.name in ("sum", "min", "max"):
+        return call.arguments[0]
+    return None
+
+
+def _values_of_rows(
+    relation: Relation,
+    keys: Sequence[str],
+    aggregates: Mapping[str, Node],
+    context: TableContext,
+) -> Relation:
+    """Return rows as the groups that each of them is."""
+    scope = scope_of(relation, context)
+    types = dict(relation.fields)
+    columns, fields = [column(key) for key in keys], [(key, types[key]) for key in keys]
+    for name, node in aggregates.items():
+        value, data_type = _value_of_row(node), scope.resolve(node).data_type
+        assert value is not None
+        columns.append(scope.resolve(Cast(value, data_type, False)).column.alias(name))
+        fields.append((name, data_type))
+    frame = relation.frame.select(*columns, *relation.changes)
+    return Relation(frame, tuple(fields), key=tuple(keys), updating=True)
 
 
 def _aggregate_by_entries(
