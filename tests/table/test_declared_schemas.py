@@ -8,6 +8,7 @@ from pyflow.common import Row, Types
 from pyflow.datastream import StreamExecutionEnvironment
 from pyflow.table import ChangelogMode, DataTypes, Schema, StreamTableEnvironment, TableDescriptor
 from pyflow.table.expressions import col
+from pyflow.util.exceptions import TableException
 
 COLUMNS = """
     id INT, seller VARCHAR COMMENT 'who', amount DOUBLE NOT NULL, r ROW<x INT>, ts TIMESTAMP(3),
@@ -140,3 +141,13 @@ def test_a_window_keeps_the_time_attribute_of_its_table(tables):
     over = f"SELECT id, SUM(amount) OVER (PARTITION BY id ORDER BY ts) FROM {window}"
     with tables.execute_sql(over).collect() as rows:
         assert len(list(rows)) == 1
+
+
+def test_a_stream_has_one_event_time(tables):
+    window = "TABLE(TUMBLE(TABLE sales, DESCRIPTOR(ts), INTERVAL '10' MINUTES))"
+    with pytest.raises(TableException, match=r"more than one rowtime .* \[ts, window_time\]"):
+        tables.to_data_stream(tables.sql_query(f"SELECT id, ts, window_time FROM {window}"))
+    one = "SELECT id, CAST(ts AS TIMESTAMP(3)) AS ts, window_time"
+    stream = tables.to_data_stream(tables.sql_query(f"{one} FROM {window}"))
+    with stream.execute_and_collect() as found:
+        assert len(list(found)) == 1

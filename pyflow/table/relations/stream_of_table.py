@@ -174,11 +174,18 @@ def _check_key(relation: Relation, target: Sequence[str], schema: Schema) -> Non
 
 def _event_time(relation: Relation) -> Column | None:
     """Return the time attribute of a table as an instant; that of a TIMESTAMP is one of UTC."""
-    for name, time in relation.time_attributes.items():
-        if time.kind == "rowtime":
-            zoned = isinstance(dict(relation.fields)[name], LocalZonedTimestampType)
-            return column(name) if zoned else as_instant(name)
-    return None
+    names = [name for name, time in relation.time_attributes.items() if time.kind == "rowtime"]
+    if len(names) > 1:
+        raise TableException(
+            f"The query contains more than one rowtime attribute column [{', '.join(names)}] for "
+            f"writing into table '{_NAME}'. Please select the column that should be used as the "
+            "event-time timestamp for the table sink by casting all other columns to regular "
+            "TIMESTAMP or TIMESTAMP_LTZ."
+        )
+    if not names:
+        return None
+    zoned = isinstance(dict(relation.fields)[names[0]], LocalZonedTimestampType)
+    return column(names[0]) if zoned else as_instant(names[0])
 
 
 def _source(
