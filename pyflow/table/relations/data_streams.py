@@ -144,6 +144,8 @@ def _with_metadata(relation: Relation, schema: Schema, context: TableContext) ->
     entries = metadata_of(schema)
     if not physical_of(schema):
         check_unique([*relation.names, *(each.name for each in entries)])
+    if not entries:
+        return relation
     frame = relation.frame.withColumn(_ROWTIME, F.timestamp_millis(_milliseconds()))
     fields = dict(relation.fields)
     scope = scope_of(Relation(frame, ((_ROWTIME, DataTypes.TIMESTAMP_LTZ(3)),)), context)
