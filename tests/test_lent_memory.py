@@ -63,7 +63,7 @@ def test_more_than_there_is_fails_the_task(tmp_path):
 @pytest.mark.complete
 def test_rows_and_results_that_there_is_no_memory_for_fail_the_task(tmp_path):
     lines = run([sys.executable, PROGRAMS / "refused_memory.py"], tmp_path).splitlines()
-    assert lines[-1] == "EXECUTOR LIVES"
+    assert "EXECUTOR LIVES" in lines
     told = dict(line.split(": ", 1) for line in lines if re.match(r"an? [^:]*: ", line))
     assert len(told) == 10
     refused = {case for case, error in told.items() if error.startswith("The executor has no")}
