@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pyflow.util.gone import refuse_gone
+from pyflow.util.gone import missing
 
 if TYPE_CHECKING:
     from pyflow.common.completable_future import CompletableFuture as CompletableFuture
@@ -91,7 +91,7 @@ _GONE = {
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    raise refuse_gone(__name__, name, _GONE)
+    raise missing(__name__, name, _GONE)
 
 
 def __dir__() -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pyflow.util.gone import refuse_gone
+from pyflow.util.gone import missing
 
 if TYPE_CHECKING:
     from pyflow.datastream.async_data_stream import AsyncDataStream as AsyncDataStream
@@ -65,7 +65,7 @@ _GONE = {
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
         return getattr(import_module(f"{__name__}.{_NAMES[name]}"), name)
-    raise refuse_gone(__name__, name, _GONE)
+    raise missing(__name__, name, _GONE)
 
 
 def __dir__() -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pyflow.util.gone import refuse_gone
+from pyflow.util.gone import missing
 
 if TYPE_CHECKING:
     from pyflow.common.types import Row as Row
@@ -85,7 +85,7 @@ _GONE = {
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return getattr(import_module(f"pyflow.{_MODULES[name]}"), name)
-    raise refuse_gone(__name__, name, _GONE)
+    raise missing(__name__, name, _GONE)
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ from pyflow.table.table_schema import TableSchema
 from pyflow.types.logical_types import DataType
 from pyflow.types.values import stored_type
 from pyflow.util.exceptions import TableException
-from pyflow.util.gone import refuse_gone
+from pyflow.util.gone import missing
 from pyflow.util.unsupported import unsupported
 
 __all__ = ["Rowtime", "Schema"]
@@ -166,4 +166,4 @@ _GONE = {
 
 
 def __getattr__(name: str) -> Any:
-    raise refuse_gone(__name__, name, _GONE)
+    raise missing(__name__, name, _GONE)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["refuse_gone"]
+__all__ = ["missing"]
 
 
-def refuse_gone(module: str, name: str, gone: Mapping[str, str]) -> AttributeError:
+def missing(module: str, name: str, gone: Mapping[str, str]) -> AttributeError | ImportError:
     """Return the error for a name that a module does not have.
 
     Parameters
@@ -15,12 +15,7 @@ def refuse_gone(module: str, name: str, gone: Mapping[str, str]) -> AttributeErr
     module, name
     gone
         What to use instead, by the names that the module no longer has.
-
-    Raises
-    ------
-    ImportError
-        If the name is one of those.
     """
     if name in gone:
-        raise ImportError(f"{name} is gone from PyFlink, and from {module}: use {gone[name]}")
+        return ImportError(f"{name} is gone from PyFlink, and from {module}: use {gone[name]}")
     return AttributeError(f"module {module!r} has no attribute {name!r}")
