@@ -14,10 +14,24 @@ WINDOWS = """
 
 def test_an_idle_table_holds_no_watermark_back(streaming, tmp_path):
     streaming.get_config().set("table.exec.source.idle-timeout", "1 s")
-    for name, kind in (("busy", "TIMESTAMP(3)"), ("quiet", "TIMESTAMP(3)")):
+    assert _first_window(streaming, tmp_path) == (0, 1)
+
+
+def test_tables_that_are_idle_before_the_next_batch(streaming, tmp_path):
+    """The watermark of the table that became idle last counts where no batch saw it alone."""
+    config = streaming.get_config()
+    config.set("table.exec.source.idle-timeout", "5 s")
+    config.set("table.exec.mini-batch.enabled", "true")
+    config.set("table.exec.mini-batch.size", "1000")
+    config.set("table.exec.mini-batch.allow-latency", "3 s")
+    assert _first_window(streaming, tmp_path) == (0, 1)
+
+
+def _first_window(streaming, tmp_path):
+    for name in ("busy", "quiet"):
         (tmp_path / name).mkdir()
         streaming.execute_sql(
-            f"CREATE TABLE {name} (ts {kind}, WATERMARK FOR ts AS ts) WITH ("
+            f"CREATE TABLE {name} (ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ("
             f"'connector' = 'filesystem', 'path' = '{tmp_path / name}', 'format' = 'json', "
             "'source.monitor-interval' = '100 ms')"
         )
@@ -25,4 +39,4 @@ def test_an_idle_table_holds_no_watermark_back(streaming, tmp_path):
     (tmp_path / "busy" / "rows.json").write_text("\n".join(map(json.dumps, rows)))
     with streaming.execute_sql(WINDOWS).collect() as found:
         start, count = next(found)
-    assert (start.second, count) == (0, 1)
+    return start.second, count

@@ -16,7 +16,8 @@ import org.apache.spark.sql.pyflow.Watermarks
  * others back. A source whose event time has an idle time-out in its metadata
  * ([[IdleSources.Timeout]], in milliseconds) and that had no rows for so long is left out of the
  * least, until it has rows again. The watermark never moves back: what such rows have missed makes
- * them late. Where all sources are idle, it stays.
+ * them late. Where all sources are idle, those count that became so last, as if the watermark had
+ * been looked at in between.
  *
  * @param query the id of a query
  */
@@ -39,10 +40,12 @@ private[connectors] class IdleSources(query: String) extends AdaptiveSparkPlanHe
     val now = System.currentTimeMillis
     val last = Watermarks.lastBatch(session, query).filter(_.currentBatchId > batch)
     last.ifPresent(read(_, now))
-    val active = sources.values.filterNot(_.isIdle(now))
-    if (active.size == sources.size || active.isEmpty) false
+    val lastIdle = sources.values.map(_.idleFrom).maxOption.getOrElse(IdleSources.Never)
+    val counted =
+      sources.values.filter(source => source.idleFrom > now || source.idleFrom == lastIdle)
+    if (counted.size == sources.size) false
     else {
-      val reached = active.map(_.watermark).min
+      val reached = counted.map(_.watermark).min
       val isBehind = reached > Watermarks.next(session, query).orElse(reached)
       if (isBehind && last.isPresent) Watermarks.raise(session, query, reached)
       isBehind && last.isEmpty
@@ -68,15 +71,18 @@ private[connectors] object IdleSources {
   /** What the metadata of an event time has the idle time-out of its source by. */
   val Timeout = "pyflow.idle-timeout"
 
+  private val Never = Long.MaxValue
+
   /** @param lastRows when the source has had rows, in milliseconds since 1970 */
   private class Source(marked: EventTimeWatermarkExec, var lastRows: Long) {
     private val metadata = marked.eventTime.metadata
     private val timeout =
-      if (metadata.contains(Timeout)) metadata.getLong(Timeout) else Long.MaxValue
+      if (metadata.contains(Timeout)) metadata.getLong(Timeout) else Never
 
     // As Spark takes the watermark of a source that has had no rows.
     var watermark = 0L
 
-    def isIdle(now: Long): Boolean = now - lastRows >= timeout
+    /** When the source is idle if no rows come, in milliseconds since 1970. */
+    def idleFrom: Long = if (timeout == Never) Never else lastRows + timeout
   }
 }
