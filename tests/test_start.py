@@ -199,3 +199,46 @@ def test_a_crash_while_interpreters_are_made(tmp_path, case):
     log = run([sys.executable, program, "local-cluster[1,2,1024]", case], tmp_path)
     assert "PASSED" in log
     assert log.count("WARN Quarantine") == AT_START[case]
+
+
+LATER = """
+import pyflow
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import lit, udf, udtf
+
+builder = SparkSession.builder.master("local[2]").config("spark.pyflow.execution-mode", "thread")
+spark = pyflow.configure(builder).getOrCreate()
+start = spark._jvm.io.pyflow.admission.PythonStart
+assert spark.range(3).selectExpr("sum(id)").first() == (3,)
+runtime = spark._jvm.io.pyflow.bridge.PythonRuntime
+print("WITHOUT FUNCTIONS", start.isDeferred(), runtime.isStarted())
+{functions}
+print("WITH FUNCTIONS", start.isDeferred())
+"""
+
+# None of them has run.
+FUNCTIONS = {
+    "process mode": "spark.conf.set('spark.pyflow.execution-mode', 'process')\n"
+    "spark.range(3).select(udf(abs)('id'))",
+    "function": "spark.range(3).select(udf(abs)('id'))",
+    "table function": "udtf(type('Rows', (), {'eval': lambda self, n: [(n,)]}), "
+    "returnType='n: int')(lit(1))",
+    "stream": "from pyflow.datastream import StreamExecutionEnvironment\n"
+    "StreamExecutionEnvironment.get_execution_environment().get_parallelism()",
+}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("process mode", marks=pytest.mark.complete),
+        "function",
+        pytest.param("table function", marks=pytest.mark.complete),
+        pytest.param("stream", marks=pytest.mark.complete),
+    ],
+)
+def test_a_driver_that_runs_tasks_starts_python_for_functions(tmp_path, kind):
+    (tmp_path / "program.py").write_text(LATER.format(functions=FUNCTIONS[kind]))
+    output = run([sys.executable, "program.py"], tmp_path)
+    assert "WITHOUT FUNCTIONS True False" in output
+    assert f"WITH FUNCTIONS {kind == 'process mode'}" in output

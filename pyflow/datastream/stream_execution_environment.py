@@ -109,11 +109,12 @@ class StreamExecutionEnvironment:
         if self._context_of_session is None:
             from pyflow.session.options import value_of
             from pyflow.session.session_configuration import add_files
-            from pyflow.session.start import active_session
+            from pyflow.session.start import active_session, begin_python
 
             settings = self._configuration.to_dict()
             of_session = {k: v for k, v in settings.items() if not k.startswith(OF_STREAMS)}
             session = active_session(Configuration.from_dict(of_session))
+            begin_python(session)
             self._context_of_session = Context(session, self._configuration, True)
             for key in _PYTHON_FILES:
                 add_files(session, key, value_of(self._configuration, key) or [])

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyflow.session import loopback
 from pyflow.session.builder import configure, present_settings, with_items
 from pyflow.session.operation import serve
 from pyflow.session.options import is_in, start_jars, start_settings, value_of
+from pyflow.session.plugin import driver_has_plugin
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from pyflow.common.configuration import Configuration
 
-__all__ = ["active_session"]
+__all__ = ["active_session", "begin_python"]
 
 # What a session is started with that has no such setting.
 _DEFAULTS = {
@@ -55,3 +56,15 @@ def active_session(configuration: Configuration) -> SparkSession:
     started = start_settings(configuration).items()
     own = {key: value for key, value in started if not is_in(key, value, present.get(key))}
     return builder.config(map={**chosen, **own}).getOrCreate()
+
+
+def begin_python(session: SparkSession) -> None:
+    """Have a driver that runs functions itself start its embedded Python before the first of them.
+
+    The plugin does so by itself when a query with functions is planned.
+    """
+    if not hasattr(session, "_jsparkSession") or not driver_has_plugin():
+        return
+    if session.conf.get("spark.pyflow.execution-mode", None) != "process":
+        jvm: Any = session._jvm
+        jvm.io.pyflow.admission.PythonStart.beginDeferred()

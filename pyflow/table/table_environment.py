@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,11 +10,6 @@ from typing import TYPE_CHECKING, Any
 from pyflow.common.configuration import Configuration
 from pyflow.common.typeinfo import RowTypeInfo, Types
 from pyflow.common.types import Row, RowKind, _create_row
-from pyflow.datastream.data_stream import DataStream
-from pyflow.datastream.stream_execution_environment import (
-    OF_STREAMS,
-    StreamExecutionEnvironment,
-)
 from pyflow.session.given import given_settings
 from pyflow.session.start import active_session
 from pyflow.table import sql
@@ -25,13 +21,6 @@ from pyflow.table.functions.java import JavaFunction
 from pyflow.table.functions.names import built_in_names
 from pyflow.table.module import MODULES, ModuleEntry
 from pyflow.table.relations import data_frames, sources
-from pyflow.table.relations.data_streams import relation_of_changes
-from pyflow.table.relations.stream_of_table import (
-    source_of,
-    source_of_changes,
-    source_of_types,
-    source_with_schema,
-)
 from pyflow.table.relations.tables import relation_of, relation_of_entry
 from pyflow.table.statement_set import StatementSet
 from pyflow.table.table import Table
@@ -45,6 +34,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from pyflow.common.typeinfo import TypeInformation
+    from pyflow.datastream.data_stream import DataStream
+    from pyflow.datastream.stream_execution_environment import StreamExecutionEnvironment
     from pyflow.table.catalogs.manager import CatalogManager
     from pyflow.table.catalogs.objects import CatalogDescriptor
     from pyflow.table.changelog_mode import ChangelogMode
@@ -96,7 +87,7 @@ class TableEnvironment:
             For anything else.
         """
         settings = _settings(environment_settings)
-        return TableEnvironment(active_session(settings.get_configuration()), settings)
+        return TableEnvironment(_session(settings), settings)
 
     def create_temporary_system_function(self, name: str, function: Any) -> None:
         """Register a Python function under a name that holds in every catalog.
@@ -224,17 +215,18 @@ class TableEnvironment:
             For a data stream, as :meth:`StreamTableEnvironment.from_data_stream` has them.
         """
         table = table_or_data_stream
-        if isinstance(table, DataStream):
+        if not isinstance(table, Table):
             table = self._of_data_stream(table, *fields_or_schema)
-        elif not isinstance(table, Table):
-            raise TypeError(f"expected a Table or a DataStream, got {type(table).__name__}")
         elif fields_or_schema:
             raise ValueError(f"Invalid arguments for 'fields': {fields_or_schema!r}")
         table._register(view_path, temporary=True)
 
     def _of_data_stream(self, data_stream: DataStream, *fields_or_schema: Any) -> Table:
+        from pyflow.datastream.data_stream import DataStream
         from pyflow.table.relations.data_streams import relation_of_stream
 
+        if not isinstance(data_stream, DataStream):
+            raise TypeError(f"expected a Table or a DataStream, got {type(data_stream).__name__}")
         relation = relation_of_stream(data_stream, fields_or_schema, self._context)
         return Table(relation, self._context)
 
@@ -680,6 +672,11 @@ class StreamTableEnvironment(TableEnvironment):
         ValueError
             If neither is given.
         """
+        from pyflow.datastream.stream_execution_environment import (
+            OF_STREAMS,
+            StreamExecutionEnvironment,
+        )
+
         given = stream_execution_environment
         if given is not None and not isinstance(given, StreamExecutionEnvironment):
             raise TypeError(f"expected a StreamExecutionEnvironment, got {type(given).__name__}")
@@ -696,7 +693,7 @@ class StreamTableEnvironment(TableEnvironment):
         chosen = configuration.to_dict().items()
         own = {key: value for key, value in chosen if not key.startswith(OF_STREAMS)}
         settings = EnvironmentSettings(Configuration.from_dict(own))
-        made = StreamTableEnvironment(active_session(settings.get_configuration()), settings)
+        made = StreamTableEnvironment(_session(settings), settings)
         made._streams = given or StreamExecutionEnvironment(configuration)
         made._is_given = given is not None
         return made
@@ -742,6 +739,8 @@ class StreamTableEnvironment(TableEnvironment):
             Which kinds there are. Those of `ChangelogMode.upsert` are the newest rows by the
             primary key of the schema. Rows of other kinds are not refused.
         """
+        from pyflow.table.relations.data_streams import relation_of_changes
+
         relation = relation_of_changes(data_stream, schema, changelog_mode, self._context)
         return Table(relation, self._context)
 
@@ -753,6 +752,8 @@ class StreamTableEnvironment(TableEnvironment):
         TableException
             If rows of the table change.
         """
+        from pyflow.table.relations.stream_of_table import source_of
+
         return self._streams.from_source(*source_of(table._relation), "Table")
 
     def to_changelog_stream(
@@ -779,6 +780,8 @@ class StreamTableEnvironment(TableEnvironment):
             If the columns do not fit the schema, if the stream has no updates, which the table has,
             or if the primary key of upserts is not that of the table.
         """
+        from pyflow.table.relations.stream_of_table import source_of_changes, source_with_schema
+
         relation = table._relation
         if target_schema is None:
             return self._streams.from_source(*source_of_changes(relation), "Table")
@@ -793,6 +796,8 @@ class StreamTableEnvironment(TableEnvironment):
         TableException
             If rows of the table change, or its columns do not fit the type.
         """
+        from pyflow.table.relations.stream_of_table import source_of_types
+
         source = source_of_types(table._relation, type_info, may_change=False)
         stream = self._streams.from_source(*source, "Table")
         return stream.map(_Retyped.of(type_info), type_info)
@@ -805,6 +810,8 @@ class StreamTableEnvironment(TableEnvironment):
         TableException
             If the columns of the table do not fit the type.
         """
+        from pyflow.table.relations.stream_of_table import source_of_types
+
         source = source_of_types(table._relation, type_info, may_change=True)
         stream = self._streams.from_source(*source, "Table")
         return stream.map(
@@ -858,6 +865,15 @@ def _settings(given: Any) -> EnvironmentSettings:
     if not isinstance(given, Configuration):
         raise TypeError("argument should be EnvironmentSettings or Configuration")
     return EnvironmentSettings(given_settings(given))
+
+
+def _session(settings: EnvironmentSettings) -> SparkSession:
+    """Return the active session, or start one.
+
+    Nearly all programs have SQL; its modules are imported while the JVM starts.
+    """
+    threading.Thread(target=sql.load, daemon=True).start()
+    return active_session(settings.get_configuration())
 
 
 def _prepare(session: SparkSession, streaming: bool) -> None:

@@ -159,6 +159,8 @@ def _of_bytes(column: Column, length: int, padded: bool) -> Column:
 
 def as_text(column: Column, source: DataType) -> Column:
     """Return a value as Flink casts it to STRING."""
+    if isinstance(source, STRINGS):
+        return column
     if isinstance(source, BooleanType):
         return F.upper(column.cast("string"))
     if isinstance(source, (TimeType, *TIMESTAMPS)):

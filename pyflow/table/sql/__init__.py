@@ -20,12 +20,22 @@ if TYPE_CHECKING:
     from pyflow.table.sql.statements import query as query
     from pyflow.table.sql.statements import view as view
 
-__all__ = ["execute", "explain", "expression", "insertion", "query", "view"]
+__all__ = ["execute", "explain", "expression", "insertion", "load", "query", "view"]
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if find_spec("sqlglot") is None:
+    if not _is_supported():
         raise TableException("SQL needs the package sqlglot: pip install 'pyflow[table]'")
     return getattr(import_module(f"{__name__}.statements"), name)
+
+
+def load() -> None:
+    """Import the modules of SQL, if there is sqlglot."""
+    if _is_supported():
+        import_module(f"{__name__}.statements")
+
+
+def _is_supported() -> bool:
+    return find_spec("sqlglot") is not None

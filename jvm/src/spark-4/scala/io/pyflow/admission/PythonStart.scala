@@ -1,6 +1,7 @@
 package io.pyflow.admission
 
 import java.util.concurrent.{CompletableFuture, ExecutionException, TimeoutException, TimeUnit}
+import java.util.concurrent.atomic.AtomicReference
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
@@ -68,6 +69,20 @@ object PythonStart {
           case _: ExecutionException => None
         }
     }
+
+  /** The start of Python in a driver that runs tasks, until a program turns out to have functions. */
+  private val deferred = new AtomicReference[Runnable]
+
+  /**
+   * Has Python start when a program turns out to have functions. Its start would take a core from
+   * that of the driver, for which all programs wait.
+   */
+  def defer(start: Runnable): Unit = deferred.set(start)
+
+  def isDeferred: Boolean = deferred.get != null
+
+  /** Starts Python if its start was deferred; the DataStream API calls it, too. */
+  def beginDeferred(): Unit = Option(deferred.getAndSet(null)).foreach(_.run())
 
   /** Starts Python ahead of the first task, and makes interpreters. */
   def inBackground(

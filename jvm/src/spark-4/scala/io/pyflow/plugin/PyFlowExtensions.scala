@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
 
 import io.pyflow.config.{PyFlowConf, SparkCompatibility}
 import io.pyflow.connectors.JdbcLookup
-import io.pyflow.planning.{ColumnarInput, ControlRows, PythonInJoins, PythonInLambdas, PythonInPredicates, RealTimeStrategy, SourceAndStateOperators, StatefulStrategy, StateOfStreams, ThreadModeStrategy}
+import io.pyflow.planning.{ColumnarInput, ControlRows, PythonInJoins, PythonInLambdas, PythonInPlans, PythonInPredicates, RealTimeStrategy, SourceAndStateOperators, StatefulStrategy, StateOfStreams, ThreadModeStrategy}
 
 /**
  * Adds thread mode's planning to every session of an application. The plugin registers it; where no
@@ -17,6 +17,7 @@ final class PyFlowExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit =
     if (SparkCompatibility.check(SPARK_VERSION)) {
       PyFlowConf.register()
+      extensions.injectPostHocResolutionRule(_ => PythonInPlans)
       extensions.injectPostHocResolutionRule(_ => PythonInLambdas)
       extensions.injectOptimizerRule(_ => PythonInPredicates)
       extensions.injectPreCBORule(_ => PythonInJoins)

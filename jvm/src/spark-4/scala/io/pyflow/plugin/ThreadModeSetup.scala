@@ -45,6 +45,7 @@ object ThreadModeSetup {
 
   /** Prepares the application's configuration; returns what every executor needs to know. */
   def onDriver(conf: SparkConf): JavaMap[String, String] = {
+    Preloading.begin()
     PyFlowConf.settings.foreach(_.in(conf))
     SessionExtensions.add(conf)
     CheckpointFiles.use(conf)
@@ -69,7 +70,7 @@ object ThreadModeSetup {
 
   /**
    * Connects the executor to the driver, and starts Python and its interpreters in the background,
-   * ahead of the first query.
+   * ahead of the first query; in the driver itself, when the first plan has functions.
    */
   def onExecutor(context: PluginContext, fromDriver: JavaMap[String, String]): Unit = {
     val conf = context.conf
@@ -86,11 +87,13 @@ object ThreadModeSetup {
     }
     PythonRequests.serve(context)
     if (PyFlowConf.EXECUTION_MODE.in(conf) != PyFlowConf.ProcessMode) {
-      PythonStart.inBackground(
-        fromDriver.get(PythonKey),
-        Map(HashSeedKey -> fromDriver.get(HashSeedKey)),
-        PyFlowConf.INTERPRETER.in(conf),
-        TaskSlots.in(conf))
+      val start: Runnable = () =>
+        PythonStart.inBackground(
+          fromDriver.get(PythonKey),
+          Map(HashSeedKey -> fromDriver.get(HashSeedKey)),
+          PyFlowConf.INTERPRETER.in(conf),
+          TaskSlots.in(conf))
+      if (Executors.isDriver(context.executorID)) PythonStart.defer(start) else start.run()
     }
   }
 
