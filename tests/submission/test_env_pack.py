@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
 import tarfile
 from pathlib import Path
 
 import pytest
-from submitted import PROGRAMS, User, write_wheel
+from submitted import PROGRAMS, PYFLOW, User, write_wheel
+
+import deployments
+from sessions import wait_until
 
 DEBIAN = "/usr/bin/python3"
 
@@ -95,3 +99,12 @@ def test_functions_of_a_cluster_run_in_it(user, standalone, mode):
     assert found["in_jvm"] == (mode == "thread")
     for path in (found["prefix"], found["modules"], *found["libraries"]):
         assert re.search(r"/app-\S+/\d+/env($|/)", path)
+
+
+def test_a_command_that_is_terminated_leaves_nothing(user):
+    environment = {**deployments.environment(), **user.variables}
+    with subprocess.Popen([*PYFLOW, *PACK], cwd=user.home, env=environment) as process:
+        wait_until(lambda: any(user.home.glob("pyflow-env-*")), "the directory", every=0.05)
+        process.terminate()
+    assert process.returncode == -signal.SIGTERM
+    assert not list(user.home.glob("*env*"))
