@@ -158,6 +158,15 @@ def test_each_query_by_operator(shown):
     assert by_setting["operators"][0]["mode"] == "process"
 
 
+def test_dependencies_of_a_query(shown):
+    latest, *_, first = shown.answer("queries")
+
+    assert latest["dependencies"] == [{"functions": ["extended"], "files": ["extra.zip"]}]
+    assert "extra.zip" in shown.page(f"query/?id={latest['id']}")
+    assert first["dependencies"] == []
+    assert "Dependencies" not in shown.page(f"query/?id={first['id']}")
+
+
 def test_no_such_query(shown):
     with pytest.raises(urllib.error.HTTPError) as raised:
         shown.answer("queries/77")

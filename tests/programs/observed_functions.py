@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -41,6 +42,12 @@ def busy(number):
     end = time.thread_time() + in_jvm
     while time.thread_time() < end:
         sum(range(1000))
+    return number
+
+
+def extended(number):
+    import extra  # type: ignore[import-not-found]  # noqa: F401
+
     return number
 
 
@@ -78,6 +85,11 @@ def main() -> None:
         frame.collect()
         if "ProcessMode" in frame._jdf.queryExecution().toString():
             break
+    package = Path("extra.zip").absolute()
+    with zipfile.ZipFile(package, "w") as file:
+        file.writestr("extra.py", "")
+    spark.sparkContext.addPyFile(str(package))
+    numbers.select(udf(extended, "long")("id")).collect()
     # The UI hears of all that a little later.
     spark._jsc.sc().listenerBus().waitUntilEmpty()
     print(spark.sparkContext.applicationId, spark.sparkContext.uiWebUrl, flush=True)

@@ -25,6 +25,7 @@ case class PythonOperatorData(
  * @param submitted in milliseconds since 1970
  * @param completed 0 as long as it runs
  * @param error empty if there is none
+ * @param dependencies known when it has ended
  */
 class PythonQueryData(
     @KVIndexParam val id: Long,
@@ -33,6 +34,7 @@ class PythonQueryData(
     val completed: Long,
     val error: String,
     val operators: Seq[PythonOperatorData],
+    val dependencies: Seq[PythonDependencies],
     val timeline: Seq[TimePoint]) {
 
   @JsonIgnore @KVIndex("completed")

@@ -34,6 +34,20 @@ case class PythonExecutorState(
  */
 case class PythonInterpreter(number: Int, modules: Seq[String])
 
+/**
+ * What the functions of a query could import from, beside the packages of their Python.
+ *
+ * @param query its number in the SQL tab
+ */
+case class PythonDependenciesFound(query: Long, dependencies: Seq[PythonDependencies])
+  extends SparkListenerEvent
+
+/**
+ * @param functions by name
+ * @param files and directories of requirements, as they were added to the session or the application
+ */
+case class PythonDependencies(functions: Seq[String], files: Seq[String])
+
 object PythonEvents {
 
   /** Tells the listeners of the running application, on its driver; elsewhere nobody listens. */

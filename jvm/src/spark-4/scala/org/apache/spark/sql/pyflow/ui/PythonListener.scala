@@ -1,6 +1,7 @@
 package org.apache.spark.sql.pyflow.ui
 
 import scala.collection.mutable
+import scala.util.Try
 
 import org.apache.spark.SparkConf
 import org.apache.spark.internal.config.Status.LIVE_ENTITY_UPDATE_PERIOD
@@ -66,6 +67,12 @@ class PythonListener(conf: SparkConf, store: ElementTrackingStore, observer: Opt
       queries.get(update.executionId).foreach(plan(_, update.sparkPlanInfo))
     case end: SparkListenerSQLExecutionEnd =>
       queries.remove(end.executionId).foreach(this.end(_, end))
+    case found: PythonDependenciesFound =>
+      ended.find(_.id == found.query).foreach { query =>
+        query.dependencies = found.dependencies
+        changed += query
+        writeChanged()
+      }
     case moved: PythonFunctionsMoved =>
       store.write(new PythonMoveData(moves, moved.time, moved.functions, moved.reason), true)
       moves += 1
@@ -147,7 +154,16 @@ class PythonListener(conf: SparkConf, store: ElementTrackingStore, observer: Opt
     }
     changed += query
     writeChanged()
-    observer.foreach(_.ended())
+    observer.foreach { observer =>
+      tellOfDependencies(end)
+      observer.ended()
+    }
+  }
+
+  /** For the event log, too, which has no plans but their strings. */
+  private def tellOfDependencies(end: SparkListenerSQLExecutionEnd): Unit = {
+    val found = Try(end.qe.analyzed).map(DependenciesOfPlan.in).getOrElse(Nil)
+    if (found.nonEmpty) PythonEvents.post(PythonDependenciesFound(end.executionId, found))
   }
 
   /** Adds what a task has reported since the last time. */
@@ -248,6 +264,7 @@ private[ui] class LiveOperator(
 private[ui] class LiveQuery(val id: Long, description: String, submitted: Long) extends LiveEntity {
   val timeline = new Timeline
   var operators: Seq[LiveOperator] = Nil
+  var dependencies: Seq[PythonDependencies] = Nil
   var completed = 0L
   var error = ""
 
@@ -258,6 +275,7 @@ private[ui] class LiveQuery(val id: Long, description: String, submitted: Long) 
     completed,
     error,
     operators.map(_.toData),
+    dependencies,
     timeline.toSeq)
 }
 

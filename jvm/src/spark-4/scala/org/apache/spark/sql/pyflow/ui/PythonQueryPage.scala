@@ -29,7 +29,8 @@ private[ui] class PythonQueryPage(tab: PythonTab) extends WebUIPage(PythonQueryP
     summary ++
       Tables.section("Operators", ofOperators(query.operators)) ++
       Tables.section("Time per call", TimePlot(Seq("all functions" -> query.timeline))) ++
-      Tables.section("Executors", ofExecutors(query.operators))
+      Tables.section("Executors", ofExecutors(query.operators)) ++
+      Tables.section("Dependencies", ofDependencies(query.dependencies))
   }
 
   private def ofOperators(operators: Seq[PythonOperatorData]): Seq[Node] =
@@ -46,6 +47,17 @@ private[ui] class PythonQueryPage(tab: PythonTab) extends WebUIPage(PythonQueryP
           <td>{Tables.modes(Seq(each.mode))}</td>,
           <td>{each.reason}</td>),
       _.totals)
+
+  private def ofDependencies(dependencies: Seq[PythonDependencies]): Seq[Node] =
+    if (dependencies.isEmpty) Nil
+    else {
+      Tables.table[PythonDependencies](
+        "python-dependencies",
+        "Functions" -> "",
+        "Files" -> "What they may import from beside the packages of their Python")(dependencies) {
+        each => <tr>{Tables.lines(each.functions)}{Tables.lines(each.files)}</tr>
+      }
+    }
 
   private def ofExecutors(operators: Seq[PythonOperatorData]): Seq[Node] = {
     val rows = for {
