@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -121,12 +122,12 @@ STATEMENTS = {
 
 
 class Calls:
-    """Counts the calls of the JVM that this process makes.
+    """Counts the calls of the JVM that the program waits for.
 
     Attributes
     ----------
     number : int
-        So many so far, without those that release objects.
+        So many so far, of the main thread: others release objects, and follow jobs that run.
     """
 
     def __init__(self) -> None:
@@ -135,7 +136,8 @@ class Calls:
         calls = self
 
         def send_command(client: Any, command: str, *options: Any, **named: Any) -> Any:
-            if not command.startswith(_RELEASE):
+            is_main = threading.current_thread() is threading.main_thread()
+            if is_main and not command.startswith(_RELEASE):
                 calls.number += 1
             return calls._send(client, command, *options, **named)
 

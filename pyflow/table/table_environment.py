@@ -214,19 +214,20 @@ class TableEnvironment:
         fields_or_schema
             For a data stream, as :meth:`StreamTableEnvironment.from_data_stream` has them.
         """
+        from pyflow.datastream.data_stream import DataStream
+
         table = table_or_data_stream
-        if not isinstance(table, Table):
+        if isinstance(table, DataStream):
             table = self._of_data_stream(table, *fields_or_schema)
+        elif not isinstance(table, Table):
+            raise TypeError(f"expected a Table or a DataStream, got {type(table).__name__}")
         elif fields_or_schema:
             raise ValueError(f"Invalid arguments for 'fields': {fields_or_schema!r}")
         table._register(view_path, temporary=True)
 
     def _of_data_stream(self, data_stream: DataStream, *fields_or_schema: Any) -> Table:
-        from pyflow.datastream.data_stream import DataStream
         from pyflow.table.relations.data_streams import relation_of_stream
 
-        if not isinstance(data_stream, DataStream):
-            raise TypeError(f"expected a Table or a DataStream, got {type(data_stream).__name__}")
         relation = relation_of_stream(data_stream, fields_or_schema, self._context)
         return Table(relation, self._context)
 

@@ -30,7 +30,8 @@ def composed(tmp_path, monkeypatch):
         words = launch.composed(Registry.of_user()).words
         pairs = dict(itertools.pairwise(words))
         conf = [words[at + 1] for at, word in enumerate(words) if word == "--conf"]
-        return {"--master": pairs.get("--master"), **dict(each.split("=", 1) for each in conf)}
+        flags = {flag: pairs.get(flag) for flag in ("--master", "--deploy-mode")}
+        return {**flags, **dict(each.split("=", 1) for each in conf)}
 
     yield settings_of
     database.close()
@@ -41,6 +42,13 @@ def test_a_request_overrides_the_target_of_the_service(composed):
     by_setting = composed("local[2]", {}, settings={"spark.master": "local[5]"})
 
     assert (by_target["--master"], by_setting["--master"]) == ("local[4]", "local[5]")
+
+
+def test_a_request_with_a_target_overrides_the_deploy_mode_of_the_service(composed):
+    of_service = {"spark.master": "yarn", "spark.submit.deployMode": "cluster"}
+
+    assert composed(None, of_service)["--deploy-mode"] == "cluster"
+    assert composed(None, of_service, target="local[4]")["--deploy-mode"] in (None, "client")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
 
 import pytest
 from submitted import PROGRAMS, User
@@ -134,6 +136,25 @@ def test_workers_are_shown(user):
     page = read(f"{user.status(held.id)['ui']}/python/stacks/")
     assert "worker process" in page
     assert f"wait ({PROGRAM}:" in page
+    held.let_go()
+
+
+@pytest.mark.complete
+def test_an_executor_that_does_not_answer(user):
+    held = Held(user, "local-cluster[1,2,1024]")
+    held.threads("threads", {"wait"})
+    backend = "CoarseGrainedExecutorBackend"
+    command = ["pgrep", "--full", f"{backend}.*--app-id {user.status(held.id)['application']}"]
+    (executor,) = subprocess.run(command, capture_output=True, check=True, text=True).stdout.split()
+
+    os.kill(int(executor), signal.SIGSTOP)
+    try:
+        found = user.ended("stack", held.id)
+    finally:
+        os.kill(int(executor), signal.SIGCONT)
+
+    assert found.returncode == 1
+    assert "executor 0 does not answer: " in found.stdout
     held.let_go()
 
 
