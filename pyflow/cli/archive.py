@@ -46,6 +46,15 @@ def run(_arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 1
+    # Spark has it first on the class path of drivers, where Java shares no classes behind files.
+    configuration = session.configuration_directory()
+    if configuration is not None and configuration.is_dir() and any(configuration.iterdir()):
+        print(
+            f"pyflow: Java shares no classes of drivers with a configuration directory, and there "
+            f"are files in {configuration}: give the settings to the programs instead",
+            file=sys.stderr,
+        )
+        return 1
     # Drivers that start meanwhile see the old one, or none.
     new = archive.with_name(f"{archive.name}.{os.getpid()}")
     try:

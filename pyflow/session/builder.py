@@ -112,13 +112,16 @@ def spark_home() -> Path | None:
 
 def spark_defaults() -> dict[str, str]:
     """Return the settings of ``spark-defaults.conf``, empty when there is no such file."""
-    directory = os.environ.get("SPARK_CONF_DIR")
-    if directory is None:
-        home = spark_home()
-        if home is None:
-            return {}
-        directory = str(home / "conf")
-    return _properties(Path(directory) / "spark-defaults.conf")
+    directory = configuration_directory()
+    return {} if directory is None else _properties(directory / "spark-defaults.conf")
+
+
+def configuration_directory() -> Path | None:
+    """Return where Spark looks for its configuration, or None when there is no Spark."""
+    if "SPARK_CONF_DIR" in os.environ:
+        return Path(os.environ["SPARK_CONF_DIR"])
+    home = spark_home()
+    return None if home is None else home / "conf"
 
 
 def defaults_of(properties_file: str | None) -> dict[str, str]:

@@ -304,3 +304,12 @@ def test_conf_without_a_jar_is_an_error_not_a_traceback(capsys, monkeypatch, tmp
 
     assert cli.main(["conf"]) == 1
     assert capsys.readouterr().err.startswith("pyflow: no plugin jar at")
+
+
+def test_no_archive_with_a_configuration_directory(class_archive, tmp_path, capsys):
+    """Java would not map it, and say so after half a minute."""
+    write_defaults(tmp_path, "spark.app.name x")
+
+    assert cli.main(["archive"]) == 1
+    assert f"there are files in {tmp_path}" in capsys.readouterr().err
+    assert not class_archive.exists()
