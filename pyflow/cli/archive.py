@@ -50,8 +50,8 @@ def run(_arguments: argparse.Namespace) -> int:
     configuration = session.configuration_directory()
     if configuration is not None and configuration.is_dir() and any(configuration.iterdir()):
         print(
-            f"pyflow: Java shares no classes of drivers with a configuration directory, and there "
-            f"are files in {configuration}: give the settings to the programs instead",
+            "pyflow: Java shares no classes of drivers with a configuration directory, and "
+            f"there are files in {configuration}: give the settings to the programs instead",
             file=sys.stderr,
         )
         return 1

@@ -871,7 +871,8 @@ def _settings(given: Any) -> EnvironmentSettings:
 def _session(settings: EnvironmentSettings) -> SparkSession:
     """Return the active session, or start one.
 
-    Nearly all programs have SQL; its modules are imported while the JVM starts.
+    Nearly all programs have SQL; its modules are imported while the JVM starts. They add none of
+    PySpark's, whose circular imports two threads could meet half-way.
     """
     threading.Thread(target=sql.load, daemon=True).start()
     return active_session(settings.get_configuration())

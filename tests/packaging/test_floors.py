@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import json
+import subprocess
+import sys
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -186,3 +188,23 @@ def test_the_api_s_packages_show_pyflink_s_modules_and_a_few_packages(modules):
         "pyflow.table.runtime",
         "pyflow.table.sql",
     }
+
+
+ADDED = """
+import sys
+import pyflow.table.table_environment
+before = set(sys.modules)
+from pyflow.table import sql
+sql.load()
+added = set(sys.modules) - before
+assert "pyflow.table.sql.statements" in added
+print([name for name in added if name.split(".")[0] in ("pyspark", "py4j")])
+"""
+
+
+def test_modules_of_sql_add_none_of_pyspark():
+    """A thread imports them, while another one starts PySpark."""
+    printed = subprocess.run(
+        [sys.executable, "-c", ADDED], capture_output=True, check=True, text=True
+    ).stdout
+    assert printed == "[]\n"
