@@ -37,7 +37,10 @@ _MILLISECONDS = 3
 def series_of(array: pa.Array, shape: Shape, name: str | None = None) -> pd.Series | pd.DataFrame:
     """Return the values of an array as functions see them, of rows the fields as columns."""
     if shape[0] != "ROW":
-        return _series(array, shape).rename(name)
+        series = _series(array, shape)
+        # As rename(), without a copy.
+        series.name = name
+        return series
     import pandas as pd
 
     _, names, shapes = shape
@@ -48,14 +51,15 @@ def series_of(array: pa.Array, shape: Shape, name: str | None = None) -> pd.Seri
 def _series(array: pa.Array, shape: Shape) -> pd.Series:
     import pyarrow as pa
 
-    whole_seconds = _with_whole_seconds(array.type, shape)
-    if array.type != whole_seconds:
-        array = array.cast(whole_seconds, safe=False)
-    wanted = _with_units(array.type, shape)
-    if array.type != wanted:
-        # Years that nanoseconds do not reach stay microseconds.
-        with suppress(pa.ArrowInvalid):
-            array = array.cast(wanted)
+    if _has_times(shape):
+        whole_seconds = _with_whole_seconds(array.type, shape)
+        if array.type != whole_seconds:
+            array = array.cast(whole_seconds, safe=False)
+        wanted = _with_units(array.type, shape)
+        if array.type != wanted:
+            # Years that nanoseconds do not reach stay microseconds.
+            with suppress(pa.ArrowInvalid):
+                array = array.cast(wanted)
     return in_zone(array.to_pandas(date_as_object=True), shape)
 
 
