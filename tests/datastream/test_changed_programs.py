@@ -486,12 +486,13 @@ def test_a_print_that_is_added_leaves_sources_where_they_were(make_env, tmp_path
 def test_queries_that_change_their_order_keep_their_state(make_env, tmp_path, capsys):
     one = TestStream().add_elements([("a", 1)])
     other = TestStream().add_elements([("b", 10)])
+    name = f"queries {uuid.uuid4()}"
 
     def run(*programs):
         env = make_env(parallelism=1, execution_checkpointing_dir=tmp_path.as_uri())
         for source, uid in programs:
             sums(env, source, uid).print()
-        env.execute(f"queries {uuid.uuid4()}")
+        env.execute(name)
         return sorted(capsys.readouterr().out.splitlines())
 
     assert run((one, "one"), (other, "other")) == ["('a', 1)", "('b', 10)"]

@@ -203,5 +203,6 @@ def test_windows_that_keep_something_else_are_refused(job):
         return ds.window(TumblingEventTimeWindows.of(Time.seconds(1)))
 
     assert job(lambda ds: windows(ds).reduce(max).name("w").uid("w"), "a") == []
-    with pytest.raises(Exception, match=r"the state 'window-contents' as ListState"):
+    match = r"Operator 'w' \(uid w\) is of another operation .*elements\), where .*reduced value"
+    with pytest.raises(Exception, match=match):
         job(lambda ds: windows(ds).process(Elements()).name("w").uid("w"), "a")

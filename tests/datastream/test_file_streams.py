@@ -35,6 +35,7 @@ from pyflow.datastream.formats.parquet import (
     ParquetBulkWriters,
     ParquetColumnarRowInputFormat,
 )
+from pyflow.datastream.testing import TestStream
 from pyflow.table import DataTypes
 from sessions import wait_until
 
@@ -217,6 +218,21 @@ def test_rows_are_written_into_parquet_and_read(env, tmp_path):
     first = Row(**{**ROWS[0].as_dict(), "b": [97, 98]})
     assert read == [[first, ROWS[1]], [Row(I=1, none=None), Row(I=None, none=None)]]
     assert read[0][0]._fields == ["i", "d", "t", "l", "a", "b"]
+
+
+@pytest.mark.parametrize("mode", ["thread", "process"])
+def test_rows_behind_keyed_state_are_written_into_parquet(make_env, tmp_path, mode):
+    """Spark's workers emit them pickled, many at once."""
+    env = make_env(parallelism=1, mode=mode)
+    stream = env.from_source(TestStream().add_elements([0, 1]), NOTHING, "test")
+    keyed = stream.key_by(lambda number: number, Types.INT())
+    sink = bulk(tmp_path, ParquetBulkWriters.for_row_type(ROW))
+    keyed.map(lambda number: ROWS[number]).sink_to(sink)
+    env.execute()
+
+    source = FileSource.for_bulk_file_format(ParquetColumnarRowInputFormat(ROW), str(tmp_path))
+    first = Row(**{**ROWS[0].as_dict(), "b": [97, 98]})
+    assert sorted(collected(env, source.build()), key=str) == sorted([ROWS[1], first], key=str)
 
 
 def test_columns_that_some_files_of_parquet_have_are_read(env, spark, tmp_path):

@@ -1,8 +1,8 @@
-"""Many keys in a batch, whose state thread mode reads and writes together."""
+"""Many keys in a batch, whose state is read and written together."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import pytest
 
@@ -82,7 +82,7 @@ def expected():
     [
         ("thread", 2),
         pytest.param("thread", 1, marks=pytest.mark.complete),
-        pytest.param("process", 2, marks=pytest.mark.complete),
+        ("process", 2),
     ],
 )
 def test_each_key_has_its_own_state(make_env, mode, parallelism):
@@ -99,3 +99,32 @@ def test_each_key_has_its_own_state(make_env, mode, parallelism):
         for each in elements:
             found[each[0]].append(each)
     assert found == expected()
+
+
+@pytest.mark.complete("thread")
+@pytest.mark.parametrize("mode", ["thread", "process"])
+def test_keys_and_state_may_be_larger_than_the_buffers_of_a_socket(make_env, mode):
+    size = 300_000
+    keys = [letter * size for letter in "abcdefgh"] + list("abcdefgh")
+    source = TestStream()
+    for _ in range(BATCHES):
+        source = source.add_elements(keys)
+    env = make_env(1, mode)
+    stream = env.from_source(source, WatermarkStrategy.no_watermarks(), "test")
+    counted = stream.key_by(lambda value: value, Types.STRING()).process(Growing())
+    with counted.execute_and_collect() as found:
+        assert Counter(found) == Counter(
+            (key[0], len(key), n * size) for key in keys for n in range(1, BATCHES + 1)
+        )
+
+
+class Growing(KeyedProcessFunction):
+    """Keeps a value that each element of a key makes longer."""
+
+    def open(self, runtime_context):
+        self.text = runtime_context.get_state(ValueStateDescriptor("text", Types.STRING()))
+
+    def process_element(self, value, ctx):
+        text = (self.text.value() or "") + "x" * 300_000
+        self.text.update(text)
+        yield value[0], len(value), len(text)

@@ -276,9 +276,7 @@ class _Running:
 
     def summary(self) -> str:
         """Return how it would run."""
-        chosen = self._of_functions().get(_EXECUTION_MODE)
-        mode = chosen or self._context.session.conf.get(_EXECUTION_MODE, None) or "process"
-        functions = f"functions in {mode} mode"
+        functions = f"functions in {self._execution_mode()} mode"
         if self.is_bounded:
             return f"bounded, {functions}"
         recovery = self.recovery
@@ -327,6 +325,7 @@ class _Running:
             configuration.get_boolean(_PYTHON_CHAINING, True),
             self._branches,
             event_time,
+            self._execution_mode() == "process",
         )
         return lowered(self.component, rows, settings, session)
 
@@ -385,6 +384,10 @@ class _Running:
         """Return Spark's settings of how functions run, as far as the program says something."""
         return session_settings(self._context.configuration, "python.")
 
+    def _execution_mode(self) -> str:
+        chosen = self._of_functions().get(_EXECUTION_MODE)
+        return chosen or self._context.session.conf.get(_EXECUTION_MODE, None) or "process"
+
     def _write(self, query: Lowered, frame: DataFrame, batch: int | None) -> None:
         here = {
             query.targets[sink.number]: sink.sink
@@ -427,7 +430,7 @@ class _Running:
             **({} if real_time is None else real_time.settings()),
         }
         with temporary_settings(session, settings):
-            self._ran_in = session.conf.get(_EXECUTION_MODE, None) or "process"
+            self._ran_in = self._execution_mode()
             self._find_ends()
             # Spark runs all that there is as one batch where a source has more at any time.
             query = self._lowered(None, not self.ends(), real_time is not None)
@@ -463,8 +466,7 @@ class _Running:
         if self.ends() or not RealTime.is_wanted(self._context):
             return None
         real_time = RealTime(self.component, self._context)
-        mode = self._of_functions().get(_EXECUTION_MODE)
-        real_time.check(mode or self._context.session.conf.get(_EXECUTION_MODE, None) or "process")
+        real_time.check(self._execution_mode())
         return real_time
 
     def ends(self) -> bool:

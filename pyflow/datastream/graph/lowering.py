@@ -54,8 +54,10 @@ from pyflow.datastream.runtime.stage import (
 )
 from pyflow.session.builder import INSTALL_TABLE, import_state_messages
 from pyflow.streaming.plan.operator_metadata import with_metadata
+from pyflow.streaming.plan.packed_rows import unpacked
 from pyflow.streaming.plan.watermarks import with_event_time
 from pyflow.streaming.runtime.metrics import to_driver
+from pyflow.streaming.runtime.rows import PACKED
 from pyflow.streaming.runtime.timers import TimerReports
 from pyflow.thread_mode import imports
 from pyflow.util.exceptions import TableException
@@ -195,6 +197,8 @@ class Settings:
         The numbers of the transformations of which several take the elements.
     event_time
         Who reads the watermark.
+    is_process_mode
+        Whether functions run in Spark's workers, whatever they are.
     """
 
     job: str
@@ -208,6 +212,7 @@ class Settings:
     is_chained: bool
     branching: frozenset[int]
     event_time: EventTime = EventTime.OF_OPERATORS
+    is_process_mode: bool = False
 
     @property
     def watermark_shift(self) -> int:
@@ -529,13 +534,16 @@ class _Lowering:
         reports = self._session.sparkContext.accumulator([], param)
         stage = RealTimeStage if self._settings.is_real_time else Stage
         deployed = self._deployed(spec, -level, nodes)
-        fields = self._fields()
-        processor: Any = KeyedStage(deployed, [each.name for each in fields], reports, stage)
-        last = frame.columns[-1]
-        frame, schema = with_metadata(frame, last, fields, _named(nodes), processor)
+        emitted = spark.StructType(self._fields())
+        is_packed = self._settings.is_process_mode
+        processor: Any = KeyedStage(deployed, emitted, is_packed, reports, stage)
+        packed = [spark.StructField(PACKED, spark.BinaryType())]
+        frame, schema = with_metadata(
+            frame, frame.columns[-1], packed if is_packed else emitted, _named(nodes), processor
+        )
         grouped: Any = frame.groupBy(_column(_TARGET), _column(_KEY))
         made: DataFrame = grouped.transformWithState(processor, schema, "Append", "EventTime")
-        return made
+        return made.select(unpacked(emitted)) if is_packed else made
 
     def _deployed(self, spec: bytes, number: int, nodes: dict[int, Node]) -> DeployedStage:
         return DeployedStage(

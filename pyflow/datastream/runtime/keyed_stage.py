@@ -23,7 +23,8 @@ is dropped. The last row of a partition is one that ends the last key.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import functools
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -33,18 +34,27 @@ from pyflow.datastream.runtime.clock import system_clock
 from pyflow.datastream.runtime.deployed import DeployedStage, RowFunction
 from pyflow.datastream.runtime.life_cycle import fail
 from pyflow.datastream.runtime.stage import FIRST, LAST, Stage, passing
-from pyflow.datastream.runtime.storage import Families
+from pyflow.datastream.runtime.storage import Families, StoreKey
 from pyflow.datastream.runtime.timers import PROCESSING_TIME, TimerIndex
-from pyflow.streaming.runtime.rows import in_sequence, row_maker
-from pyflow.streaming.runtime.state_requests import defer_keys
+from pyflow.streaming.runtime.rows import in_sequence, packing, row_maker
+from pyflow.streaming.runtime.state_requests import state_requests
 from pyflow.streaming.runtime.timers import NO_TIMER, report_timer
 
 if TYPE_CHECKING:
     from pyspark import Accumulator
+    from pyspark.sql.types import StructType
 
 __all__ = ["BoundedStage", "KeyedStage"]
 
 _key = itemgetter(0, 1)
+# A bundle of process mode: how many rows at most, and bytes of their elements.
+_BUNDLE_ROWS = 256
+_BUNDLE_BYTES = 1 << 20
+# The column of elements.
+_VALUE = 4
+
+#: A key, and the rows of it.
+_Group = tuple[StoreKey, list[tuple[Any, ...]]]
 
 
 class KeyedStage:
@@ -54,8 +64,10 @@ class KeyedStage:
     ----------
     deployed : DeployedStage
         Whose specification is a `StageSpec`.
-    names : list of str
-        Of the columns of emitted rows.
+    emitted : StructType
+        The columns of emitted rows.
+    is_packed : bool
+        Whether there is one column with many rows instead, for Spark's workers.
     reports : Accumulator
         Takes the first timer of the processing time of a task to the driver.
     stage : type
@@ -65,7 +77,8 @@ class KeyedStage:
     def __init__(
         self,
         deployed: DeployedStage,
-        names: list[str],
+        emitted: StructType,
+        is_packed: bool,
         reports: Accumulator[Any],
         stage: type[Stage],
     ) -> None:
@@ -73,16 +86,25 @@ class KeyedStage:
         self._deployed = deployed
         self._make_stage = stage
         self._reports = reports
-        self._names = names
+        self._emitted = emitted
+        self._is_packed = is_packed
 
     def init(self, handle: Any) -> None:
         """Open the state of a task."""
-        defer_keys(handle)
+        requests = state_requests(handle)
         self._handle = handle
         self._families = Families(handle)
+        self._is_bundled = requests is not None and self._make_stage.takes_bundles
+        if requests is not None:
+            self._families.values = requests.map_state(self._families.values)
         self._index = TimerIndex(handle)
-        self._make = row_maker(self._names)
+        made = row_maker(self._emitted.names)
+        self._rows_of: Callable[[Iterable[Any]], Iterator[Any]] = (
+            packing(self._emitted) if self._is_packed else functools.partial(map, made)
+        )
         self._stage: Stage | None = None
+        self._bundle: list[_Group] = []
+        self._rows = self._bytes = 0
 
     def declare(self, handle: Any) -> None:
         """Open all state with a handle that only takes down what is opened."""
@@ -100,7 +122,7 @@ class KeyedStage:
     ) -> Iterator[Any]:
         """The rows that are emitted for the rows of a key."""
         try:
-            return self._handled(key, rows, timer_values)
+            return self._rows_of(self._handled(key, rows, timer_values))
         except BaseException:
             if self._stage is not None:
                 fail(self._stage)
@@ -108,34 +130,49 @@ class KeyedStage:
 
     def _handled(
         self, key: tuple[Any, ...], rows: Iterable[Any], timer_values: Any
-    ) -> Iterator[Any]:
+    ) -> Iterable[tuple[Any, ...]]:
         stage = self._opened()
         target = key[0]
-        if target == FIRST:
-            return map(self._make, stage.begin(timer_values.getCurrentWatermarkInMs()))
-        if target == LAST:
-            return map(self._make, self._ended(stage))
         if target == NO_TARGET:
-            return iter(())
-        if not stage.has(target):
-            return map(self._make, map(passing, map(tuple, rows)))
-        return map(self._make, stage.process(target, bytes(key[1]), in_sequence(rows)))
+            return ()
+        if target not in (FIRST, LAST) and not stage.has(target):
+            return map(passing, map(tuple, rows))
+        if self._is_bundled:
+            return self._added((target, bytes(key[1])), list(map(tuple, rows)), timer_values)
+        if target == FIRST:
+            return stage.begin(timer_values.getCurrentWatermarkInMs())
+        if target == LAST:
+            return self._ended(stage)
+        return stage.process(target, bytes(key[1]), in_sequence(rows))
+
+    def _added(
+        self, key: StoreKey, rows: list[tuple[Any, ...]], timer_values: Any
+    ) -> list[tuple[Any, ...]]:
+        """Return the rows that are emitted when a key is added to the bundle."""
+        self._bundle.append((key, rows))
+        self._rows += len(rows)
+        self._bytes += sum(len(row[_VALUE] or b"") for row in rows)
+        is_full = self._rows >= _BUNDLE_ROWS or self._bytes >= _BUNDLE_BYTES
+        if not is_full and key[0] not in (FIRST, LAST):
+            return []
+        bundle, self._bundle, self._rows, self._bytes = self._bundle, [], 0, 0
+        return self._handled_bundle(bundle, timer_values)
 
     def handleRowsOfKeys(  # noqa: N802
         self, rows: Iterable[tuple[Any, ...]], timer_values: Any
     ) -> list[tuple[Any, ...]]:
         """The rows that are emitted for those of many keys, which thread mode calls it with."""
         try:
-            return self._handled_bundle(list(rows), timer_values)
+            groups = [(key, list(group)) for key, group in groupby(rows, key=_key)]
+            return self._handled_bundle(groups, timer_values)
         except BaseException:
             if self._stage is not None:
                 fail(self._stage)
             raise
 
-    def _handled_bundle(self, rows: list[tuple[Any, ...]], timer_values: Any) -> list[Any]:
+    def _handled_bundle(self, groups: list[_Group], timer_values: Any) -> list[Any]:
         stage = self._opened()
         made: list[tuple[Any, ...]] = []
-        groups = [(key, list(group)) for key, group in groupby(rows, key=_key)]
         if groups[0][0][0] == FIRST:
             stage.go_to_index()
             made += stage.begin(timer_values.getCurrentWatermarkInMs())

@@ -26,6 +26,8 @@ _NEVER = (1 << 63) - 1
 class RealTimeStage(Stage):
     """The operators of a stage, open in a subtask."""
 
+    takes_bundles = False
+
     def __init__(self, spec: StageSpec) -> None:
         super().__init__(spec)
         self._stages_before = -spec.number - 1

@@ -120,7 +120,15 @@ def passing(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 class Stage:
-    """The operators of a stage, open in a subtask."""
+    """The operators of a stage, open in a subtask.
+
+    Attributes
+    ----------
+    takes_bundles : bool
+        Whether keys may wait for others before they are processed.
+    """
+
+    takes_bundles = True
 
     def __init__(self, spec: StageSpec) -> None:
         self.failed = False

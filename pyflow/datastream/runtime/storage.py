@@ -180,9 +180,9 @@ class MemoryStorage(Storage):
 class StoreStorage(Storage):
     """State in the store of a stateful operator of Spark, for the key that Spark has.
 
-    Each task has a store of its own: :meth:`bind` says which. In thread mode there are bundles of
-    keys, from :meth:`begin_bundle` to :meth:`end_bundle`: the values that most keys of the bundle
-    before have read are read for all keys at once, and all values are written at once.
+    Each task has a store of its own: :meth:`bind` says which. There are bundles of keys, from
+    :meth:`begin_bundle` to :meth:`end_bundle`: the values that most keys of the bundle before have
+    read are read for all keys at once, and all values are written at once.
     """
 
     # A value, or the head of a list, and whether it has to be written.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflow.streaming.runtime.keyed_state import Store
 from pyflow.streaming.runtime.rows import row_maker
-from pyflow.streaming.runtime.state_requests import defer_keys
+from pyflow.streaming.runtime.state_requests import state_requests
 from pyflow.streaming.runtime.state_ttl import FOREVER, ExpiringValue, Lifetime
 from pyflow.streaming.runtime.timers import ReportedTimers
 
@@ -51,7 +51,7 @@ class StreamOperator(ABC):
 
     def init(self, handle: Any) -> None:
         """Open the state of a task."""
-        defer_keys(handle)
+        state_requests(handle)
         reports = self.timer_reports
         self._handle = handle if reports is None else ReportedTimers(handle, reports)
         self._make = row_maker(self._names)

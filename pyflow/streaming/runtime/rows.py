@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["in_sequence", "row_maker"]
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+__all__ = ["PACKED", "in_sequence", "packing", "row_maker"]
+
+#: The column of pickled rows.
+PACKED = "pyflow_rows"
+
+_PACKED_ROWS = 1000
+_PROTOCOL = 5
 
 _place = itemgetter(-1)
 
@@ -30,3 +41,19 @@ def row_maker(names: Sequence[str]) -> Callable[[tuple[Any, ...]], Any]:
         return row
 
     return make
+
+
+def packing(schema: StructType) -> Callable[[Iterable[tuple[Any, ...]]], Iterator[Any]]:
+    """Return a function that makes PySpark rows of one column, each of many pickled tuples.
+
+    ``io.pyflow.execution.expressions.UnpickledRows`` makes rows of them.
+    """
+    make = row_maker([PACKED])
+    to_internal = schema.toInternal
+
+    def packed(rows: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        remaining = iter(rows)
+        while part := list(map(to_internal, islice(remaining, _PACKED_ROWS))):
+            yield make((pickle.dumps(part, _PROTOCOL),))
+
+    return packed

@@ -3,10 +3,11 @@ package io.pyflow.plugin
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.FunctionIdentifier
-import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
+import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 
 import io.pyflow.config.{PyFlowConf, SparkCompatibility}
 import io.pyflow.connectors.JdbcLookup
+import io.pyflow.execution.expressions.UnpickledRows
 import io.pyflow.planning.{ColumnarInput, ControlRows, PythonInJoins, PythonInLambdas, PythonInPlans, PythonInPredicates, RealTimeStrategy, SourceAndStateOperators, StatefulStrategy, StateOfStreams, ThreadModeStrategy}
 
 /**
@@ -31,14 +32,18 @@ final class PyFlowExtensions extends (SparkSessionExtensions => Unit) {
       // before that.
       extensions.injectQueryStagePrepRule(_ => SourceAndStateOperators.preColumnarTransitions)
       extensions.injectColumnar(_ => ColumnarInput)
-      extensions.injectFunction(
-        (
-          FunctionIdentifier(JdbcLookup.Name),
-          new ExpressionInfo(classOf[JdbcLookup].getName, JdbcLookup.Name),
-          JdbcLookup.of _))
+      injectFunction(extensions, JdbcLookup.Name, classOf[JdbcLookup], JdbcLookup.of)
+      injectFunction(extensions, UnpickledRows.Name, classOf[UnpickledRows], UnpickledRows.of)
     } else {
       SparkCompatibility
         .mismatch(SPARK_VERSION)
         .ifPresent(reason => extensions.injectColumnar(_ => new OtherSpark(reason)))
     }
+  private def injectFunction(
+      extensions: SparkSessionExtensions,
+      name: String,
+      expression: Class[_ <: Expression],
+      make: Seq[Expression] => Expression): Unit =
+    extensions.injectFunction(
+      (FunctionIdentifier(name), new ExpressionInfo(expression.getName, name), make))
 }
