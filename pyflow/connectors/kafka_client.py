@@ -52,6 +52,13 @@ _OPTIONS = frozenset(
 )
 
 
+# Of consumers, where the program says nothing. For each poll Spark asks for the offsets that there
+# are, over the connection on which a fetch may be waiting for records to come: at the end of a
+# partition each batch would last as long as that. Polls with more records are fewer; their bytes
+# are limited by max.partition.fetch.bytes.
+_CONSUMER = {"kafka.fetch.max.wait.ms": "20", "kafka.max.poll.records": "10000"}
+
+
 def _unshaded(value: str) -> str:
     """Return a value of a property with the names that classes have outside of Flink's jars."""
     return value.replace("org.apache.flink.kafka.shaded.", "")
@@ -150,7 +157,7 @@ def load_records(
         Whether there is a column of headers.
     """
     reader: Any = session.readStream if is_streaming else session.read
-    reader = reader.format("kafka").options(**options)
+    reader = reader.format("kafka").options(**{**_CONSUMER, **options})
     if has_headers:
         reader = reader.option("includeHeaders", "true")
     if is_streaming or not hasattr(session, "_jsparkSession"):

@@ -10,6 +10,7 @@ from pyspark import TaskContext
 
 from pyflow.common import JobStatus, Row, Types, WatermarkStrategy
 from pyflow.common.serialization import ByteArraySchema, SimpleStringSchema
+from pyflow.connectors.kafka_client import client_options, load_records
 from pyflow.datastream import KeyedProcessFunction, OutputTag
 from pyflow.datastream.connectors.kafka import (
     FlinkKafkaConsumer,
@@ -408,6 +409,20 @@ def test_a_batch_takes_as_many_records_as_the_source_says(env, topics):
     builder.set_property("spark.maxOffsets", "3")
     with pytest.raises(ValueError, match=r"no property 'spark.maxOffsets'.*spark.maxOffsetsPer"):
         elements_of(env, builder.build())
+
+
+def test_consumers_do_not_wait_long_at_the_end_of_a_partition(spark, topics):
+    """Spark asks for offsets between fetches, over the same connection."""
+    source, _ = topics
+    options = {"kafka.bootstrap.servers": source.address, "subscribe": source.name}
+
+    def waits(**more):
+        frame = load_records(spark, True, {**options, **more}, False)
+        relation = frame._jdf.queryExecution().analyzed().collectLeaves().head()
+        return relation.extraOptions().get("kafka.fetch.max.wait.ms")
+
+    assert waits() == "20"
+    assert waits(**client_options({"fetch.max.wait.ms": "70"}, is_source=True)) == "70"
 
 
 def test_topics_are_read_by_a_pattern_of_their_names(make_env, topics):
