@@ -35,7 +35,7 @@ from pyflow.datastream.functions import (
 from pyflow.datastream.graph.cached import CachedSource
 from pyflow.datastream.graph.collection import CollectionSource
 from pyflow.datastream.graph.driver_sinks import CollectSink, PrintSink
-from pyflow.datastream.graph.execution import delays_of, frame_of
+from pyflow.datastream.graph.frames import delays_of, frame_of
 from pyflow.datastream.graph.transformations import (
     Chained,
     Input,
@@ -71,7 +71,7 @@ from pyflow.datastream.windowed_stream import AllWindowedStream, WindowedStream
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from pyflow.datastream.graph.lowering import EventTime
+    from pyflow.datastream.graph.lowering_settings import EventTime
     from pyflow.datastream.slot_sharing_group import SlotSharingGroup
     from pyflow.datastream.stream_execution_environment import StreamExecutionEnvironment
     from pyflow.session.context import Context

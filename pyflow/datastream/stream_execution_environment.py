@@ -574,7 +574,7 @@ class StreamExecutionEnvironment:
 
     def _values_frame(self, outputs: tuple[Output, ...]) -> Any:
         """Return pickled elements with their timestamps, of a bounded stream."""
-        from pyflow.datastream.graph.execution import values_of
+        from pyflow.datastream.graph.frames import values_of
 
         return values_of(outputs, self._next_number(), self._context())
 

@@ -17,11 +17,12 @@ from pyflow.datastream.execution_mode import RuntimeExecutionMode
 from pyflow.datastream.graph.checkpoints import CheckpointDirectory
 from pyflow.datastream.graph.closing import KEPT_INTERPRETERS, close_functions
 from pyflow.datastream.graph.components import Component, branching, components
-from pyflow.datastream.graph.driver_sinks import DriverSink, ValuesSink
+from pyflow.datastream.graph.driver_sinks import DriverSink
 from pyflow.datastream.graph.explanation import stages_of
 from pyflow.datastream.graph.fitting import Fitted, fitted
 from pyflow.datastream.graph.hints import log_hints
-from pyflow.datastream.graph.lowering import EventTime, Lowered, Settings, lowered
+from pyflow.datastream.graph.lowering import Lowered, lowered
+from pyflow.datastream.graph.lowering_settings import EventTime, Settings
 from pyflow.datastream.graph.real_time import RealTime
 from pyflow.datastream.graph.recovery import (
     Recovery,
@@ -32,14 +33,10 @@ from pyflow.datastream.graph.recovery import (
 )
 from pyflow.datastream.graph.temporary_settings import temporary_settings
 from pyflow.datastream.graph.transformations import (
-    Chained,
-    Input,
-    Output,
     SinkOf,
     SourceOf,
     Stateful,
 )
-from pyflow.datastream.runtime.chained import AssignTimestamps
 from pyflow.datastream.runtime.clock import Clock, system_clock
 from pyflow.datastream.runtime.contexts import ContextFactory
 from pyflow.datastream.runtime.life_cycle import close_all
@@ -57,10 +54,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from pyflow.datastream.connectors.base import Sink
     from pyflow.datastream.graph.attached import Attached
 
-__all__ = ["Program", "delays_of", "frame_of", "values_of"]
+__all__ = ["Program", "RunningComponent"]
 
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
@@ -109,7 +105,7 @@ class Program:
         log_hints(each for component in found for each in component.transformations)
         branches = branching([*sinks, *others])
         self._components = [
-            _Running(each, context, f"{self._id}-{place}", place, branches, name)
+            RunningComponent(each, context, f"{self._id}-{place}", place, branches, name)
             for place, each in enumerate(found)
         ]
 
@@ -184,7 +180,9 @@ class Program:
             lines += [f"  {line}" for line in stages]
         return "\n".join(lines)
 
-    def _savepoint(self, unbounded: Sequence[_Running], directory: str | None) -> Callable[[], str]:
+    def _savepoint(
+        self, unbounded: Sequence[RunningComponent], directory: str | None
+    ) -> Callable[[], str]:
         """Return what copies the checkpoints of queries that are stopped, and returns the path."""
         if not unbounded:
             raise TableException("bounded input leaves no state to go on from: cancel the job")
@@ -209,7 +207,7 @@ class Program:
         return copy
 
 
-class _Running:
+class RunningComponent:
     """A component that runs."""
 
     def __init__(
@@ -520,76 +518,6 @@ class _Running:
         """Copy the checkpoint of a query that has been stopped into a directory."""
         assert self.recovery is not None
         self.recovery.checkpoint.copy_to(f"{directory}/{self.recovery.place}")
-
-
-def frame_of(
-    outputs: tuple[Output, ...],
-    sink: Sink,
-    number: int,
-    context: Context,
-    event_time: EventTime = EventTime.OF_OPERATORS,
-) -> DataFrame:
-    """Return the rows of a sink of a stream, which are not written.
-
-    Parameters
-    ----------
-    outputs
-        Where the elements come from.
-    sink
-        Makes the columns.
-    number
-        That no transformation has.
-    context
-        The session, and the settings.
-    event_time
-        Who reads the watermark.
-    """
-    made = SinkOf(number, "Columns", None, input=Input(outputs), sink=sink)
-    made.input_type = outputs[0].of.type_info if outputs[0].tag is None else None
-    (component,) = components([made])
-    running = _Running(component, context, uuid.uuid4().hex, 0, branching([made]))
-    return running.frame(made, event_time)
-
-
-def delays_of(outputs: tuple[Output, ...]) -> set[int | None]:
-    """Return how far the watermarks of a stream are behind its latest times, in milliseconds.
-
-    None stands for the watermarks of generators, and of sources that emit them.
-    """
-    (component,) = components([SinkOf(0, "Columns", None, input=Input(outputs))])
-    operators = [each.operator for each in component.of(Chained)]
-    delays = {
-        each.delay_ms
-        for each in operators
-        if isinstance(each, AssignTimestamps) and each.has_watermarks
-    }
-    sources: list[SourceOf] = component.of(SourceOf)
-    if not delays and any(each.source.has_watermarks for each in sources if each.source):
-        return {None}
-    return delays
-
-
-def values_of(outputs: tuple[Output, ...], number: int, context: Context) -> DataFrame:
-    """Return the pickled elements of a bounded stream with their timestamps.
-
-    Parameters
-    ----------
-    outputs
-        Where they come from.
-    number
-        That no transformation has.
-    context
-        The session, and the settings.
-
-    Raises
-    ------
-    ValueError
-        If the stream is unbounded.
-    """
-    frame = frame_of(outputs, ValuesSink(), number, context)
-    if frame.isStreaming:
-        raise ValueError("an unbounded stream cannot be cached")
-    return frame
 
 
 def _take(frame: DataFrame, sinks: dict[int, Any], prefetches: bool) -> None:

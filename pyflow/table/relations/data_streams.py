@@ -18,7 +18,7 @@ from pyflow.datastream.graph.columns import (
     TIME_COLUMN,
     ColumnsSink,
 )
-from pyflow.datastream.graph.lowering import EventTime
+from pyflow.datastream.graph.lowering_settings import EventTime
 from pyflow.table.changes.changelog import changes_of_values, places
 from pyflow.table.changes.relation import (
     DELETE,
