@@ -330,6 +330,37 @@ def test_unbounded_insertions_end_with_the_job_that_is_cancelled(attached, tmp_p
     assert spark.streams.active == []
 
 
+@pytest.mark.parametrize("attached", ["thread"], indirect=True)
+def test_unbounded_insertions_are_not_started_beside_streams_from_a_savepoint(attached, tmp_path):
+    def program(**settings):
+        env, t_env = attached()
+        configuration = Configuration()
+        for key, value in settings.items():
+            configuration.set_string(key, value)
+        env.configure(configuration)
+        source = DataGeneratorSource(str, rate=20, type_info=Types.STRING())
+        ds = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers")
+        ds.key_by(lambda text: text).map(lambda text: text, Types.STRING()).print()
+        return env, t_env
+
+    client = program()[0].execute_async("both")
+    path = client.stop_with_savepoint(False, (tmp_path / "savepoints").as_uri()).result()
+    env, t_env = program(
+        **{
+            "execution.savepoint.path": path,
+            "execution.checkpointing.dir": (tmp_path / "others").as_uri(),
+        }
+    )
+    numbers(t_env)
+    create(t_env, "copies", tmp_path)
+    statements = t_env.create_statement_set()
+    statements.add_insert_sql("INSERT INTO copies SELECT name, number FROM numbers")
+    statements.attach_as_datastream()
+    with pytest.raises(TableException, match=r"insertions of tables \(.*copies\) have none"):
+        env.execute("both")
+    assert not (tmp_path / "others").exists()
+
+
 @udf(result_type=DataTypes.INT())
 def refused(number):
     raise ValueError("not that number")

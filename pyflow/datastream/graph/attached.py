@@ -21,10 +21,13 @@ class Attached(ABC):
     ----------
     names : sequence of str
         Of what it writes to.
+    is_unbounded : bool
+        Whether it has queries, of which there are no savepoints.
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], is_unbounded: bool) -> None:
         self.names = tuple(names)
+        self.is_unbounded = is_unbounded
 
     @abstractmethod
     def start(self) -> Sequence[StreamingQuery]:

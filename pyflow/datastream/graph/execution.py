@@ -7,7 +7,7 @@ import logging
 import shutil
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -119,6 +119,7 @@ class Program:
         if unbounded:
             _refuse_connect(self._context.session)
             self._find_checkpoints()
+            self._refuse_part_of_savepoint(unbounded)
             # All are compared before the first one starts.
             for each in unbounded:
                 each.fit()
@@ -169,6 +170,16 @@ class Program:
         programs = {place: each.fitted.manifest for place, each in parts.items()}
         for place, recovery in recoveries(programs, self._context).items():
             parts[place].recovery = recovery
+
+    def _refuse_part_of_savepoint(self, unbounded: Iterable[RunningComponent]) -> None:
+        """Refuse to start streams from a savepoint beside tables that begin without state."""
+        names = [name for each in self._attached if each.is_unbounded for name in each.names]
+        if names and any(each.recovery and each.recovery.savepoint for each in unbounded):
+            raise TableException(
+                f"The job starts from a savepoint, and insertions of tables ({', '.join(names)}) "
+                "have none: they would begin without state. Run them as a job of their own, or "
+                "start this one without execution.state-recovery.path."
+            )
 
     def explanation(self) -> str:
         """Return how the program would run."""

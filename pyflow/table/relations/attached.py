@@ -28,8 +28,8 @@ class AttachedInsertions(Attached):
     """
 
     def __init__(self, insertions: Sequence[Insertion], context: TableContext) -> None:
-        super().__init__([insertion.name for insertion in insertions])
         self._unbounded = [each for each in insertions if each.rows.unbounded]
+        super().__init__([insertion.name for insertion in insertions], bool(self._unbounded))
         self._bounded = [each for each in insertions if not each.rows.unbounded]
         self._context = context
         self._queries: list[StreamingQuery] = []
