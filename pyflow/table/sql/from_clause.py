@@ -17,6 +17,7 @@ from pyflow.table.sql import lookups, subqueries, table_functions, tree
 from pyflow.table.sql.conditions import semi_join, subquery_conditions
 from pyflow.table.sql.expressions import NameNotFound, path_of
 from pyflow.table.sql.names import Rows, Source, of_relation
+from pyflow.table.sql.qualify import HIDDEN
 from pyflow.table.sql.query_base import Query
 
 __all__ = ["FromClause"]
@@ -49,7 +50,8 @@ class FromClause(Query):
         if isinstance(item, exp.Star):
             if not rows.sources:
                 self.refuse(item, "'*' without FROM means nothing")
-            return [(name, Field(column)) for name, column in rows.visible()]
+            visible = [entry for entry in rows.visible() if not entry[0].startswith(HIDDEN)]
+            return [(name, Field(column)) for name, column in visible]
         if isinstance(item, exp.Dot) and isinstance(item.expression, exp.Star):
             parts = path_of(item.this) or []
             source = next((s for s in rows.sources if s.qualified_by(parts)), None)

@@ -334,6 +334,35 @@ class OperandGrammar(CallGrammar):
             exp.Array(expressions=values) if word == "ARRAY" else tree.MapValue(expressions=values)
         )
 
+    def interval(self) -> exp.Expr:
+        """Take an interval: of a string, a whole number, a column, or what is in parentheses."""
+        self.require("INTERVAL")
+        is_negative = self.sign(TokenType.DASH)
+        if not is_negative:
+            self.sign(TokenType.PLUS)
+        token = self._curr
+        text = self.string_ahead()
+        if text is None and token.token_type == TokenType.NUMBER:
+            number = self.number()
+            text = tree.at(exp.Literal.string(number.name), token)
+            units = self.units(has_range=False)
+        elif text is None:
+            value = self._interval_value()
+            one = exp.Interval(this=exp.Literal.string("1"), unit=self.units(has_range=False))
+            return exp.Mul(this=exp.Neg(this=value) if is_negative else value, expression=one)
+        else:
+            units = self.units(has_range=True)
+        if is_negative:
+            text = exp.Literal.string(f"-{text.name}")
+        return exp.Interval(this=text, unit=units)
+
+    def _interval_value(self) -> exp.Expr:
+        if self._curr.token_type == TokenType.L_PAREN:
+            return self._parenthesis()
+        if not self.name_ahead():
+            self.expected("the interval's value: a string, a whole number, a column or '('")
+        return self._column_or_call()
+
     def row(self) -> exp.Expr:
         """Take ROW(...)."""
         self.require("ROW")

@@ -7,6 +7,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from pyflow.table.sql import tree
 from pyflow.table.sql.expression_grammar import ExpressionGrammar
+from pyflow.table.sql.qualify import order_qualified, qualified
 
 _SET_OPERATIONS: dict[str, type[exp.SetOperation]] = {
     "UNION": exp.Union,
@@ -114,6 +115,7 @@ class QueryGrammar(ExpressionGrammar):
     def _modifiers(self, query: exp.Expr) -> None:
         order = self.order()
         if order is not None:
+            order_qualified(query, order)
             query.set("order", order)
         while True:
             first = self._curr
@@ -168,10 +170,9 @@ class QueryGrammar(ExpressionGrammar):
                 self.require(*words[1:])
                 value = parse()
                 select.set(key, value if isinstance(value, list) else tree.at(value, clause))
-        clause = self._curr
-        if self.take("QUALIFY"):
-            select.set("qualify", tree.at(exp.Qualify(this=self.condition()), clause))
-        return tree.at(select, first)
+        condition = self.condition() if self.take("QUALIFY") else None
+        tree.at(select, first)
+        return select if condition is None else qualified(select, condition, self.sql)
 
     def _item(self) -> exp.Expr:
         token = self._curr

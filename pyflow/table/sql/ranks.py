@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from pyflow.table.sql import tree
 from pyflow.table.sql.expressions import path_of
+from pyflow.table.sql.qualify import HIDDEN
 
 __all__ = ["Places", "wanted_places"]
 
@@ -98,6 +99,8 @@ def _is_shown(outer: exp.Select, where: exp.Expr | None, name: str) -> bool:
 
     ``*`` uses it if the next outer query does.
     """
+    if name.startswith(HIDDEN):
+        return False
     all_columns = False
     for part in outer.args.values():
         for node in part if isinstance(part, list) else [part]:

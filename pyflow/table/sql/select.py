@@ -64,12 +64,8 @@ class Select:
 
     def output(self) -> Output:
         """Return the rows of the SELECT, before ORDER BY."""
-        select, query = self.select, self.query
-        for key, what in (("qualify", "QUALIFY"),):
-            if select.args.get(key) is not None:
-                query.refuse(select.args[key], f"{what} is not supported")
         self.rows = self._from_and_where()
-        self.translator = query.translator(self.rows)
+        self.translator = self.query.translator(self.rows)
         return self._projected([])
 
     def _from_and_where(self) -> Rows:

@@ -41,22 +41,14 @@ _UNITS.update({f"SQL_TSI_{unit}": unit for unit in set(_UNITS.values())})
 class TypeGrammar(Grammar):
     """Data types, and what else has units of time."""
 
-    def interval(self) -> exp.Expr:
-        """Take an interval."""
-        self.require("INTERVAL")
-        sign = "-" if self.sign(TokenType.DASH) else ""
-        if not sign:
-            self.sign(TokenType.PLUS)
-        text = self.string("the interval's value in single quotes")
-        if sign:
-            text = exp.Literal.string(sign + text.name)
-        unit = self.unit()
+    def units(self, has_range: bool) -> tree.UnitRange:
+        """Take the unit of an interval, or the first and the last one."""
+        unit, to = self.unit(), None
         self._precision()
-        to = None
-        if self.take("TO"):
+        if has_range and self.take("TO"):
             to = self.unit()
             self._precision()
-        return exp.Interval(this=text, unit=tree.UnitRange(this=unit, to=to))
+        return tree.UnitRange(this=unit, to=to)
 
     def _precision(self) -> None:
         if self._curr.token_type == TokenType.L_PAREN:

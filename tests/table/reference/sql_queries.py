@@ -247,9 +247,45 @@ BOTH = {
             (2, CAST('99999999999999999999999999999999999998' AS DECIMAL(38, 0)))) AS t (n, d)""",
 }
 
+# The rows of a SELECT for which a condition on OVER windows holds.
+QUALIFIED = {
+    "qualify_first": """
+        SELECT * FROM orders QUALIFY ROW_NUMBER() OVER (PARTITION BY customer ORDER BY id) = 1""",
+    "qualify_by_name": """
+        SELECT id, ROW_NUMBER() OVER (PARTITION BY customer ORDER BY id DESC) AS n
+        FROM orders QUALIFY n = 1""",
+    "qualify_by_other_columns": """
+        SELECT customer AS who FROM orders AS o WHERE id < 5
+        QUALIFY ROW_NUMBER() OVER (PARTITION BY who ORDER BY o.id) <= 2 AND amount > 5""",
+    "qualify_in_from": """
+        SELECT customer, COUNT(*) FROM (
+            SELECT customer FROM orders
+            QUALIFY ROW_NUMBER() OVER (PARTITION BY customer ORDER BY amount) <= 2
+        ) GROUP BY customer""",
+    "intervals_of_numbers": """
+        SELECT day_of + INTERVAL 1 DAY, day_of + INTERVAL id DAY, day_of - INTERVAL (id + 1) MONTH,
+               TIMESTAMP '2024-01-01 00:00:00' + INTERVAL 90 MINUTE, day_of + INTERVAL -100 DAY,
+               day_of - INTERVAL orders.amount YEAR
+        FROM orders""",
+}
+
 BATCH = {
     "order": "SELECT id, customer FROM orders ORDER BY customer DESC, id",
     "order_by_hidden": "SELECT id FROM orders ORDER BY amount",
+    "qualify_either": """
+        SELECT id, amount + 1 FROM orders
+        QUALIFY COUNT(*) OVER (PARTITION BY customer) = 2 OR amount > 10
+        ORDER BY customer, id""",
+    "qualify_distinct": """
+        SELECT DISTINCT customer FROM orders QUALIFY SUM(amount) OVER (PARTITION BY customer) > 7
+        ORDER BY customer""",
+    "qualify_named_window": """
+        SELECT id, customer FROM orders WINDOW w AS (PARTITION BY customer)
+        QUALIFY COUNT(*) OVER w + MAX(amount) OVER w > 8""",
+    "qualify_by_query": """
+        SELECT id FROM orders
+        QUALIFY MAX(amount) OVER (PARTITION BY customer) = (SELECT MAX(amount) FROM orders)""",
+    "qualify_without_window": "SELECT id FROM orders QUALIFY amount = 1",
     "order_by_place": "SELECT customer, id FROM orders ORDER BY 2 DESC",
     "order_by_aggregate": """
         SELECT customer
@@ -438,8 +474,8 @@ BOTH_SIDES = {
 }
 
 QUERIES = {
-    "batch": {**BOTH, **BATCH},
-    "streaming": {**BOTH, **STREAMING, **ROLLING, **BOTH_SIDES},
+    "batch": {**BOTH, **QUALIFIED, **BATCH},
+    "streaming": {**BOTH, **QUALIFIED, **STREAMING, **ROLLING, **BOTH_SIDES},
 }
 
 
