@@ -89,6 +89,72 @@ def test_table_of_a_query(orders, tmp_path):
     assert sorted(rows(orders, "SELECT twice FROM big")) == [(20,), (40,)]
 
 
+@pytest.mark.parametrize(
+    ("columns", "schema", "written"),
+    [
+        # As in Flink: columns of the table alone come first, the query's have the declared type.
+        (
+            "(note STRING, amount DOUBLE, twice AS amount * 2)",
+            [
+                "note STRING True",
+                "twice DOUBLE True",
+                "id INT False",
+                "customer CHAR(3) False",
+                "amount DOUBLE True",
+            ],
+            [",1,ann,10.0", ",2,bob,20.0", ",3,ann,5.0"],
+        ),
+        (
+            "(amount, id, customer)",
+            ["amount INT False", "id INT False", "customer CHAR(3) False"],
+            ["10,1,ann", "20,2,bob", "5,3,ann"],
+        ),
+        (
+            "(PRIMARY KEY (id) NOT ENFORCED)",
+            ["id INT False", "customer CHAR(3) False", "amount INT False"],
+            ["1,ann,10", "2,bob,20", "3,ann,5"],
+        ),
+    ],
+)
+def test_table_of_a_query_with_columns_of_its_own(orders, tmp_path, columns, schema, written):
+    orders.execute_sql(
+        f"CREATE TABLE made {columns} WITH ('connector' = 'filesystem', "
+        f"'path' = '{tmp_path / 'made'}', 'format' = 'csv') AS SELECT * FROM orders"
+    ).wait()
+    described = [" ".join(map(str, row[:3])) for row in rows(orders, "DESCRIBE made")]
+    assert described == schema
+    files = (tmp_path / "made").glob("part-*")
+    lines = [line for file in files for line in file.read_text().splitlines()]
+    assert sorted(filter(None, lines)) == written
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("(id, amount)", r"column 20: The number of columns in the column list must match"),
+        ("(id, amount, custom)", r"column 32: Unknown target column 'custom'.*customer"),
+        ("(note STRING NOT NULL)", r"column 20: Column 'note' has no default value"),
+        ("(customer INT)", r"column 20: Incompatible types for sink column 'customer'.*CHAR\(3\)"),
+        ("(id AS 5)", r"column 20: A column named 'id' already exists .*Computed"),
+        ("(id INT METADATA VIRTUAL)", r"column 20: A column named 'id' already exists .*Virtual"),
+    ],
+)
+def test_columns_that_a_query_does_not_fit_make_no_table(orders, columns, message):
+    with pytest.raises(TableException, match=message):
+        orders.execute_sql(
+            f"CREATE TABLE made {columns} WITH ('connector' = 'blackhole') AS SELECT * FROM orders"
+        )
+    assert "made" not in orders.list_tables()
+
+
+def test_an_insertion_without_a_column_that_is_not_null_is_refused(orders):
+    orders.execute_sql(
+        "CREATE TABLE made (id INT, note STRING NOT NULL) WITH ('connector' = 'blackhole')"
+    )
+    with pytest.raises(TableException, match="Column 'note' has no default value and does not"):
+        orders.execute_sql("INSERT INTO made (id) SELECT id FROM orders")
+
+
 def test_functions(orders, tmp_path, monkeypatch):
     (tmp_path / "functions_in_sql.py").write_text(
         "from pyflow.table import DataTypes\n"

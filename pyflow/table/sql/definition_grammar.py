@@ -102,7 +102,9 @@ class DefinitionGrammar(QueryGrammar):
         exists = self._if_not_exists()
         name = self.path("the name of a table")
         table = tree.CreateTable(this=name, temporary=temporary or None, exists=exists or None)
-        if self._curr.token_type == TokenType.L_PAREN:
+        if self._names_ahead():
+            table.set("names", self.in_parentheses(self.name))
+        elif self._curr.token_type == TokenType.L_PAREN:
             table.set("columns", [])
             self.in_parentheses(lambda: self._table_element(table))
         table.set("comment", self._comment())
@@ -116,7 +118,16 @@ class DefinitionGrammar(QueryGrammar):
             table.set("like", self._like())
         elif self.take("AS"):
             table.set("expression", self.query())
+        elif table.args.get("names"):
+            self.expected("AS and a query, as the columns have no types,")
         return table
+
+    def _names_ahead(self) -> bool:
+        """Return whether names come next in parentheses, without types."""
+        following = self._tokens[self._index + 2 : self._index + 3]
+        return self._curr.token_type == TokenType.L_PAREN and any(
+            token.token_type in (TokenType.COMMA, TokenType.R_PAREN) for token in following
+        )
 
     def _table_element(self, table: exp.Expr) -> None:
         """Take a column, a watermark or a key of CREATE TABLE or ALTER TABLE."""

@@ -14,7 +14,7 @@ from pyflow.table.catalogs.objects import CatalogBaseTable
 from pyflow.table.changes.relation import Relation
 from pyflow.table.columns.nodes import Alias, Cast, Field, Literal, Node
 from pyflow.table.relations import projection, sorting
-from pyflow.table.relations.tables import insertion_into
+from pyflow.table.relations.tables import fits, insertion_into
 from pyflow.table.schema import (
     Schema,
     UnresolvedColumn,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pyflow.table.relations.tables import Insertion
 
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
+_NO_VALUE = "Column '{}' has no default value and does not allow NULLs."
 
 
 def execute(context: TableContext, text: str) -> TableResult:
@@ -149,9 +150,7 @@ class _Execution(Alterations):
         columns += [self._column(column) for column in statement.args.get("columns") or ()]
         watermarks += self._watermarks(statement)
         if source is not None:
-            if statement.args.get("columns"):
-                self._refuse(statement, "CREATE TABLE ... AS takes its columns from the query here")
-            columns += [UnresolvedPhysicalColumn(n, None, t) for n, t in source._relation.fields]
+            columns = self._with_query_columns(statement, columns, source._relation)
         key = self._primary_key(statement) or key
         self._check_names(statement, columns, watermarks, key, partitions)
         comment = statement.args.get("comment")
@@ -165,7 +164,69 @@ class _Execution(Alterations):
         kept = self._objects.add(path, table, temporary, bool(statement.args.get("exists")))
         if source is None or not kept:
             return None
-        return source.execute_insert(path)
+        written = [
+            exp.Column(this=exp.to_identifier(name, quoted=True)) for name in source._relation.names
+        ]
+        insert = tree.Insert(this=statement.this, columns=written)
+        placed = Table(self._placed(insert, source._relation), self._context)
+        return placed.execute_insert(path)
+
+    def _with_query_columns(
+        self,
+        statement: tree.CreateTable,
+        declared: Sequence[UnresolvedColumn],
+        query: Relation,
+    ) -> list[UnresolvedColumn]:
+        """Return the columns of a table that is made of a query.
+
+        Those that are declared alone come first. One that is declared has the place that it has in
+        the query, and the type that is declared.
+        """
+        fields = dict(query.fields)
+        names = [each.name for each in statement.args.get("names") or ()] or list(fields)
+        if len(names) != len(fields):
+            self._refuse(
+                statement.args["names"][0],
+                "The number of columns in the column list must match the number of columns in the "
+                f"source schema: {len(names)} and {len(fields)}.",
+            )
+        for name in statement.args.get("names") or ():
+            self._target(name, name.name, list(fields))
+        given = {column.name: column for column in declared}
+        for node in statement.args.get("columns") or ():
+            column = given[node.name]
+            if node.name in fields:
+                self._check_replacement(node, column, fields[node.name])
+            elif (written := _written_type(column)) is not None and not written._nullable:
+                self._refuse(node, _NO_VALUE.format(node.name))
+        return [
+            *(column for column in declared if column.name not in fields),
+            *(given.get(n) or UnresolvedPhysicalColumn(n, None, fields[n]) for n in names),
+        ]
+
+    def _check_replacement(
+        self, node: exp.Expr, column: UnresolvedColumn, source: types.DataType
+    ) -> None:
+        """Refuse a declared column that a column of the query cannot be written into."""
+        if isinstance(column, UnresolvedComputedColumn):
+            self._refuse(
+                node,
+                f"A column named '{column.name}' already exists in the source schema. Computed "
+                "columns cannot overwrite columns from source.",
+            )
+        target = _written_type(column)
+        if target is None:
+            self._refuse(
+                node,
+                f"A column named '{column.name}' already exists in the source schema. Virtual "
+                "metadata columns cannot overwrite columns from source.",
+            )
+        if not fits(source, target):
+            self._refuse(
+                node,
+                f"Incompatible types for sink column '{column.name}'. The source column has type "
+                f"'{source.sql}', while the target column has type '{target.sql}'.",
+            )
 
     def _check_names(
         self,
@@ -358,6 +419,8 @@ class _Execution(Alterations):
         nodes: list[Node] = []
         for name, data_type in wanted:
             node = given.get(name)
+            if node is None and not data_type._nullable:
+                self._refuse(insert.this, _NO_VALUE.format(name))
             if node is None:
                 node = Cast(Literal(None, DataTypes.NULL()), data_type.nullable(), False)
             nodes.append(Alias(node, (name,)))
@@ -375,10 +438,9 @@ class _Execution(Alterations):
         if entry.is_view:
             self._refuse(insert.this, "a view cannot be written")
         return [
-            (column.name, column.data_type)
+            (column.name, data_type)
             for column in entry.table.schema.columns
-            if isinstance(column, UnresolvedPhysicalColumn)
-            or (isinstance(column, UnresolvedMetadataColumn) and not column.is_virtual)
+            if (data_type := _written_type(column)) is not None
         ]
 
     # Plans, names and settings
@@ -424,3 +486,12 @@ class _Execution(Alterations):
 
 
 _HANDLERS = handlers_of(_Execution)
+
+
+def _written_type(column: UnresolvedColumn) -> types.DataType | None:
+    """Return the type of a column that insertions write, None of any other column."""
+    if isinstance(column, UnresolvedPhysicalColumn):
+        return column.data_type
+    if isinstance(column, UnresolvedMetadataColumn) and not column.is_virtual:
+        return column.data_type
+    return None

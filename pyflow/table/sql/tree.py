@@ -138,13 +138,14 @@ class Statement(exp.Expression):
 
 
 class CreateTable(Statement):
-    """CREATE TABLE, also with LIKE or AS."""
+    """CREATE TABLE, also with LIKE or AS; ``names`` are those of the query's columns, in order."""
 
     arg_types: ClassVar[dict[str, bool]] = {
         "this": True,
         "temporary": False,
         "exists": False,
         "columns": False,
+        "names": False,
         "watermark": False,
         "primary_key": False,
         "comment": False,
