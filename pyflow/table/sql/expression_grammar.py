@@ -76,6 +76,13 @@ class ExpressionGrammar(OperandGrammar):
             self.ahead("IS", "DISTINCT") or self.ahead("IS", "NOT", "DISTINCT")
         ):
             return self._is(left)
+        if least <= _COMPARISON and self.take("OVERLAPS"):
+            operator = self._prev
+            right = self.operation(_COMPARISON + 1)
+            for period in (left, right):
+                if not isinstance(period, exp.Tuple) or len(period.expressions) != 2:
+                    tree.refuse(self.sql, period, "(time, time) or (time, interval) expected")
+            return tree.at(exp.Overlaps(this=left, expression=right), operator)
         return self._range(left) if least <= _RANGE else None
 
     def _quantified(self, left: exp.Expr, kind: type[exp.Expr], operator: Token) -> exp.Expr | None:

@@ -221,6 +221,11 @@ class Translator:
             self.refuse(expression, f"'{text}' is no {kind}")
         return Literal(value, data_type.not_null())
 
+    @_translates(exp.Overlaps)
+    def _overlaps(self, expression: exp.Overlaps) -> Node:
+        periods = [*expression.this.expressions, *expression.expression.expressions]
+        return self.call("temporalOverlaps", *map(self.node, periods))
+
     @_translates(exp.Interval)
     def _interval(self, expression: exp.Interval) -> Node:
         units = expression.args["unit"]

@@ -262,6 +262,12 @@ QUALIFIED = {
             SELECT customer FROM orders
             QUALIFY ROW_NUMBER() OVER (PARTITION BY customer ORDER BY amount) <= 2
         ) GROUP BY customer""",
+    "overlaps": """
+        SELECT (TIME '2:55:00', INTERVAL '1' HOUR) OVERLAPS (TIME '3:30:00', INTERVAL '2' HOUR),
+               (TIME '9:00:00', TIME '10:00:00') OVERLAPS (TIME '10:15:00', INTERVAL '3' HOUR),
+               (day_of, INTERVAL 1 DAY) OVERLAPS (DATE '2024-01-02', DATE '2024-01-31') AND id > 1,
+               NOT (day_of, day_of) OVERLAPS (DATE '2024-02-28', INTERVAL id DAY)
+        FROM orders""",
     "intervals_of_numbers": """
         SELECT day_of + INTERVAL 1 DAY, day_of + INTERVAL id DAY, day_of - INTERVAL (id + 1) MONTH,
                TIMESTAMP '2024-01-01 00:00:00' + INTERVAL 90 MINUTE, day_of + INTERVAL -100 DAY,
