@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
@@ -10,6 +11,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from pyflow.connectors.connector import (
     Connector,
     DescribedTable,
+    Metadata,
     Option,
     boolean,
     duration,
@@ -22,6 +24,7 @@ from pyflow.connectors.turns import turn_at
 from pyflow.session.files import file_stream, holds_files, matches
 from pyflow.table.changes.changelog import in_order, numbered, places
 from pyflow.table.changes.relation import INSERT, KIND, SEQUENCE, column
+from pyflow.types.data_types import DataTypes
 from pyflow.types.logical_types import MAX_LENGTH, VarCharType
 from pyflow.types.spark_types import to_spark
 from pyflow.util.exceptions import TableException
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
     from pyflow.session.context import Context
     from pyflow.table.changes.relation import Relation
+    from pyflow.types.logical_types import DataType
 
 #: Of the column that Spark reads lines into and writes lines from.
 _LINE = "$line"
@@ -56,6 +60,12 @@ class FileSystem(Connector):
     """A table whose rows are in the files of a directory."""
 
     identifier = "filesystem"
+    metadata: ClassVar[Mapping[str, DataType]] = {
+        "file.path": DataTypes.STRING().not_null(),
+        "file.name": DataTypes.STRING().not_null(),
+        "file.size": DataTypes.BIGINT().not_null(),
+        "file.modification-time": DataTypes.TIMESTAMP_LTZ(3).not_null(),
+    }
     options = (
         Option("path", required=True),
         Option("format", required=True),
@@ -124,18 +134,20 @@ class FileSystem(Connector):
         if not self.table.partition_keys:
             reader = reader.option("recursiveFileLookup", "true")
         names, keys = [name for name, _ in self.table.columns], self.table.partition_keys
+        metadata = [each.name for each in self.table.metadata]
+        of_files = [_of_file(each) for each in self.table.metadata]
         if files != "text":
             fields = [
                 (n, VarCharType(MAX_LENGTH) if n in keys else t) for n, t in self.table.columns
             ]
-            rows = self.format.loaded(reader, self["path"], fields, self._inside)
-            return rows.select(*map(self._of_partition, names))
+            rows = self.format.loaded(reader, self["path"], fields, self._inside, of_files)
+            return rows.select(*map(self._of_partition, names), *map(column, metadata))
         partitions = [StructField(name, StringType()) for name in names if name in keys]
         schema = StructType([StructField(_LINE, StringType()), *partitions])
-        lines = reader.schema(schema).load(self["path"])
-        kept = [part.name for part in partitions]
+        lines = reader.schema(schema).load(self["path"]).select("*", *of_files)
+        kept = [*(part.name for part in partitions), *metadata]
         rows = self.format.decoded(lines, _LINE, self._inside, kept)
-        columns = list(map(self._of_partition, names))
+        columns = [*map(self._of_partition, names), *map(column, metadata)]
         if self.format.has_changes:
             columns += [column(KIND), places(rows).alias(SEQUENCE)]
         return rows.select(*columns)
@@ -162,7 +174,10 @@ class FileSystem(Connector):
         )
         columns = [
             F.lit(None).cast(to_spark(data_type)).alias(name)
-            for name, data_type in self.table.columns
+            for name, data_type in (
+                *self.table.columns,
+                *((each.name, each.data_type) for each in self.table.metadata),
+            )
         ]
         if self.format.has_changes:
             columns += [
@@ -260,3 +275,17 @@ class FileSystem(Connector):
             f"Table {self.table.identifier}: files of {other} are in {self['path']!r}. Bounded "
             "rows and unbounded rows cannot be written into one directory; use two."
         )
+
+
+def _of_file(each: Metadata) -> Column:
+    """Return a column of the metadata of the file that a row is from."""
+    # As a URI, in which '+' stands for itself.
+    uri = F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B"))
+    path = F.regexp_replace(F.url_decode(uri), r"^[A-Za-z][A-Za-z0-9+.\-]*:(//[^/]*)?", "")
+    value = {
+        "file.path": path,
+        "file.name": F.regexp_extract(path, "[^/]*$", 0),
+        "file.size": F.col("_metadata.file_size"),
+        "file.modification-time": F.col("_metadata.file_modification_time"),
+    }[each.key]
+    return value.cast(to_spark(each.data_type)).alias(each.name)

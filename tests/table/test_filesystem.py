@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import json
+import zoneinfo
+from pathlib import Path
 
 import pytest
 from pyspark.errors import SparkRuntimeException
@@ -73,6 +75,55 @@ def test_partitions_without_a_value_have_the_name_of_flink(batch, tmp_path, form
         assert sorted(map(tuple, read)) == rows
     with batch.execute_sql("SELECT a FROM files WHERE part = 7 AND day IS NULL").collect() as read:
         assert [tuple(row) for row in read] == [(2,)]
+
+
+METADATA = """
+    `file.path` STRING NOT NULL METADATA VIRTUAL, called STRING METADATA FROM 'file.name' VIRTUAL,
+    size INT METADATA FROM 'file.size' VIRTUAL,
+    changed TIMESTAMP_LTZ(3) METADATA FROM 'file.modification-time' VIRTUAL"""
+
+
+@pytest.mark.parametrize("partitioned", ["", "PARTITIONED BY (part)"])
+@pytest.mark.parametrize("format", ["csv", "parquet", "avro"])
+def test_rows_know_their_files(batch, tmp_path, format, partitioned):
+    """As in Flink, a path is without its scheme, and its characters are not escaped."""
+    directory = tmp_path / "a b+c%20ü"
+    batch.execute_sql(
+        f"CREATE TABLE files (a INT, part STRING, {METADATA}) {partitioned} WITH ("
+        f"'connector' = 'filesystem', 'format' = '{format}', 'path' = '{directory}')"
+    )
+    batch.execute_sql("INSERT INTO files VALUES (1, 'x'), (2, 'x')").wait()
+    selected = "SELECT `file.path`, called, size, CAST(changed AS STRING), a, part FROM files"
+    with batch.execute_sql(selected).collect() as found:
+        rows = sorted(map(tuple, found), key=lambda row: row[4])
+    assert [row[4:] for row in rows] == [(1, "x"), (2, "x")]
+    for path, name, size, changed, *_ in rows:
+        file = Path(path)
+        assert file.is_relative_to(directory)
+        assert (name, size) == (file.name, file.stat().st_size)
+        modified = datetime.datetime.fromtimestamp(file.stat().st_mtime, datetime.timezone.utc)
+        zone = zoneinfo.ZoneInfo(batch.get_config().get_local_timezone())
+        shown = modified.astimezone(zone).isoformat(" ", "milliseconds")
+        assert changed == shown.rpartition("+")[0]
+
+
+def test_metadata_of_files_that_come_is_read(streaming, tmp_path):
+    (tmp_path / "one.csv").write_text("1,x\n")
+    streaming.execute_sql(
+        f"CREATE TABLE files (a INT, part STRING, {METADATA}) WITH ('connector' = 'filesystem', "
+        f"'format' = 'csv', 'path' = '{tmp_path}', 'source.monitor-interval' = '1 s')"
+    )
+    with streaming.execute_sql("SELECT a, `file.path`, size FROM files").collect() as found:
+        assert tuple(next(found)) == (1, str(tmp_path / "one.csv"), 4)
+
+
+def test_metadata_of_files_is_not_written(batch, tmp_path):
+    batch.execute_sql(
+        "CREATE TABLE files (a INT, size BIGINT METADATA FROM 'file.size') WITH ("
+        f"'connector' = 'filesystem', 'format' = 'csv', 'path' = '{tmp_path}')"
+    )
+    with pytest.raises(TableException, match=r"'file.size' in column 'size'.*as VIRTUAL"):
+        batch.execute_sql("INSERT INTO files VALUES (1, 2)")
 
 
 def test_directories_below_are_read(batch, tmp_path):

@@ -150,10 +150,12 @@ class Avro(Format):
         columns = [self.from_avro(parsed.getField(n), t).alias(n) for n, t in fields]
         return found.select(*map(column, kept), *columns)
 
-    def loaded(self, reader: Any, path: str, fields: Fields, inside: Fields) -> DataFrame:
+    def loaded(
+        self, reader: Any, path: str, fields: Fields, inside: Fields, metadata: Sequence[Column]
+    ) -> DataFrame:
         """Return the rows of files."""
         found: DataFrame = reader.options(**self.file_options(inside)).load(path)
-        return found.select(*(self.from_avro(column(n), t).alias(n) for n, t in fields))
+        return found.select(*(self.from_avro(column(n), t).alias(n) for n, t in fields), *metadata)
 
     def file_columns(self, fields: Fields) -> list[Column]:
         """Return the columns that Spark writes into files for those of a frame."""

@@ -90,7 +90,9 @@ class Format(ABC):
             Returns the frame's column of a name. A format of changes reads KIND, too.
         """
 
-    def loaded(self, reader: Any, path: str, fields: Fields, inside: Fields) -> DataFrame:
+    def loaded(
+        self, reader: Any, path: str, fields: Fields, inside: Fields, metadata: Sequence[Column]
+    ) -> DataFrame:
         """Return the rows of files that Spark reads whole.
 
         Parameters
@@ -103,10 +105,12 @@ class Format(ABC):
             The columns of the table.
         inside
             Those whose values are in the files.
+        metadata
+            Further columns, of the metadata of files.
         """
         schema = StructType([StructField(name, to_spark(data_type)) for name, data_type in fields])
         found: DataFrame = reader.schema(schema).load(path)
-        return found.select(*(column(name) for name, _ in fields))
+        return found.select(*(column(name) for name, _ in fields), *metadata)
 
     def file_columns(self, fields: Fields) -> list[Column]:
         """Return the columns that Spark writes into files for those of a frame."""
