@@ -331,7 +331,9 @@ def test_unbounded_insertions_end_with_the_job_that_is_cancelled(attached, tmp_p
 
 
 @pytest.mark.parametrize("attached", ["thread"], indirect=True)
-def test_unbounded_insertions_are_not_started_beside_streams_from_a_savepoint(attached, tmp_path):
+def test_unbounded_insertions_are_not_started_beside_streams_from_a_savepoint(
+    attached, tmp_path, spark
+):
     def program(**settings):
         env, t_env = attached()
         configuration = Configuration()
@@ -344,6 +346,13 @@ def test_unbounded_insertions_are_not_started_beside_streams_from_a_savepoint(at
         return env, t_env
 
     client = program()[0].execute_async("both")
+    # A savepoint has something to go on from when a batch has been committed.
+    wait_until(
+        lambda: any(
+            (each.lastProgress or {"batchId": 0})["batchId"] for each in spark.streams.active
+        ),
+        "a batch is committed",
+    )
     path = client.stop_with_savepoint(False, (tmp_path / "savepoints").as_uri()).result()
     env, t_env = program(
         **{
