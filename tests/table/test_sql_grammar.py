@@ -113,6 +113,7 @@ WRONG = {
     "SELECT INTERVAL 1 YEAR TO MONTH": (1, 24, "the end of the statement"),
     "CREATE TABLE t (a, b) WITH ('c' = 'd')": (1, 39, "AS and a query"),
     "SELECT a OVERLAPS (b, c) FROM t": (1, 8, "(time, time) or (time, interval)"),
+    "SELECT a FROM t QUALIFY a = (SELECT SUM(b) OVER w FROM s)": (1, 25, "must contain a window"),
     "SELECT a FROM t QUALIFY a = 1": (1, 25, "must contain a window function"),
     "SELECT INTERVAL '5' DOG": (1, 21, "a unit of time"),
     "SELECT x'ABC'": (1, 8, "an even number of hexadecimal digits"),

@@ -34,7 +34,7 @@ def qualified(select: exp.Select, condition: exp.Expr, text: str) -> exp.Select:
     """
     columns = _Columns(select)
     expanded = columns.expanded(condition)
-    if expanded.find(exp.Window) is None:
+    if not _has_window(expanded):
         tree.refuse(text, condition, "a QUALIFY condition must contain a window function")
     where = exp.Where(this=_replaced(expanded, columns.column))
     distinct = select.args.get("distinct")
@@ -81,7 +81,10 @@ class _Columns:
         """Return a condition with what the columns are in place of their names."""
 
         def expand(node: exp.Expr) -> exp.Expr:
-            name = None if isinstance(node.parent, exp.Dot) else self.name_of(node)
+            # Names in a query are those of its own tables.
+            if isinstance(node.parent, exp.Dot) or node.find_ancestor(exp.Query) is not None:
+                return node
+            name = self.name_of(node)
             return node if name is None else self._named[name].copy()
 
         return condition.transform(expand)
@@ -104,10 +107,12 @@ def _replaced(node: exp.Expr, column: Callable[[exp.Expr], exp.Expr]) -> exp.Exp
     """Return an expression with columns for its windows, and for the largest parts without any."""
     if isinstance(node, exp.Window):
         return column(node.copy())
-    if node.find(exp.Window) is None:
+    if not _has_window(node):
         return column(node.copy()) if _depends_on_rows(node) else node
     args: Mapping[str, object] = node.args
     for key, value in list(args.items()):
+        if key == "query":
+            continue  # That of IN is not a value.
         if isinstance(value, exp.Expr):
             node.set(key, _replaced(value, column))
         elif isinstance(value, list):
@@ -116,6 +121,12 @@ def _replaced(node: exp.Expr, column: Callable[[exp.Expr], exp.Expr]) -> exp.Exp
                 [_replaced(each, column) if isinstance(each, exp.Expr) else each for each in value],
             )
     return node
+
+
+def _has_window(node: exp.Expr) -> bool:
+    """Return whether there is a window in an expression, but for the queries in it."""
+    nodes = node.walk(prune=lambda each: isinstance(each, exp.Query))
+    return any(isinstance(each, exp.Window) for each in nodes)
 
 
 def _depends_on_rows(node: exp.Expr) -> bool:

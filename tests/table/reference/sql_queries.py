@@ -291,6 +291,10 @@ BATCH = {
     "qualify_by_query": """
         SELECT id FROM orders
         QUALIFY MAX(amount) OVER (PARTITION BY customer) = (SELECT MAX(amount) FROM orders)""",
+    "qualify_beside_query": """
+        SELECT customer AS name FROM orders
+        QUALIFY ROW_NUMBER() OVER (PARTITION BY customer ORDER BY id) = 1
+            AND customer IN (SELECT name FROM customers)""",
     "qualify_without_window": "SELECT id FROM orders QUALIFY amount = 1",
     "order_by_place": "SELECT customer, id FROM orders ORDER BY 2 DESC",
     "order_by_aggregate": """
