@@ -12,6 +12,7 @@ pytestmark = pytest.mark.core
 
 PYTHON = {}
 LIBRARIES = {}
+PYTORCH = {}
 
 
 def python(function):
@@ -21,6 +22,11 @@ def python(function):
 
 def libraries(function):
     LIBRARIES[function.__name__] = function
+    return function
+
+
+def pytorch(function):
+    PYTORCH[function.__name__] = function
     return function
 
 
@@ -829,6 +835,108 @@ def pandas_options_within(who, step):
 
 
 @libraries
+def faker_seed(who, step):
+    import faker
+
+    fake = faker.Faker()
+    faker.Faker.seed(who)
+    names = []
+    for _ in range(5):
+        step()
+        names.append(fake.name())
+    return names
+
+
+@pytorch
+def torch_seed(who, step):
+    import torch
+
+    torch.manual_seed(who)
+    drawn = []
+    for _ in range(5):
+        step()
+        drawn += torch.rand(2).tolist()
+        drawn += torch.nn.functional.dropout(torch.ones(8)).tolist()
+        drawn += torch.empty(2).normal_().tolist()
+    step()
+    return drawn, torch.randperm(10).tolist(), torch.initial_seed()
+
+
+@pytorch
+def torch_state(who, step):
+    import torch
+
+    torch.manual_seed(who)
+    state = torch.get_rng_state()
+    step()
+    first = torch.rand(2).tolist()
+    with torch.random.fork_rng(devices=[]):
+        step()
+        torch.manual_seed(7 + who)
+        step()
+        within = torch.rand(1).item()
+    step()
+    torch.set_rng_state(state)
+    step()
+    return first, within, torch.rand(2).tolist()
+
+
+@pytorch
+def torch_default_generator(who, step):
+    import torch
+
+    torch.default_generator.manual_seed(who)
+    step()
+    drawn = torch.rand(2).tolist()
+    step()
+    drawn += torch.rand(2, generator=torch.default_generator).tolist()
+    return drawn, torch.default_generator.initial_seed()
+
+
+@pytorch
+def torch_training(who, step):
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset, random_split
+
+    torch.manual_seed(who)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Dropout(), torch.nn.Linear(4, 1))
+    step()
+    inputs = torch.randn(20, 3)
+    chosen, _ = random_split(TensorDataset(inputs, inputs.sum(1, keepdim=True)), [16, 4])
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for batch, wanted in DataLoader(chosen, batch_size=4, shuffle=True):
+        step()
+        optimizer.zero_grad()
+        torch.nn.functional.mse_loss(model(batch), wanted).backward()
+        optimizer.step()
+    return [value for each in model.parameters() for value in each.flatten().tolist()]
+
+
+@pytorch
+def torch_in_a_thread(who, step):
+    import threading
+
+    import torch
+
+    torch.manual_seed(who)
+    drawn = []
+    step()
+    thread = threading.Thread(target=lambda: drawn.extend(torch.rand(3).tolist()))
+    thread.start()
+    thread.join()
+    step()
+    return drawn, torch.rand(1).item()
+
+
+@pytorch
+def torch_of_unseeded_tasks(who, step):
+    import torch
+
+    step()
+    return len(set(torch.rand(20).tolist())) > 1, torch.initial_seed() != who
+
+
+@libraries
 def pyplot_figures(who, step):
     import matplotlib
 
@@ -850,6 +958,11 @@ def pyplot_figures(who, step):
 @pytest.mark.parametrize("cases", [PYTHON, LIBRARIES], ids=["python", "libraries"])
 def test_pairs_of_tasks(spark, cases):
     assert_same_in_pairs(spark, cases)
+
+
+def test_pairs_of_tasks_with_torch(spark):
+    pytest.importorskip("torch", reason="it is too large for a requirement")
+    assert_same_in_pairs(spark, PYTORCH)
 
 
 def test_what_a_module_sets_while_it_is_imported(spark):

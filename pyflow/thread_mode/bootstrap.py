@@ -84,6 +84,7 @@ def prepare(
         task_globals,
         thread_pools,
         thread_settings,
+        torch_generator,
         warning_filters,
     )
 
@@ -101,6 +102,7 @@ def prepare(
     warning_filters.install()
     process_settings.install()
     thread_settings.install()
+    torch_generator.install()
     connections.install()
     if isolated:
         module_imports.after_import("ctypes", _refuse_callbacks)

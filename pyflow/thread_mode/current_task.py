@@ -34,6 +34,7 @@ __all__ = [
     "install",
     "is_main_thread",
     "of_thread",
+    "on_change",
     "on_switch",
     "on_thread_start",
 ]
@@ -43,6 +44,9 @@ _METRICS = 64
 
 #: Called in a thread that a function has started, before its own work.
 on_thread_start: list[Callable[[], None]] = []
+
+#: Called in a thread whose task has become another one, for a while or until the next one.
+on_change: list[Callable[[], None]] = []
 
 #: Called with the thread's task until now, or None, and the one that becomes it.
 on_switch: list[Callable[[CurrentTask | None, CurrentTask], None]] = []
@@ -227,6 +231,7 @@ def enter(task: CurrentTask) -> None:
     task.thread = threading.get_ident()
     if before is task:
         return
+    _note_change()
     for switch in on_switch:
         switch(before, task)
     if before is not None:
@@ -254,10 +259,17 @@ def entered(task: CurrentTask) -> Iterator[None]:
     """Make `task` the current thread's within a context."""
     before = getattr(of_thread, "task", None)
     of_thread.task = task
+    _note_change()
     try:
         yield
     finally:
         of_thread.task = before
+        _note_change()
+
+
+def _note_change() -> None:
+    for note in on_change:
+        note()
 
 
 def call_out(task: CurrentTask, work: Callable[[T], R], argument: T) -> R:

@@ -23,7 +23,7 @@ _IMPORTLIB = "<frozen importlib._bootstrap_external>"
 #: Called before a thread begins to import modules; each returns what is called when it ends.
 on_import: list[Callable[[], Callable[[], None]]] = []
 
-_after_import: dict[str, Callable[[ModuleType], None]] = {}
+_after_import: dict[str, list[Callable[[ModuleType], None]]] = {}
 
 
 class _Import:
@@ -57,7 +57,7 @@ def after_import(name: str, change: Callable[[ModuleType], None]) -> None:
     """Call `change` with a module once it is imported, before its importer goes on."""
     if name in sys.modules:
         change(sys.modules[name])
-    _after_import[name] = change
+    _after_import.setdefault(name, []).append(change)
 
 
 def install() -> None:
@@ -75,8 +75,8 @@ def _watch(loader: Any) -> None:
     def exec_module(self: Any, module: ModuleType) -> None:
         with _import(module):
             execute(self, module)
-        if module.__name__ in _after_import:
-            _after_import[module.__name__](module)
+        for change in _after_import.get(module.__name__, ()):
+            change(module)
 
     # Its frame counts as one of importlib's, which tracebacks leave out.
     wrapper: Any = exec_module
