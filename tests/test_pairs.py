@@ -13,6 +13,7 @@ pytestmark = pytest.mark.core
 PYTHON = {}
 LIBRARIES = {}
 PYTORCH = {}
+DUCKDB = {}
 
 
 def python(function):
@@ -27,6 +28,11 @@ def libraries(function):
 
 def pytorch(function):
     PYTORCH[function.__name__] = function
+    return function
+
+
+def duckdb(function):
+    DUCKDB[function.__name__] = function
     return function
 
 
@@ -936,6 +942,53 @@ def torch_of_unseeded_tasks(who, step):
     return len(set(torch.rand(20).tolist())) > 1, torch.initial_seed() != who
 
 
+@duckdb
+def duckdb_tables(who, step):
+    import duckdb
+
+    duckdb.execute("create or replace table numbers (n integer)")
+    step()
+    duckdb.execute("insert into numbers values (?)", [who])
+    step()
+    duckdb.sql("select n + 10 from numbers")
+    duckdb.execute("select n from numbers")
+    step()
+    found = duckdb.fetchall()
+    step()
+    duckdb.execute("drop table numbers")
+    return found
+
+
+@duckdb
+def duckdb_frames(who, step):
+    import pandas as pd
+    from duckdb import sql
+
+    frame = pd.DataFrame({"n": [who, 5]})  # noqa: F841  the query names it
+    relation = sql("select sum(n) as total from frame")
+    step()
+    found = relation.fetchall()
+    step()
+    return found, sql("select max(n) from frame").fetchall()
+
+
+@duckdb
+def duckdb_default_connection(who, step):
+    import duckdb
+
+    duckdb.default_connection().execute("create or replace temp table own (n integer)")
+    step()
+    duckdb.connect(":default:").execute("insert into own values (?)", [who])
+    step()
+    found = duckdb.execute("select * from own").fetchall()
+    with duckdb.connect() as other:
+        step()
+        other.execute("create table own (n integer)")
+        found += duckdb.execute("select count(*) from own", connection=other).fetchall()
+    duckdb.execute("drop table own")
+    return found
+
+
 @libraries
 def pyplot_figures(who, step):
     import matplotlib
@@ -963,6 +1016,32 @@ def test_pairs_of_tasks(spark, cases):
 def test_pairs_of_tasks_with_torch(spark):
     pytest.importorskip("torch", reason="it is too large for a requirement")
     assert_same_in_pairs(spark, PYTORCH)
+
+
+def test_pairs_of_tasks_with_duckdb(spark):
+    pytest.importorskip("duckdb", reason="it is not distributed for this Python")
+    assert_same_in_pairs(spark, DUCKDB)
+
+
+def test_what_a_module_does_with_the_default_connection_of_duckdb(spark):
+    pytest.importorskip("duckdb", reason="it is not distributed for this Python")
+
+    def uses(_):
+        import duckdb
+        import pandas as pd
+
+        import uses_duckdb
+
+        (number,) = uses_duckdb.doubled(pd.DataFrame({"n": [21]}))[0]
+        ((zone,),) = duckdb.execute("select current_setting('TimeZone')").fetchall()
+        return number, zone
+
+    expected = ((42, "Asia/Tokyo"),)
+    for mode in [process_mode(), *thread_modes()]:
+        with settings(spark, mode):
+            made = udf(uses, "struct<n int, zone string>")
+            frame = spark.range(4, numPartitions=4).select(made("id"))
+            assert frame.collect() == [expected] * 4
 
 
 def test_what_a_module_sets_while_it_is_imported(spark):

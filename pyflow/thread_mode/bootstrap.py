@@ -74,6 +74,7 @@ def prepare(
     from pyflow.thread_mode import (
         connections,
         current_task,
+        duckdb_connection,
         executor_log,
         log_levels,
         output,
@@ -104,6 +105,7 @@ def prepare(
     thread_settings.install()
     torch_generator.install()
     connections.install()
+    duckdb_connection.install()
     if isolated:
         module_imports.after_import("ctypes", _refuse_callbacks)
     _import_from_working_directory()

@@ -26,7 +26,7 @@ from collections.abc import Callable
 from locale import Error as LocaleError
 from typing import Any
 
-from pyflow.thread_mode.module_imports import importing, note_refusal
+from pyflow.thread_mode.module_imports import after_import, importing, note_refusal
 
 __all__ = ["do_nothing", "install", "refuse"]
 
@@ -112,6 +112,7 @@ def install(set_variable: Callable[..., None]) -> None:
     _limit_recursion()
     _keep_environment(set_variable)
     _leave_children_alone()
+    _refuse_second_jvm()
     _lock_files_by_opening()
 
 
@@ -209,6 +210,11 @@ def _leave_children_alone() -> None:
         refuse(os, name, reason, lambda pid, *_: pid > 0)
     of_one = {os.P_PID, getattr(os, "P_PIDFD", os.P_PID)}
     refuse(os, "waitid", reason, lambda kind, *_: kind in of_one)
+
+
+def _refuse_second_jvm() -> None:
+    reason = "would start a second JVM in the executor's process; call Java in a subprocess"
+    after_import("jpype._core", lambda jpype: refuse(jpype, "startJVM", reason))
 
 
 def _pid_of(pidfd: int) -> int:

@@ -125,6 +125,7 @@ object ProcessModeReason {
       .orElse(first(PythonFunctions.versions(udf))(ofVersion(_, conf)))
       .orElse(first(executable)(EmbeddedPython.refusal(_, sparkConf)))
       .orElse(ofSurroundings(udf, sparkConf))
+      .orElse(first(PythonFunctions.unchain(udf)._1.map(_.command))(OwnProcess.reasonAgainst))
       .orElse(Quarantine.reasonAgainst(FunctionIdentity.of(udf)))
       .orElse(ContendedFunctions
         .reasonAgainst(canLeave && PyFlowConf.isAuto(conf), FunctionIdentity.of(udf)))

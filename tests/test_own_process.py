@@ -1,0 +1,113 @@
+"""Functions that start a JVM run in workers, and plans say why."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+from pyspark.errors import PythonException
+from pyspark.sql.functions import udf
+
+from comparison import assert_thread_plan, executed_plan, settings, thread_modes
+
+jpype = pytest.importorskip("jpype", reason="it is not distributed for this Python")
+
+from jpype import JString  # noqa: E402
+
+
+def length(text):
+    import jpype
+
+    if not jpype.isJVMStarted():
+        jpype.startJVM()
+    return len(str(jpype.JClass("java.lang.StringBuilder")(text).reverse()))
+
+
+def of_a_class(text):
+    if not jpype.isJVMStarted():
+        jpype.startJVM()
+    return len(JString(text))
+
+
+def of_a_function(text):
+    return length(text)
+
+
+class Lengths:
+    def __call__(self, text):
+        return length(text)
+
+    def of(self, text):
+        return length(text)
+
+
+def of_a_closure():
+    def inner(text):
+        return length(text)
+
+    return lambda text: inner(text)
+
+
+FUNCTIONS = {
+    "import in the function": length,
+    "name of a module": of_a_class,
+    "another function": of_a_function,
+    "closure": of_a_closure(),
+    "object": Lengths(),
+    "method": Lengths().of,
+    "partial": functools.partial(length),
+}
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("how", FUNCTIONS)
+def test_a_function_that_starts_a_jvm_runs_in_a_worker(spark, how):
+    for mode in thread_modes():
+        with settings(spark, mode):
+            frame = spark.range(4, numPartitions=2).select(
+                udf(FUNCTIONS[how], "int")(udf(str)("id"))
+            )
+            assert "it uses jpype, which starts a JVM" in executed_plan(frame)
+            assert frame.collect() == [(1,)] * 4
+
+
+def test_functions_over_batches_count_too(spark):
+    def lengths(batches):
+        for batch in batches:
+            yield batch.assign(n=batch.text.map(length)).drop(columns="text")
+
+    with settings(spark, thread_modes()[-1]):
+        frame = spark.range(3).selectExpr("string(id) as text").mapInPandas(lengths, "n long")
+        assert "it uses jpype, which starts a JVM" in executed_plan(frame)
+        assert frame.collect() == [(1,)] * 3
+
+
+def test_a_name_that_only_begins_so_does_not_count(spark):
+    def named(_):
+        return {"jpypes": 1, "a jpype": 2}["jpypes"]
+
+    with settings(spark, thread_modes()[-1]):
+        frame = spark.range(1).select(udf(named, "int")("id"))
+        assert_thread_plan(executed_plan(frame))
+        assert frame.collect() == [(1,)]
+
+
+def test_the_reason_is_told_where_no_worker_may_run_the_function(spark):
+    mode = {**thread_modes()[-1], "spark.pyflow.fallback": "false"}
+    with settings(spark, mode):
+        frame = spark.range(1).select(udf(length, "int")(udf(str)("id")))
+        with pytest.raises(Exception, match="it uses jpype, which starts a JVM"):
+            frame.collect()
+
+
+def test_a_second_jvm_is_refused_where_it_was_not_foreseen(spark):
+    def hides(_):
+        import importlib
+
+        importlib.import_module("".join(["jpy", "pe"])).startJVM()
+        return 1
+
+    with settings(spark, thread_modes()[-1]):
+        frame = spark.range(1).select(udf(hides, "int")("id"))
+        with pytest.raises(PythonException, match=r"startJVM\(\) would start a second JVM"):
+            frame.collect()
