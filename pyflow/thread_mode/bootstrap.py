@@ -82,6 +82,7 @@ def prepare(
         random_numbers,
         root_logger,
         session_log,
+        shared_objects,
         task_globals,
         thread_pools,
         thread_settings,
@@ -92,7 +93,7 @@ def prepare(
     _current_task = current_task.current
     current_task.install()
     thread_pools.install()
-    module_imports.install()
+    module_imports.install(in_turn=not isolated)
     task_globals.install()
     session_log.install(write_session_log)
     executor_log.install(log)
@@ -106,6 +107,7 @@ def prepare(
     torch_generator.install()
     connections.install()
     duckdb_connection.install()
+    shared_objects.install()
     if isolated:
         module_imports.after_import("ctypes", _refuse_callbacks)
     _import_from_working_directory()

@@ -23,7 +23,7 @@ from typing import Any, Generic, TypeVar
 
 from pyspark import Accumulator, Broadcast, TaskContext
 
-from pyflow.thread_mode import pyspark_worker
+from pyflow.thread_mode import module_imports, pyspark_worker
 
 __all__ = [
     "CurrentTask",
@@ -296,8 +296,11 @@ def install() -> None:
         task = current()
         if task is not None:
             run = thread.run
+            may_be_waited_for = module_imports.importing()
 
             def run_in_task() -> None:
+                if may_be_waited_for:
+                    module_imports.import_freely()
                 of_thread.task = task
                 of_thread.is_started_by_function = True
                 for begin in on_thread_start:

@@ -1,4 +1,8 @@
-"""Knows which threads import modules, and undoes imports that fail for a reason of ours.
+"""Has tasks import modules in turn, and undoes imports that fail for a reason of ours.
+
+A worker process imports on one thread. CPython locks single modules, so that two threads that
+import modules of one package in another order find modules that are not finished, in which names
+are missing. Here a task waits until another one's import has ended.
 
 A worker ends with its task's import, or has nothing refused. Here an interpreter goes on after
 something was refused to a module that was being imported, or after its task was cancelled, and the
@@ -12,13 +16,26 @@ import functools
 import importlib.machinery
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-__all__ = ["after_import", "importing", "install", "note_refusal", "on_import"]
+__all__ = [
+    "after_import",
+    "import_freely",
+    "importing",
+    "install",
+    "note_refusal",
+    "on_import",
+]
 
+_BOOTSTRAP = "<frozen importlib._bootstrap>"
 _IMPORTLIB = "<frozen importlib._bootstrap_external>"
+
+# An import may wait for a thread that imports, too, and is not known to be started by it.
+_MOST_SECONDS = 60.0
+_SLICE_SECONDS = 0.1
 
 #: Called before a thread begins to import modules; each returns what is called when it ends.
 on_import: list[Callable[[], Callable[[], None]]] = []
@@ -33,6 +50,8 @@ class _Import:
         self.modules: list[str] = []
         self.was_refused = False
 
+
+_thread = threading.local()
 
 #: By thread.
 _running: dict[int, _Import] = {}
@@ -60,12 +79,54 @@ def after_import(name: str, change: Callable[[ModuleType], None]) -> None:
     _after_import.setdefault(name, []).append(change)
 
 
-def install() -> None:
-    """Watch the imports of this interpreter."""
+def install(*, in_turn: bool) -> None:
+    """Watch the imports of this interpreter.
+
+    Parameters
+    ----------
+    in_turn : bool
+        Whether several tasks import here.
+    """
+    if in_turn:
+        _import_in_turn()
     external: Any = importlib.machinery.SourceFileLoader.__mro__
     source = next(each for each in external if "exec_module" in vars(each))
     for loader in (source, importlib.machinery.ExtensionFileLoader):
         _watch(loader)
+
+
+def import_freely() -> None:
+    """Let the current thread, for which an import may wait, import at any time."""
+    _thread.imports_freely = True
+
+
+def _import_in_turn() -> None:
+    """Have one thread at a time import what has not been imported yet."""
+    bootstrap: Any = importlib._bootstrap
+    find_and_load = bootstrap._find_and_load
+    turn: Any = threading.RLock()
+
+    @functools.wraps(find_and_load)
+    def in_turn(name: str, import_: Any) -> Any:
+        if turn._is_owned() or getattr(_thread, "imports_freely", False):
+            return find_and_load(name, import_)
+        end = time.monotonic() + _MOST_SECONDS
+        is_ours = turn.acquire(timeout=_SLICE_SECONDS)
+        while not is_ours and time.monotonic() < end:
+            is_ours = turn.acquire(timeout=_SLICE_SECONDS)
+        try:
+            return find_and_load(name, import_)
+        finally:
+            if is_ours:
+                turn.release()
+
+    bootstrap._find_and_load = _as_of_importlib(in_turn, _BOOTSTRAP)
+
+
+def _as_of_importlib(function: Any, file: str) -> Any:
+    """Have tracebacks leave out a function's frames, and interruptions wait for its end."""
+    function.__code__ = function.__code__.replace(co_filename=file)
+    return function
 
 
 def _watch(loader: Any) -> None:
@@ -75,13 +136,21 @@ def _watch(loader: Any) -> None:
     def exec_module(self: Any, module: ModuleType) -> None:
         with _import(module):
             execute(self, module)
+        _stand_for_replacement(module)
         for change in _after_import.get(module.__name__, ()):
             change(module)
 
-    # Its frame counts as one of importlib's, which tracebacks leave out.
-    wrapper: Any = exec_module
-    wrapper.__code__ = wrapper.__code__.replace(co_filename=_IMPORTLIB)
-    loader.exec_module = wrapper
+    loader.exec_module = _as_of_importlib(exec_module, _IMPORTLIB)
+
+
+def _stand_for_replacement(module: ModuleType) -> None:
+    """Let a module that has put another in its place have the attributes of that.
+
+    A thread that began to import it meanwhile gets the module that was there then (CPython 3.14).
+    """
+    replacement = sys.modules.get(module.__name__)
+    if replacement is not None and replacement is not module:
+        vars(module).setdefault("__getattr__", functools.partial(getattr, replacement))
 
 
 @contextlib.contextmanager

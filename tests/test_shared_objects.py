@@ -1,0 +1,103 @@
+"""Modules, and objects that modules keep, which tasks use at the same time."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql.functions import udf
+
+from comparison import settings, thread_modes
+
+pytestmark = pytest.mark.core
+
+
+def in_tasks_at_once(spark, function, returned):
+    """Return what a function of the number of the task returns, called in four tasks at once."""
+    with settings(spark, thread_modes()[-1]):
+        frame = spark.range(4, numPartitions=4).select(udf(function, returned)("id"))
+        return [row[0] for row in frame.collect()]
+
+
+def test_a_module_that_replaces_itself_while_tasks_wait_for_it(spark):
+    def imports(_):
+        from replaces_itself import answer
+
+        return answer
+
+    assert in_tasks_at_once(spark, imports, "int") == [42] * 4
+
+
+def test_modules_of_one_package_that_tasks_import_in_another_order(spark):
+    def imports(task):
+        import importlib
+        import time
+
+        time.sleep(task % 2 / 2)
+        return importlib.import_module(["cyclic", "cyclic.first"][task % 2]).FIRST
+
+    assert in_tasks_at_once(spark, imports, "int") == [2] * 4
+
+
+def test_a_module_that_waits_for_a_thread_that_imports(spark):
+    def imports(_):
+        import imports_in_thread
+
+        return imports_in_thread.has_waited_in_vain
+
+    assert in_tasks_at_once(spark, imports, "boolean") == [False] * 4
+
+
+def test_a_tokenizer_truncates_and_pads_for_each_task(spark):
+    reason = "it is too large for a requirement"
+    pytest.importorskip("transformers", reason=reason)
+    pytest.importorskip("tokenizers", reason=reason)
+
+    def encodes(task):
+        import tokenizers
+        from tokenizers.models import WordLevel
+        from tokenizers.pre_tokenizers import Whitespace
+        from transformers import PreTrainedTokenizerFast
+
+        if not hasattr(tokenizers, "of_all_tasks"):
+            words = tokenizers.Tokenizer(WordLevel({"?": 0, "-": 1, "a": 2}, unk_token="?"))
+            words.pre_tokenizer = Whitespace()
+            tokenizers.of_all_tasks = PreTrainedTokenizerFast(
+                tokenizer_object=words, pad_token="-", unk_token="?"
+            )
+        lengths = {
+            len(ids)
+            for _ in range(300)
+            for ids in tokenizers.of_all_tasks(
+                ["a", "a a a a a a a a"],
+                truncation=True,
+                max_length=2 + task,
+                padding="max_length",
+            )["input_ids"]
+        }
+        return sorted(lengths)
+
+    assert in_tasks_at_once(spark, encodes, "array<int>") == [[2], [3], [4], [5]]
+
+
+def test_a_corpus_is_loaded_once(spark, tmp_path):
+    pytest.importorskip("nltk", reason="it is too large for a requirement")
+    (tmp_path / "corpora" / "own").mkdir(parents=True)
+    (tmp_path / "corpora" / "own" / "words").write_text("\n".join(map(str, range(1000))))
+    directory = str(tmp_path)
+
+    def reads(_):
+        import nltk.corpus
+        from nltk.corpus.reader import WordListCorpusReader
+        from nltk.corpus.util import LazyCorpusLoader
+
+        if directory not in nltk.data.path:
+            nltk.data.path.append(directory)
+        found = set()
+        for n in range(100):
+            name = f"own_{n}"
+            if not hasattr(nltk.corpus, name):
+                made = LazyCorpusLoader("own", WordListCorpusReader, "words")
+                setattr(nltk.corpus, name, made)
+            found.add(len(getattr(nltk.corpus, name).words()))
+        return sorted(found)
+
+    assert in_tasks_at_once(spark, reads, "array<int>") == [[1000]] * 4
