@@ -67,5 +67,5 @@ def texts_of(rows):
 
 
 def plain(text):
-    text = text.replace("VARCHAR(2147483647)", "STRING").replace("`", "")
+    text = text.replace("`", "")
     return re.sub(r"\nAS SELECT.*", "", text, flags=re.DOTALL)

@@ -115,7 +115,27 @@ def test_types_that_are_declared_as_strings_are_shown_as_sql(tables):
     descriptor = TableDescriptor.for_connector("datagen").schema(schema)
     tables.create_table("described", descriptor.option("number-of-rows", "1").build())
     ((created,),) = tables.execute_sql("SHOW CREATE TABLE described").collect()
-    assert "`a` STRING,\n  `b` ROW<`x` INT>,\n  `c` BIGINT NOT NULL" in created
+    assert "`a` VARCHAR(2147483647),\n  `b` ROW<`x` INT>,\n  `c` BIGINT NOT NULL" in created
+
+
+def test_show_create_table_has_types_without_abbreviations(tables):
+    """As PyFlink 2.3 shows them."""
+    tables.execute_sql(
+        "CREATE TABLE spelled (a STRING COMMENT 'no STRING', b BYTES, c TIMESTAMP_LTZ(3), "
+        "d MAP<STRING, ARRAY<BYTES>>, e ROW<`STRING` STRING NOT NULL, f TIMESTAMP_LTZ(2)>, "
+        "g VARCHAR(7), h STRING METADATA) WITH ('connector' = 'kafka')"
+    )
+    ((created,),) = tables.execute_sql("SHOW CREATE TABLE spelled").collect()
+    assert created.partition("(\n")[2].partition("\n)")[0].split(",\n") == [
+        "  `a` VARCHAR(2147483647) COMMENT 'no STRING'",
+        "  `b` VARBINARY(2147483647)",
+        "  `c` TIMESTAMP(3) WITH LOCAL TIME ZONE",
+        "  `d` MAP<VARCHAR(2147483647), ARRAY<VARBINARY(2147483647)>>",
+        "  `e` ROW<`STRING` VARCHAR(2147483647) NOT NULL, "
+        "`f` TIMESTAMP(2) WITH LOCAL TIME ZONE>",
+        "  `g` VARCHAR(7)",
+        "  `h` VARCHAR(2147483647) METADATA",
+    ]
 
 
 def test_functions_without_parentheses_name_their_columns(tables):

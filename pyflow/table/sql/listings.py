@@ -44,6 +44,12 @@ _KINDS = {
 }
 
 
+_ABBREVIATIONS = {"STRING": "VARCHAR(2147483647)", "BYTES": "VARBINARY(2147483647)"}
+_TYPE_OR_QUOTED = re.compile(
+    r"`(?:[^`]|``)*`|'(?:[^']|'')*'|\bSTRING\b|\bBYTES\b|\bTIMESTAMP_LTZ\(\d\)"
+)
+
+
 class Listings(CatalogStatements):
     """Statements that tell what there is."""
 
@@ -344,9 +350,19 @@ def _declaration(column: UnresolvedColumn) -> str:
     if isinstance(column, UnresolvedComputedColumn):
         comment = "" if column.comment is None else f" COMMENT {literal(column.comment)}"
         return f"AS {column.expression}{comment}"
+    kind = ""
     if isinstance(column, (UnresolvedPhysicalColumn, UnresolvedMetadataColumn)):
         column = replace(column, declared=column.data_type)
-    return str(column).removeprefix(quoted(column.name) + " ")
+        kind = column.data_type.sql
+    rest = str(column).removeprefix(f"{quoted(column.name)} {kind}")
+    return _TYPE_OR_QUOTED.sub(lambda found: _in_full(found.group()), kind) + rest
+
+
+def _in_full(part: str) -> str:
+    """Return a part of a type's text without Flink's abbreviations."""
+    if part.startswith("TIMESTAMP_LTZ"):
+        return part.replace("_LTZ", "") + " WITH LOCAL TIME ZONE"
+    return _ABBREVIATIONS.get(part, part)
 
 
 def _without_comment(column: UnresolvedColumn) -> str:
