@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from pyspark.sql.functions import udf
 
 from comparison import settings, thread_modes
+from sessions import MODULES
 
 pytestmark = pytest.mark.core
 
@@ -44,6 +48,20 @@ def test_a_module_that_waits_for_a_thread_that_imports(spark):
         return imports_in_thread.has_waited_in_vain
 
     assert in_tasks_at_once(spark, imports, "boolean") == [False] * 4
+
+
+def test_nobody_waits_for_ever_for_an_import():
+    """The import waits for a thread that is not known to be started by it."""
+    program = (
+        "from pyflow.thread_mode import module_imports\n"
+        "module_imports._MOST_SECONDS = 1\n"
+        "module_imports.install(in_turn=True)\n"
+        "import imports_in_thread\n"
+        "print(imports_in_thread.has_waited_in_vain)"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=MODULES, check=True, capture_output=True, text=True)
+    assert done.stdout == "False\n"
 
 
 def test_a_tokenizer_truncates_and_pads_for_each_task(spark):

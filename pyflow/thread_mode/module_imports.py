@@ -105,21 +105,34 @@ def _import_in_turn() -> None:
     bootstrap: Any = importlib._bootstrap
     find_and_load = bootstrap._find_and_load
     turn: Any = threading.RLock()
+    # The number of the turn, and of the last one that was not waited for any longer.
+    number, given_up = 0, -1
+
+    def wait() -> bool:
+        nonlocal number, given_up
+        end = time.monotonic() + _MOST_SECONDS
+        while not turn.acquire(timeout=_SLICE_SECONDS):
+            if time.monotonic() >= end:
+                given_up = number
+            if given_up == number:
+                return False
+        number += 1
+        return True
 
     @functools.wraps(find_and_load)
     def in_turn(name: str, import_: Any) -> Any:
         if turn._is_owned() or getattr(_thread, "imports_freely", False):
             return find_and_load(name, import_)
-        end = time.monotonic() + _MOST_SECONDS
-        is_ours = turn.acquire(timeout=_SLICE_SECONDS)
-        while not is_ours and time.monotonic() < end:
-            is_ours = turn.acquire(timeout=_SLICE_SECONDS)
+        _thread.imports_freely = not wait()
         try:
             return find_and_load(name, import_)
         finally:
-            if is_ours:
+            if _thread.imports_freely:
+                _thread.imports_freely = False
+            else:
                 turn.release()
 
+    _as_of_importlib(wait, _BOOTSTRAP)
     bootstrap._find_and_load = _as_of_importlib(in_turn, _BOOTSTRAP)
 
 

@@ -131,8 +131,7 @@ def test_show_create_table_has_types_without_abbreviations(tables):
         "  `b` VARBINARY(2147483647)",
         "  `c` TIMESTAMP(3) WITH LOCAL TIME ZONE",
         "  `d` MAP<VARCHAR(2147483647), ARRAY<VARBINARY(2147483647)>>",
-        "  `e` ROW<`STRING` VARCHAR(2147483647) NOT NULL, "
-        "`f` TIMESTAMP(2) WITH LOCAL TIME ZONE>",
+        "  `e` ROW<`STRING` VARCHAR(2147483647) NOT NULL, `f` TIMESTAMP(2) WITH LOCAL TIME ZONE>",
         "  `g` VARCHAR(7)",
         "  `h` VARCHAR(2147483647) METADATA",
     ]
