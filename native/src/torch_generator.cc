@@ -36,8 +36,7 @@ DefaultGenerator find_original(const void* caller) {
 #define PYFLOW_EXPORT extern "C" __attribute__((visibility("default")))
 
 PYFLOW_EXPORT const void* _ZN2at6detail22getDefaultCPUGeneratorEv() {
-  static const DefaultGenerator original = of_process =
-      find_original(__builtin_return_address(0));
+  static const DefaultGenerator original = of_process = find_original(__builtin_return_address(0));
   void (*const ask)() = look_up;
   if (of_thread == nullptr && ask != nullptr) ask();
   return of_thread != nullptr ? of_thread : original();
