@@ -465,6 +465,7 @@ class Tagged(CoMapFunction):
 def test_a_print_that_is_added_leaves_sources_where_they_were(make_env, tmp_path, capsys):
     one = TestStream().add_elements([1]).add_elements([2]).add_elements([3])
     other = TestStream().add_elements([10])
+    name = f"prints {uuid.uuid4()}"
 
     def run(prints):
         env = make_env(parallelism=1, execution_checkpointing_dir=tmp_path.as_uri())
@@ -473,7 +474,7 @@ def test_a_print_that_is_added_leaves_sources_where_they_were(make_env, tmp_path
         if prints:
             second.print()
         first.connect(second).map(Tagged()).print()
-        env.execute(f"prints {uuid.uuid4()}")
+        env.execute(name)
         return sorted(capsys.readouterr().out.splitlines())
 
     assert run(False) == ["('one', 1)", "('one', 2)", "('one', 3)", "('other', 10)"]

@@ -36,10 +36,14 @@ def asked(spark):
 
 
 def schemas(folder):
-    """The state variables of each operator of a checkpoint, and the files of their schemas."""
+    """The state variables of each operator of a checkpoint, and the files of their schemas.
+
+    Spark's own operators, as of windows, have another metadata.
+    """
     found = {}
-    for operator in sorted((folder / job_runs.CHECKPOINT / "state").iterdir()):
-        metadata = (operator / "_metadata" / "v2" / "0").read_text()
+    for directory in sorted((folder / job_runs.CHECKPOINT).glob("state/*/_metadata/v2")):
+        operator = directory.parent.parent
+        metadata = (directory / "0").read_text()
         properties = json.loads(json.loads(metadata.split("\n", 1)[1])["operatorPropertiesJson"])
         files = [each for each in (operator / "_stateSchema").rglob("*") if each.is_file()]
         contents = [each.read_bytes() for each in files if not each.name.endswith(".crc")]

@@ -14,7 +14,14 @@ from sqlglot import exp
 
 from pyflow.table.columns.conversion import convert
 from pyflow.table.columns.time_values import of_precision
-from pyflow.table.columns.type_rules import STRINGS, comparable, in_sql, same, with_nulls
+from pyflow.table.columns.type_rules import (
+    STRINGS,
+    TIMESTAMPS,
+    comparable,
+    in_sql,
+    same,
+    with_nulls,
+)
 from pyflow.table.functions.builtins import built_in, built_in_of_sql
 from pyflow.table.functions.builtins.definition import (
     BIGINT,
@@ -124,6 +131,13 @@ def _merged(arguments: Arguments, places: Sequence[int] | None = None) -> Argume
     return replace(arguments, types=tuple(types), columns=tuple(columns))
 
 
+def _compared(arguments: Arguments) -> Arguments:
+    """Return the arguments of GREATEST and LEAST: timestamps have the Table API's common type."""
+    if all(isinstance(each, TIMESTAMPS) for each in arguments.types):
+        return arguments
+    return _merged(arguments)
+
+
 def _joined(arguments: Arguments) -> Arguments:
     """Return the arguments of an operator of numbers and times."""
     if any(isinstance(each, STRINGS) for each in arguments.types):
@@ -165,7 +179,8 @@ def _in_sql(function: BuiltIn, given: Callable[[Arguments], Arguments]) -> Built
 OF_SQL = {
     **{name: _in_sql(built_in(name), _joined) for name in ("plus", "minus", "times", "divide")},
     "ifThenElse": _in_sql(built_in("ifThenElse"), partial(_merged, places=(1, 2))),
-    **{name: _in_sql(built_in(name), _merged) for name in ("array", "GREATEST", "LEAST")},
+    "array": _in_sql(built_in("array"), _merged),
+    **{name: _in_sql(built_in(name), _compared) for name in ("GREATEST", "LEAST")},
     **{name: _in_sql(built_in(name), _read) for name in ("between", "notBetween")},
 }
 
