@@ -71,7 +71,7 @@ def _called(frame: DataFrame, case: str, plain: bool) -> DataFrame:
     types = [from_spark(frame.schema["x"].dataType)]
     wrapper = udf(function, result_type=returns)
     settings = FunctionSettings(frame.sparkSession)
-    return frame.select(wrapper.column([sf.col("x")], types, settings).alias("result"))
+    return frame.select(wrapper.column([sf.col("x")], types, settings, ["x"]).alias("result"))
 
 
 def _nanos_per_row(frame: DataFrame, rows: int) -> float:

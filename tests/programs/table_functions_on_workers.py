@@ -33,7 +33,7 @@ def main():
     frame = spark.range(0, 2, numPartitions=2)
     for mode in ("process", "thread"):
         spark.conf.set("spark.pyflow.execution-mode", mode)
-        column = where.column([F.col("id")], [DataTypes.BIGINT()], FunctionSettings(spark))
+        column = where.column([F.col("id")], [DataTypes.BIGINT()], FunctionSettings(spark), ["id"])
         rows = frame.select(column.alias("row")).select("row.*").collect()
         print(mode, sorted(row.x for row in rows), sorted({row.place for row in rows}))
     spark.stop()
