@@ -159,7 +159,7 @@ def _watch(loader: Any) -> None:
 def _stand_for_replacement(module: ModuleType) -> None:
     """Let a module that has put another in its place have the attributes of that.
 
-    A thread that began to import it meanwhile gets the module that was there then (CPython 3.14).
+    CPython gives a thread that began to import it meanwhile the module that was there then.
     """
     replacement = sys.modules.get(module.__name__)
     if replacement is not None and replacement is not module:

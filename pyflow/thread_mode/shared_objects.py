@@ -1,7 +1,7 @@
 """Objects that modules keep and broadcast variables have, which tasks use at the same time.
 
-A worker process runs one task at a time. Some libraries have methods that leave an object in
-between while they run: here they run one at a time.
+A worker process runs one task at a time. Methods of some libraries are not thread-safe: here one
+thread at a time calls them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _call_in_turn(owner: str, method: str, module: Any) -> None:
 
 
 def _load_corpora_once(util: Any) -> None:
-    """Have one thread load what is loaded when it is first used."""
+    """Have one thread load a corpus: in NLTK 3.8 another one fails meanwhile."""
     loader = util.LazyCorpusLoader
     name = "_LazyCorpusLoader__load"
     load, lock = getattr(loader, name), threading.RLock()
