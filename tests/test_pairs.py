@@ -942,6 +942,81 @@ def torch_of_unseeded_tasks(who, step):
     return len(set(torch.rand(20).tolist())) > 1, torch.initial_seed() != who
 
 
+@pytorch
+def torch_default_type(who, step):
+    import torch
+
+    chosen = [torch.float64, torch.float16][who]
+    before = torch.get_default_dtype()
+    step()
+    torch.set_default_dtype(chosen)
+    try:
+        step()
+        made = torch.ones(2), torch.arange(3) / 2, torch.tensor(1j), torch.nn.Linear(1, 1).weight
+        step()
+        return str(before), torch.finfo().bits, [str(each.dtype) for each in made]
+    finally:
+        torch.set_default_dtype(before)
+
+
+@pytorch
+def torch_default_type_of_threads(who, step):
+    import queue
+    import threading
+
+    import torch
+
+    asked, told = queue.Queue(), queue.Queue()
+
+    def tell():
+        while asked.get():
+            told.put(str((torch.arange(3) / 2).dtype))
+
+    def ask():
+        asked.put(True)
+        return told.get()
+
+    thread = threading.Thread(target=tell)
+    thread.start()
+    before = torch.get_default_dtype()
+    try:
+        step()
+        seen = [ask()]
+        step()
+        if who:
+            torch.set_default_dtype(torch.float64)
+        step()
+        seen.append(ask())
+    finally:
+        torch.set_default_dtype(before)
+        asked.put(False)
+        thread.join()
+    step()
+    return seen
+
+
+@pytorch
+def torch_forward_mode(who, step):
+    import torch
+    from torch.autograd import forward_ad
+    from torch.func import jacfwd, jvp
+
+    def squares(x):
+        return x * x * (who + 1)
+
+    at = torch.tensor([1.0, 2.0])
+    step()
+    results = []
+    for _ in range(30):
+        results.append(jvp(squares, (at,), (torch.ones(2),))[1].tolist())
+        results.append(jacfwd(jacfwd(squares))(at).tolist())
+        with forward_ad.dual_level():
+            dual = squares(forward_ad.make_dual(at, torch.ones(2)))
+            results.append(forward_ad.unpack_dual(dual).tangent.tolist())
+    step()
+    return results
+
+
 @duckdb
 def duckdb_tables(who, step):
     import duckdb

@@ -96,6 +96,49 @@ def test_a_tokenizer_truncates_and_pads_for_each_task(spark):
     assert in_tasks_at_once(spark, encodes, "array<int>") == [[2], [3], [4], [5]]
 
 
+def test_models_are_loaded_at_once(spark, tmp_path):
+    reason = "it is too large for a requirement"
+    pytest.importorskip("torch", reason=reason)
+    transformers = pytest.importorskip("transformers", reason=reason)
+    shape = transformers.BertConfig(
+        vocab_size=50, hidden_size=8, num_hidden_layers=1, num_attention_heads=1
+    )
+    saved = transformers.BertForMaskedLM(shape)
+    saved.save_pretrained(tmp_path)
+    directory = str(tmp_path)
+
+    def loads(task):
+        import torch
+        from transformers import BertConfig, BertForMaskedLM
+
+        dtype = [torch.float32, torch.float16][task % 2]
+        found = set()
+        for _ in range(8):
+            model = BertForMaskedLM.from_pretrained(directory, dtype=dtype)
+            embeddings = model.get_input_embeddings().weight
+            made = BertForMaskedLM(BertConfig.from_pretrained(directory))
+            found |= {
+                str(embeddings.dtype == dtype),
+                str(embeddings is model.get_output_embeddings().weight),
+                str(made.get_input_embeddings().weight is made.get_output_embeddings().weight),
+                str(torch.ones(1).dtype),
+            }
+        return sorted(found)
+
+    assert in_tasks_at_once(spark, loads, "array<string>") == [["True", "torch.float32"]] * 4
+
+
+def test_a_task_that_does_not_leave_forward_mode(spark):
+    pytest.importorskip("torch", reason="it is too large for a requirement")
+
+    def enters(_):
+        from torch.autograd import forward_ad
+
+        return forward_ad.enter_dual_level()
+
+    assert in_tasks_at_once(spark, enters, "int") == [0] * 4
+
+
 def test_a_corpus_is_loaded_once(spark, tmp_path):
     pytest.importorskip("nltk", reason="it is too large for a requirement")
     (tmp_path / "corpora" / "own").mkdir(parents=True)

@@ -48,6 +48,30 @@ def described(torch):
     return f"{(one @ one).dtype} {torch.is_grad_enabled()} {torch.is_inference_mode_enabled()}"
 
 
+def with_torchs_defaults(it):
+    import torch
+
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.device("meta"):
+            for batch in it:
+                yield batch.assign(inner=[made_by(torch)])
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def of_torchs_defaults(it):
+    import torch
+
+    for batch in it:
+        yield batch.assign(outer=[made_by(torch)])
+
+
+def made_by(torch):
+    made = torch.ones(1)
+    return f"{made.dtype} {made.device}"
+
+
 def with_a_loop(it):
     import asyncio
 
@@ -69,6 +93,12 @@ def of_a_loop(it):
 
 CASES = {
     "sklearn": (of_scikit_learn, with_scikit_learn, ("1024", "7"), MISSING),
+    "torch defaults": (
+        of_torchs_defaults,
+        with_torchs_defaults,
+        ("torch.float32 cpu", "torch.float64 meta"),
+        TOO_LARGE,
+    ),
     "torch": (
         of_torch,
         with_torch,
@@ -83,7 +113,7 @@ CASES = {
 @pytest.mark.parametrize("library", CASES)
 def test_an_operator_does_not_set_what_its_input_runs_with(spark, in_every_mode, library):
     outer, inner, expected, reason = CASES[library]
-    pytest.importorskip(library, reason=reason)
+    pytest.importorskip(library.split()[0], reason=reason)
 
     def program():
         made = spark.range(0, 4, 1, 2).mapInPandas(outer, "id long, outer string")
@@ -94,39 +124,51 @@ def test_an_operator_does_not_set_what_its_input_runs_with(spark, in_every_mode,
         assert in_every_mode(program) == [expected] * 4
 
 
-def test_what_a_module_sets_applies_to_all_threads(spark, tmp_path):
-    pytest.importorskip("sklearn", reason=MISSING)
-    name = f"sets_modes_{tmp_path.name}".replace("-", "_")
-    (tmp_path / f"{name}.py").write_text("import sklearn\nsklearn.set_config(working_memory=11)\n")
+@pytest.mark.parametrize(
+    ("library", "sets", "forgets", "expected"),
+    [
+        ("sklearn", "set_config(working_memory=11)", "set_config(working_memory=1024)", 11),
+        ("torch", "set_default_dtype(torch.float64)", "set_default_dtype(torch.float32)", 64),
+    ],
+)
+def test_what_a_module_sets_applies_to_all_threads(
+    spark, tmp_path, library, sets, forgets, expected
+):
+    pytest.importorskip(library, reason=MISSING)
+    names = [f"{verb}_modes_{tmp_path.name}".replace("-", "_") for verb in ("sets", "forgets")]
+    for name, code in zip(names, (sets, forgets)):
+        (tmp_path / f"{name}.py").write_text(f"import {library}\n{library}.{code}\n")
 
-    def imports(it):
-        import importlib
-        import sys
-        import time
+    def found():
+        if library == "torch":
+            import torch
 
-        sys.path.append(str(tmp_path))
-        importlib.import_module(name)
-        sys.path.remove(str(tmp_path))
-        yield from looks(it)
-        time.sleep(0)
+            return torch.finfo().bits
+        import sklearn
+
+        return sklearn.get_config()["working_memory"]
+
+    def imports(name):
+        def function(it):
+            import importlib
+            import sys
+
+            sys.path.append(str(tmp_path))
+            importlib.import_module(name)
+            sys.path.remove(str(tmp_path))
+            yield from looks(it)
+
+        return function
 
     def looks(it):
-        import sklearn
-
         for batch in it:
-            yield pd.DataFrame({"found": [sklearn.get_config()["working_memory"]] * len(batch)})
-
-    def forgets_it(it):
-        import sklearn
-
-        # For those that come after this test.
-        sklearn.set_config(working_memory=1024)
-        yield from looks(it)
+            yield pd.DataFrame({"found": [found()] * len(batch)})
 
     with settings(spark, thread_modes()[-1]):
-        for function, partitions in ((imports, 1), (looks, 4)):
+        before = spark.range(1).mapInPandas(looks, "found int").collect()
+        for function, partitions in ((imports(names[0]), 1), (looks, 4)):
             frame = spark.range(0, 4, 1, partitions).mapInPandas(function, "found int")
-            assert frame.collect() == [(11,)] * 4
-        forgets = spark.range(1).mapInPandas(forgets_it, "found int")
-        assert forgets.collect() == [(1024,)]
-    assert importlib.util.find_spec(name) is None
+            assert frame.collect() == [(expected,)] * 4
+        # For those that come after this test.
+        assert spark.range(1).mapInPandas(imports(names[1]), "found int").collect() == before
+    assert not any(map(importlib.util.find_spec, names))

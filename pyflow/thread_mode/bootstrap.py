@@ -86,7 +86,7 @@ def prepare(
         task_globals,
         thread_pools,
         thread_settings,
-        torch_generator,
+        torch_state,
         warning_filters,
     )
 
@@ -104,7 +104,7 @@ def prepare(
     warning_filters.install()
     process_settings.install()
     thread_settings.install()
-    torch_generator.install()
+    torch_state.install()
     connections.install()
     duckdb_connection.install()
     shared_objects.install()

@@ -26,6 +26,7 @@ __all__ = [
     "import_freely",
     "importing",
     "install",
+    "let_others_import",
     "note_refusal",
     "on_import",
 ]
@@ -49,6 +50,14 @@ class _Import:
     def __init__(self) -> None:
         self.modules: list[str] = []
         self.was_refused = False
+
+
+class _Turns:
+    """Counts the turns of imports."""
+
+    number = 0
+    #: The last one that is not waited for any longer.
+    given_up = -1
 
 
 _thread = threading.local()
@@ -100,23 +109,25 @@ def import_freely() -> None:
     _thread.imports_freely = True
 
 
+def let_others_import() -> None:
+    """Have others import beside the current thread, which imports and is about to wait for them."""
+    _Turns.given_up = _Turns.number
+
+
 def _import_in_turn() -> None:
     """Have one thread at a time import what has not been imported yet."""
     bootstrap: Any = importlib._bootstrap
     find_and_load = bootstrap._find_and_load
     turn: Any = threading.RLock()
-    # The number of the turn, and of the last one that was not waited for any longer.
-    number, given_up = 0, -1
 
     def wait() -> bool:
-        nonlocal number, given_up
         end = time.monotonic() + _MOST_SECONDS
         while not turn.acquire(timeout=_SLICE_SECONDS):
             if time.monotonic() >= end:
-                given_up = number
-            if given_up == number:
+                _Turns.given_up = _Turns.number
+            if _Turns.given_up == _Turns.number:
                 return False
-        number += 1
+        _Turns.number += 1
         return True
 
     @functools.wraps(find_and_load)

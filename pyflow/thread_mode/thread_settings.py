@@ -113,6 +113,25 @@ def _of_torch(torch: Any) -> None:
 
     if hasattr(torch, "get_autocast_dtype"):  # 2.4
         _settings.append(_Setting(get, set))
+        _settings.append(_function_modes(torch))
+
+
+def _function_modes(torch: Any) -> _Setting:
+    """Keep the modes of functions: `torch.set_default_device`, and what `with` has entered."""
+    c, of_device = torch._C, torch._GLOBAL_DEVICE_CONTEXT
+
+    def get() -> tuple[Any, ...]:
+        stack = (c._get_function_stack_at(n) for n in range(c._len_torch_function_stack()))
+        return getattr(of_device, "device_context", None), *stack
+
+    def set(values: tuple[Any, ...]) -> None:
+        of_device.device_context, *stack = values
+        while c._len_torch_function_stack():
+            c._pop_torch_function_stack()
+        for mode in stack:
+            c._push_on_torch_function_stack(mode)
+
+    return _Setting(get, set)
 
 
 def _of_scikit_learn(config: Any) -> None:

@@ -80,7 +80,7 @@ std::unique_ptr<Batches> Batches::load(Slot& slot, const std::string& specificat
   std::unique_ptr<Batches> batches(new Batches(slot, std::move(source)));
   bool loaded = false;
   const std::string refused = slot.run([&] {
-    Attached attached(slot.interpreter());
+    Attached attached(slot);
     const InterpreterState& state = *slot.interpreter().state;
     slot.begin_python();
     // (runtime, error options)
@@ -114,7 +114,7 @@ void Batches::close(std::unique_ptr<Batches> batches) {
   Slot& slot = batches->slot_;
   // Generators that are closed and objects that are destroyed run Python code too.
   const std::string refused = slot.run([&] {
-    Attached attached(slot.interpreter());
+    Attached attached(slot);
     slot.begin_python();
     {
       EnteredContext entered(batches->context_variables_.get());

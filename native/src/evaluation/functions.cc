@@ -75,7 +75,7 @@ Outcome Functions::failure() {
 bool Functions::accumulator_updates(std::vector<std::string>& updates) {
   bool complete = false;
   const std::string refused = slot_.run([&] {
-    Attached attached(slot_.interpreter());
+    Attached attached(slot_);
     slot_.begin_python();
     PyRef list = PyRef::steal(PyObject_CallMethod(runtime_.get(), "accumulator_updates", nullptr));
     slot_.end_python();

@@ -82,7 +82,7 @@ class Functions {
     times = {};
     const bool sampled = sampler_.begin_call();
     const std::string refused = slot_.run([&] {
-      Attached attached(slot_.interpreter(), sampled);
+      Attached attached(slot_, sampled);
       slot_.begin_python();
       {
         EnteredContext entered(context_variables_.get());

@@ -67,7 +67,7 @@ std::unique_ptr<Program> Program::load(Slot& slot, const std::string& specificat
   std::unique_ptr<Program> program;
   local_zone_may_have_changed();
   const std::string refused = slot.run([&] {
-    Attached attached(slot.interpreter());
+    Attached attached(slot);
     const InterpreterState& state = *slot.interpreter().state;
     PyRef refused_imports = PyRef::steal(PyList_New(0));
     slot.begin_python();
@@ -99,7 +99,7 @@ void Program::close(std::unique_ptr<Program> program) {
   Slot& slot = program->slot_;
   // Destructors of the functions' objects are Python code too.
   const std::string refused = slot.run([&] {
-    Attached attached(slot.interpreter());
+    Attached attached(slot);
     slot.begin_python();
     program.reset();
     slot.end_python();

@@ -4,16 +4,22 @@
 #include <cstdint>
 
 #include "runtime/clock.h"
+#include "runtime/float_modes.h"
 #include "runtime/interpreter.h"
 
 namespace pyflow {
+
+class Slot;
 
 // Holds the GIL of `interpreter` for the current thread. The thread must hold no other GIL.
 class Attached {
  public:
   // Reading the clock of a thread's processor time is a system call, which is left out unless
   // `measures_cpu`.
-  explicit Attached(const Interpreter& interpreter, bool measures_cpu = true);
+  explicit Attached(const Interpreter& interpreter, bool measures_cpu = true)
+      : Attached(interpreter, measures_cpu, own_float_modes_) {}
+  // For the functions of a slot, which find the floating-point modes that they have set before.
+  explicit Attached(Slot& slot, bool measures_cpu = true);
   Attached(const Attached&) = delete;
   Attached& operator=(const Attached&) = delete;
   ~Attached();
@@ -53,10 +59,14 @@ class Attached {
   const CpuAccount::Reading& cpu_at_end() const { return cpu_at_end_; }
 
  private:
+  Attached(const Interpreter& interpreter, bool measures_cpu, FloatModes& float_modes);
+
   const Interpreter& interpreter_;
   const bool measures_cpu_;
   Attached* const outer_;
   PyThreadState* const thread_state_;
+  FloatModes own_float_modes_;
+  FloatModes& float_modes_;
   const int64_t start_nanos_;
   int64_t waited_nanos_ = 0;
   int64_t away_nanos_ = 0;
@@ -73,7 +83,10 @@ template <typename Work>
 auto without_gil(const Work& work) {
   if (Attached* attached = Attached::current()) return attached->away(work);
   PyThreadState* thread = PyEval_SaveThread();
+  FloatModes float_modes;
+  float_modes.keep();
   auto result = work();
+  float_modes.restore();
   PyEval_RestoreThread(thread);
   return result;
 }

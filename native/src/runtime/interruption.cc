@@ -32,7 +32,8 @@ constexpr std::string_view kKeepersOfLocks[] = {
     "weakref.py",
     "zipfile/",
 };
-constexpr std::string_view kOwnKeeper = "/pyflow/thread_mode/waiting.py";
+constexpr std::string_view kOwnKeepers[] = {"/pyflow/thread_mode/shared_objects.py",
+                                            "/pyflow/thread_mode/waiting.py"};
 
 // Where the standard library's directory ends in the name of a file.
 constexpr std::string_view kStandardLibrary =
@@ -64,7 +65,10 @@ bool imports(PyObject* code) {
 
 bool keeps_locks(PyObject* code) {
   PyObject* file = file_of(code);
-  if (ends_with(file, kOwnKeeper)) return true;
+  if (std::any_of(std::begin(kOwnKeepers), std::end(kOwnKeepers),
+                  [&](std::string_view keeper) { return ends_with(file, keeper); })) {
+    return true;
+  }
   const Py_ssize_t length = PyUnicode_GET_LENGTH(file);
   for (Py_ssize_t at = 0; at < length; ++at) {
     if (!has_at(file, at, kStandardLibrary)) continue;

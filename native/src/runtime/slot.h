@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/float_modes.h"
 #include "runtime/interpreter.h"
 #include "runtime/interpreter_pool.h"
 #include "runtime/large_stack.h"
@@ -32,6 +33,8 @@ class Slot {
   ~Slot();
 
   Interpreter& interpreter() const { return interpreter_; }
+  // Of the thread that runs the functions.
+  FloatModes& float_modes() { return float_modes_; }
 
   // The interpreter is not kept for an owner whose functions it turns out not to take.
   void forget_owner() const {
@@ -72,6 +75,7 @@ class Slot {
 
   Interpreter& interpreter_;
   const Lease lease_;  // empty for the shared interpreter
+  FloatModes float_modes_;
   std::atomic<bool> interrupted_{false};
   std::atomic<bool> insisting_{false};
   int64_t interrupted_since_ = 0;
