@@ -50,11 +50,12 @@ def test_a_module_that_waits_for_a_thread_that_imports(spark):
     assert in_tasks_at_once(spark, imports, "boolean") == [False] * 4
 
 
-def test_nobody_waits_for_ever_for_an_import():
+@pytest.mark.parametrize("limit", ["_MOST_SECONDS", "_MOST_SECONDS_FOR_OTHERS"])
+def test_nobody_waits_for_ever_for_an_import(limit):
     """The import waits for a thread that is not known to be started by it."""
     program = (
         "from pyflow.thread_mode import module_imports\n"
-        "module_imports._MOST_SECONDS = 1\n"
+        f"module_imports.{limit} = 1\n"
         "module_imports.install(in_turn=True)\n"
         "import imports_in_thread\n"
         "print(imports_in_thread.has_waited_in_vain)"

@@ -36,6 +36,8 @@ _IMPORTLIB = "<frozen importlib._bootstrap_external>"
 
 # An import may wait for a thread that imports, too, and is not known to be started by it.
 _MOST_SECONDS = 60.0
+# For a package of which nothing is being imported: a module may do other things for long.
+_MOST_SECONDS_FOR_OTHERS = 10.0
 _SLICE_SECONDS = 0.1
 
 #: Called before a thread begins to import modules; each returns what is called when it ends.
@@ -56,8 +58,8 @@ class _Turns:
     """Counts the turns of imports."""
 
     number = 0
-    #: The last one that is not waited for any longer.
-    given_up = -1
+    #: The last one that is not waited for any longer, and that only some wait for.
+    given_up = long = -1
 
 
 _thread = threading.local()
@@ -120,12 +122,17 @@ def _import_in_turn() -> None:
     find_and_load = bootstrap._find_and_load
     turn: Any = threading.RLock()
 
-    def wait() -> bool:
-        end = time.monotonic() + _MOST_SECONDS
+    def wait(name: str) -> bool:
+        start = time.monotonic()
         while not turn.acquire(timeout=_SLICE_SECONDS):
-            if time.monotonic() >= end:
+            waited = time.monotonic() - start
+            if waited >= _MOST_SECONDS:
                 _Turns.given_up = _Turns.number
+            if waited >= _MOST_SECONDS_FOR_OTHERS:
+                _Turns.long = _Turns.number
             if _Turns.given_up == _Turns.number:
+                return False
+            if _Turns.long == _Turns.number and not _is_being_imported(name):
                 return False
         _Turns.number += 1
         return True
@@ -134,7 +141,7 @@ def _import_in_turn() -> None:
     def in_turn(name: str, import_: Any) -> Any:
         if turn._is_owned() or getattr(_thread, "imports_freely", False):
             return find_and_load(name, import_)
-        _thread.imports_freely = not wait()
+        _thread.imports_freely = not wait(name)
         try:
             return find_and_load(name, import_)
         finally:
@@ -145,6 +152,16 @@ def _import_in_turn() -> None:
 
     _as_of_importlib(wait, _BOOTSTRAP)
     bootstrap._find_and_load = _as_of_importlib(in_turn, _BOOTSTRAP)
+
+
+def _is_being_imported(name: str) -> bool:
+    """Whether some module of the same package is."""
+    package = name.partition(".")[0]
+    return any(
+        getattr(getattr(module, "__spec__", None), "_initializing", False)
+        for other, module in list(sys.modules.items())
+        if other.partition(".")[0] == package
+    )
 
 
 def _as_of_importlib(function: Any, file: str) -> Any:
