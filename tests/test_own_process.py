@@ -1,4 +1,4 @@
-"""Functions that start a JVM run in workers, and plans say why."""
+"""Functions with libraries that need a process run in workers, and plans say why."""
 
 from __future__ import annotations
 
@@ -97,6 +97,64 @@ def test_the_reason_is_told_where_no_worker_may_run_the_function(spark):
     with settings(spark, mode):
         frame = spark.range(1).select(udf(length, "int")(udf(str)("id")))
         with pytest.raises(Exception, match="it uses jpype, which starts a JVM"):
+            frame.collect()
+
+
+def seeds(_):
+    import tensorflow as tf
+
+    tf.random.set_seed(1)
+    return tf.random.uniform([1]).numpy().item()
+
+
+def seeds_keras(_):
+    from keras.utils import set_random_seed
+
+    set_random_seed(1)
+
+
+def draws(_):
+    import tensorflow as tf
+
+    return tf.random.uniform([1]).numpy().item()
+
+
+def seeds_another(_):
+    from imgaug.random import set_seed
+
+    set_seed(1)
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (seeds, "it uses tensorflow, and seeds its random numbers"),
+        (seeds_keras, "it uses keras, and seeds its random numbers"),
+        (draws, None),
+        (seeds_another, None),
+    ],
+)
+def test_a_function_that_seeds_tensorflow_runs_in_a_worker(spark, function, reason):
+    with settings(spark, thread_modes()[-1]):
+        plan = executed_plan(spark.range(1).select(udf(function, "double")("id")))
+        if reason is None:
+            assert_thread_plan(plan)
+        else:
+            assert reason in plan
+
+
+def test_seeds_of_tensorflow_are_refused_where_they_were_not_foreseen(spark):
+    pytest.importorskip("tensorflow", reason="it is too large for a requirement")
+
+    def hides(_):
+        import importlib
+
+        importlib.import_module("".join(["tensor", "flow"])).random.set_seed(1)
+        return 1
+
+    with settings(spark, thread_modes()[-1]):
+        frame = spark.range(1).select(udf(hides, "int")("id"))
+        with pytest.raises(PythonException, match=r"would seed the random numbers of all tasks"):
             frame.collect()
 
 

@@ -14,6 +14,7 @@ PYTHON = {}
 LIBRARIES = {}
 PYTORCH = {}
 DUCKDB = {}
+KERAS = {}
 
 
 def python(function):
@@ -33,6 +34,11 @@ def pytorch(function):
 
 def duckdb(function):
     DUCKDB[function.__name__] = function
+    return function
+
+
+def keras(function):
+    KERAS[function.__name__] = function
     return function
 
 
@@ -1017,6 +1023,43 @@ def torch_forward_mode(who, step):
     return results
 
 
+@keras
+def keras_names(who, step):
+    import keras
+
+    names = []
+    for _ in range(3):
+        keras.utils.clear_session()
+        step()
+        layers = [keras.layers.Dense(2), keras.layers.Dense(1), keras.layers.Dropout(0.5)]
+        step()
+        names += [each.name for each in [*layers, keras.layers.Dense(3)][who:]]
+    step()
+    keras.utils.clear_session()
+    return names
+
+
+@keras
+def keras_types(who, step):
+    import keras
+
+    chosen = ["float32", "float64"][who]
+    step()
+    keras.config.set_floatx(chosen)
+    keras.config.set_epsilon(0.1 + who)
+    step()
+    made = [keras.config.floatx(), keras.ops.ones(1).dtype, keras.layers.Dense(1).dtype]
+    step()
+    keras.config.set_dtype_policy(f"mixed_{['float16', 'bfloat16'][who]}")
+    step()
+    made += [keras.layers.Dense(1).compute_dtype, keras.config.epsilon()]
+    step()
+    keras.config.set_floatx("float32")
+    keras.config.set_epsilon(1e-7)
+    keras.config.set_dtype_policy("float32")
+    return list(map(str, made))
+
+
 @duckdb
 def duckdb_tables(who, step):
     import duckdb
@@ -1198,3 +1241,9 @@ def test_tracing_ends_with_the_calls_of_a_task(spark):
             udf(traces, useArrow=False)("id"), udf(does_not, useArrow=True)("id")
         )
         assert frame.collect() == [("True", "False")] * 3
+
+
+def test_pairs_of_tasks_with_keras(spark):
+    for library in ("keras", "tensorflow"):
+        pytest.importorskip(library, reason="it is too large for a requirement")
+    assert_same_in_pairs(spark, KERAS)

@@ -113,6 +113,7 @@ def install(set_variable: Callable[..., None]) -> None:
     _keep_environment(set_variable)
     _leave_children_alone()
     _refuse_second_jvm()
+    _refuse_seeding_tensorflow()
     _lock_files_by_opening()
 
 
@@ -215,6 +216,19 @@ def _leave_children_alone() -> None:
 def _refuse_second_jvm() -> None:
     reason = "would start a second JVM in the executor's process; call Java in a subprocess"
     after_import("jpype._core", lambda jpype: refuse(jpype, "startJVM", reason))
+
+
+def _refuse_seeding_tensorflow() -> None:
+    reason = (
+        "would seed the random numbers of all tasks, as tf.random.set_seed() and "
+        "keras.utils.set_random_seed() do for a process"
+    )
+    after_import(
+        "tensorflow.python.eager.context",
+        lambda context: refuse(
+            context, "set_global_seed", reason, to_modules=context.set_global_seed
+        ),
+    )
 
 
 def _pid_of(pidfd: int) -> int:

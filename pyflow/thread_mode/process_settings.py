@@ -54,6 +54,7 @@ def install() -> None:
     after_import("multiprocessing.context", _own_start_method)
     after_import("concurrent.futures.process", children.end_with_tasks)
     after_import("pandas._config.config", _own_options)
+    after_import("keras.src.backend.config", _own_keras)
     after_import("matplotlib._pylab_helpers", _own_figures)
 
 
@@ -304,6 +305,26 @@ def _interrupt_own_thread() -> None:
             raise_in(ctypes.c_ulong(task.thread), ctypes.py_object(KeyboardInterrupt))
 
     _replace(_thread, "interrupt_main", interrupt)
+
+
+def _own_keras(config: Any) -> None:
+    """Keep what `keras.config.set_floatx` and the like set."""
+    changing = threading.Lock()
+
+    def own(name: str) -> None:
+        variable, set_of_process = f"_{name.upper()}", getattr(config, f"set_{name}")
+        value: TaskValue[Any] = TaskValue(getattr(config, variable))
+
+        def set(new: Any) -> None:
+            with changing:
+                set_of_process(new)
+                value.set(getattr(config, variable))
+
+        _replace(config, name, value.get)
+        _replace(config, f"set_{name}", lambda value: set(value))
+
+    for name in ("floatx", "epsilon", "image_data_format"):
+        own(name)
 
 
 def _own_figures(helpers: Any) -> None:

@@ -9,6 +9,8 @@ to all tasks, not to the thread that has imported it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from pyflow.thread_mode import current_task
@@ -55,6 +57,7 @@ def install() -> None:
     on_import.append(_begin_import)
     after_import("torch", _of_torch)
     after_import("sklearn._config", _of_scikit_learn)
+    after_import("keras.src.backend.common.global_state", _of_keras)
     after_import("asyncio.events", _running_loop)
 
 
@@ -137,6 +140,24 @@ def _function_modes(torch: Any) -> _Setting:
 def _of_scikit_learn(config: Any) -> None:
     """Keep what `sklearn.set_config` and `sklearn.config_context` set."""
     _settings.append(_Setting(config.get_config, lambda values: config.set_config(**values)))
+
+
+def _of_keras(global_state: Any) -> None:
+    """Keep policies, scopes and the numbers in names of layers."""
+    tracker = global_state.GLOBAL_STATE_TRACKER
+
+    def cleared() -> Any:
+        """What `clear_session` puts in place of the tracker, for all threads."""
+        vars(tracker).clear()
+        return tracker
+
+    def set(values: dict[str, Any]) -> None:
+        vars(tracker).clear()
+        for name, value in values.items():
+            setattr(tracker, name, copy(value) if isinstance(value, (dict, list)) else value)
+
+    global_state.threading = SimpleNamespace(local=cleared)
+    _settings.append(_Setting(lambda: dict(vars(tracker)), set))
 
 
 def _running_loop(events: Any) -> None:

@@ -7,36 +7,48 @@ import java.nio.charset.StandardCharsets.US_ASCII
  * them: what they import in turn does not count, as xarray uses netCDF4 behind a lock of its own.
  */
 private[planning] object OwnProcess {
+
+  /** @param calls the names of functions, one of which the code has to name, too; empty for all code */
+  private case class Library(name: String, reason: String, calls: Seq[String] = Nil)
+
   private val SecondJvm = "which starts a JVM: there can be no second one in an executor's process"
+  private val OneSeed = "and seeds its random numbers, of which a process has one generator"
 
-  private val Libraries: Seq[(String, String)] = Seq(
-    "jaydebeapi" -> SecondJvm,
-    "jnius" -> SecondJvm,
-    "jpype" -> SecondJvm,
-    "konlpy" -> SecondJvm,
-    "netCDF4" -> "whose C library is not thread-safe")
-
-  private val Names = Libraries.map { case (name, _) => name.getBytes(US_ASCII) }
+  private val Libraries: Seq[Library] = Seq(
+    Library("jaydebeapi", SecondJvm),
+    Library("jnius", SecondJvm),
+    Library("jpype", SecondJvm),
+    Library("keras", OneSeed, Seq("set_random_seed")),
+    Library("konlpy", SecondJvm),
+    Library("netCDF4", "whose C library is not thread-safe"),
+    Library("tensorflow", OneSeed, Seq("set_random_seed", "set_seed")))
 
   // pickle's SHORT_BINUNICODE: the opcode, the length of the string, the string.
   private val ShortString = 0x8c.toByte
   private val Header = 2
 
   /** The first reason in the pickled code of a function. */
-  def reasonAgainst(command: Array[Byte]): Option[String] =
-    command.indices.iterator
-      .filter(command(_) == ShortString)
-      .flatMap(at => Names.indices.find(library => isModuleOf(Names(library), command, at)))
-      .nextOption()
-      .map(Libraries)
-      .map { case (name, reason) => s"it uses $name, $reason" }
+  def reasonAgainst(command: Array[Byte]): Option[String] = {
+    val strings = command.indices.filter(command(_) == ShortString)
+    def names(text: String, orModuleOf: Boolean) =
+      strings.exists(isString(text.getBytes(US_ASCII), command, _, orModuleOf))
+    Libraries.find { library =>
+      names(library.name, orModuleOf = true) &&
+      (library.calls.isEmpty || library.calls.exists(names(_, orModuleOf = false)))
+    }
+      .map(library => s"it uses ${library.name}, ${library.reason}")
+  }
 
-  /** Whether a string is the name of a library, or of a module in it. */
-  private def isModuleOf(library: Array[Byte], command: Array[Byte], at: Int): Boolean = {
+  /** Whether there is such a string, or the name of a module in a package of that name. */
+  private def isString(
+      text: Array[Byte],
+      command: Array[Byte],
+      at: Int,
+      orModuleOf: Boolean): Boolean = {
     val start = at + Header
-    val end = start + library.length
+    val end = start + text.length
     end <= command.length &&
-    java.util.Arrays.equals(command, start, end, library, 0, library.length) &&
-    (command(at + 1) == library.length || end < command.length && command(end) == '.')
+    java.util.Arrays.equals(command, start, end, text, 0, text.length) &&
+    (command(at + 1) == text.length || orModuleOf && end < command.length && command(end) == '.')
   }
 }
