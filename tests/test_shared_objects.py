@@ -129,6 +129,25 @@ def test_models_are_loaded_at_once(spark, tmp_path):
     assert in_tasks_at_once(spark, loads, "array<string>") == [["True", "torch.float32"]] * 4
 
 
+def test_models_with_and_without_parameters_are_made_at_once(spark):
+    for library in ("torch", "accelerate"):
+        pytest.importorskip(library, reason="it is too large for a requirement")
+
+    def makes(task):
+        import torch
+        from accelerate import init_empty_weights
+
+        found = set()
+        for _ in range(100):
+            with init_empty_weights():
+                found.add(f"empty {torch.nn.Linear(2, 2).weight.device}")
+            for _ in range(5):
+                found.add(f"made {torch.nn.Linear(2, 2).weight.device}")
+        return sorted(found)
+
+    assert in_tasks_at_once(spark, makes, "array<string>") == [["empty meta", "made cpu"]] * 4
+
+
 def test_a_task_that_does_not_leave_forward_mode(spark):
     pytest.importorskip("torch", reason="it is too large for a requirement")
 

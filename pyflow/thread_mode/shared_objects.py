@@ -7,11 +7,12 @@ that are taken here are released.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyflow.thread_mode import current_task
@@ -32,6 +33,7 @@ def install() -> None:
         after_import(module, functools.partial(_call_in_turn, owner, method))
     after_import("nltk.corpus.util", _load_corpora_once)
     after_import("transformers.modeling_utils", _make_models_in_turn)
+    after_import("accelerate.big_modeling", _make_empty_models_in_turn)
     forward_mode = _Turn()
     after_import("torch.autograd.forward_ad", forward_mode.of_levels("dual_level"))
     after_import("torch._functorch.eager_transforms", forward_mode.of_levels("jvp_nesting"))
@@ -124,6 +126,46 @@ def _make_models_in_turn(modeling_utils: Any) -> None:
     for name in ("from_pretrained", "_from_config"):
         setattr(base, name, classmethod(turn.of_call(getattr(base, name).__func__)))
     base.post_init = turn.of_call(base.post_init)
+
+
+def _make_empty_models_in_turn(big_modeling: Any) -> None:
+    """Have one thread at a time make a model without parameters, and others make theirs with them.
+
+    Meanwhile `accelerate` replaces methods and functions of PyTorch.
+    """
+    torch, turn = big_modeling.torch, _Turn()
+    begin = big_modeling.init_on_device
+    replaced = [
+        *((torch.nn.Module, name) for name in ("register_parameter", "register_buffer")),
+        *((torch, name) for name in ("empty", "zeros", "ones", "full")),
+    ]
+
+    @functools.wraps(begin)
+    @contextlib.contextmanager
+    def in_turn(*args: Any, **kwargs: Any) -> Iterator[None]:
+        with turn:
+            before = [getattr(owner, name) for owner, name in replaced]
+            with begin(*args, **kwargs):
+                for (owner, name), original in zip(replaced, before):
+                    replacement = getattr(owner, name)
+                    if replacement is not original:
+                        setattr(owner, name, _for_this_thread(replacement, original))
+                yield
+
+    big_modeling.init_on_device = in_turn
+
+
+def _for_this_thread(
+    replacement: Callable[..., Any], original: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Return a function that is another one for the current thread, and the original for others."""
+    thread = threading.get_ident()
+
+    @functools.wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return (replacement if threading.get_ident() == thread else original)(*args, **kwargs)
+
+    return call
 
 
 def _call_in_turn(owner: str, method: str, module: Any) -> None:
