@@ -129,6 +129,28 @@ def test_models_are_loaded_at_once(spark, tmp_path):
     assert in_tasks_at_once(spark, loads, "array<string>") == [["True", "torch.float32"]] * 4
 
 
+def test_models_are_initialised_while_others_are_loaded(spark, tmp_path):
+    reason = "it is too large for a requirement"
+    pytest.importorskip("torch", reason=reason)
+    transformers = pytest.importorskip("transformers", reason=reason)
+    shape = transformers.BertConfig(
+        vocab_size=50, hidden_size=8, num_hidden_layers=20, num_attention_heads=1
+    )
+    transformers.BertModel(shape).save_pretrained(tmp_path)
+    directory = str(tmp_path)
+
+    def makes(task):
+        import torch
+        from transformers import BertModel
+
+        if task % 2:
+            return {BertModel.from_pretrained(directory).training for _ in range(20)} == {False}
+        made = (torch.nn.LayerNorm(500) for _ in range(5000))
+        return all(each.weight.eq(1).all().item() for each in made)
+
+    assert in_tasks_at_once(spark, makes, "boolean") == [True] * 4
+
+
 def test_models_with_and_without_parameters_are_made_at_once(spark):
     for library in ("torch", "accelerate"):
         pytest.importorskip(library, reason="it is too large for a requirement")

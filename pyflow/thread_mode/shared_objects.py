@@ -32,8 +32,15 @@ def install() -> None:
     ):
         after_import(module, functools.partial(_call_in_turn, owner, method))
     after_import("nltk.corpus.util", _load_corpora_once)
-    after_import("transformers.modeling_utils", _make_models_in_turn)
-    after_import("accelerate.big_modeling", _make_empty_models_in_turn)
+    models = _Turn()
+    after_import("transformers.modeling_utils", functools.partial(_make_models_in_turn, models))
+    for module, function in (
+        ("accelerate.big_modeling", "init_on_device"),
+        ("peft.utils.integrations", "_init_on_device"),
+        ("transformers.integrations.accelerate", "init_on_device"),
+    ):
+        change = functools.partial(_make_models_without_parameters_in_turn, models, function)
+        after_import(module, change)
     forward_mode = _Turn()
     after_import("torch.autograd.forward_ad", forward_mode.of_levels("dual_level"))
     after_import("torch._functorch.eager_transforms", forward_mode.of_levels("jvp_nesting"))
@@ -116,29 +123,40 @@ class _Turn:
             exits[-1]()
 
 
-def _make_models_in_turn(modeling_utils: Any) -> None:
+def _make_models_in_turn(turn: _Turn, modeling_utils: Any) -> None:
     """Have one thread at a time make a model of `transformers`.
 
     Meanwhile functions of the package and of PyTorch are replaced by others: each thread would
     restore those that it has found, which may be another thread's.
     """
-    turn, base = _Turn(), modeling_utils.PreTrainedModel
+    base = modeling_utils.PreTrainedModel
     for name in ("from_pretrained", "_from_config"):
         setattr(base, name, classmethod(turn.of_call(getattr(base, name).__func__)))
     base.post_init = turn.of_call(base.post_init)
+    initial = getattr(modeling_utils, "TORCH_INIT_FUNCTIONS", ())  # of version 4
+    replaced = [(modeling_utils.torch.nn.init, name) for name in initial]
+    _replace_for_one_thread(turn, modeling_utils, "no_init_weights", replaced)
 
 
-def _make_empty_models_in_turn(big_modeling: Any) -> None:
-    """Have one thread at a time make a model without parameters, and others make theirs with them.
-
-    Meanwhile `accelerate` replaces methods and functions of PyTorch.
-    """
-    torch, turn = big_modeling.torch, _Turn()
-    begin = big_modeling.init_on_device
+def _make_models_without_parameters_in_turn(turn: _Turn, name: str, module: Any) -> None:
+    """Have a context manager, a copy of that of `accelerate`, change one thread at a time."""
+    torch = getattr(module, "torch", None)
+    if torch is None:
+        return
     replaced = [
         *((torch.nn.Module, name) for name in ("register_parameter", "register_buffer")),
         *((torch, name) for name in ("empty", "zeros", "ones", "full")),
     ]
+    _replace_for_one_thread(turn, module, name, replaced)
+
+
+def _replace_for_one_thread(
+    turn: _Turn, module: Any, name: str, replaced: list[tuple[Any, str]]
+) -> None:
+    """Have what a context manager replaces called by its thread alone, one thread at a time."""
+    begin = getattr(module, name, None)
+    if begin is None:
+        return
 
     @functools.wraps(begin)
     @contextlib.contextmanager
@@ -152,7 +170,7 @@ def _make_empty_models_in_turn(big_modeling: Any) -> None:
                         setattr(owner, name, _for_this_thread(replacement, original))
                 yield
 
-    big_modeling.init_on_device = in_turn
+    setattr(module, name, in_turn)
 
 
 def _for_this_thread(
