@@ -4,10 +4,15 @@
 #include <iterator>
 #include <string_view>
 
+#include "runtime/clock.h"
+
 namespace pyflow {
 namespace {
 
-thread_local const std::atomic<bool>* repeating = nullptr;
+// How long interrupted code may take to unwind before interruptions repeat.
+constexpr int64_t kUnwindingNanos = 1000000000;
+
+thread_local int64_t* since = nullptr;
 
 constexpr std::string_view kImporters[] = {"<frozen importlib._bootstrap>",
                                            "<frozen importlib._bootstrap_external>"};
@@ -104,8 +109,10 @@ bool unwinds_through_locks() {
 int initialise(PyObject* self, PyObject* arguments, PyObject* keywords) {
   auto* base = reinterpret_cast<PyTypeObject*>(PyExc_BaseException);
   if (base->tp_init(self, arguments, keywords) != 0) return -1;
-  if (repeating != nullptr && repeating->load(std::memory_order_relaxed) &&
-      !unwinds_through_locks()) {
+  if (since == nullptr) return 0;
+  const int64_t now = monotonic_nanos();
+  if (*since == 0) *since = now;
+  if (now - *since > kUnwindingNanos && !unwinds_through_locks()) {
     PyThreadState_SetAsyncExc(PyThread_get_thread_ident(),
                               reinterpret_cast<PyObject*>(Py_TYPE(self)));
   }
@@ -235,6 +242,6 @@ void drop_interruption() {
   restore_exception(pending);
 }
 
-void repeat_interruptions(const std::atomic<bool>* insisting) { repeating = insisting; }
+void repeat_interruptions(int64_t* raised_since) { since = raised_since; }
 
 }  // namespace pyflow

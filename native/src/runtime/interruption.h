@@ -14,7 +14,7 @@
 //   An import that does not end is interrupted all the same, after some patience.
 #pragma once
 
-#include <atomic>
+#include <cstdint>
 
 #include "runtime/py_ref.h"
 
@@ -31,7 +31,11 @@ bool raise_interruption(PyThreadState* thread, PyObject* type, bool imports_too)
 // Takes back an interruption of this thread that it has not raised. Needs the GIL.
 void drop_interruption();
 
-// From now on interruptions of this thread repeat while `*insisting` holds; null: they do not.
-void repeat_interruptions(const std::atomic<bool>* insisting);
+// From now on interruptions of this thread repeat themselves once the code has had the time to
+// unwind; null: they do not.
+//
+// The time begins when the first one is raised, not when it is wanted: until then a thread may be
+// where no attempt is made. It is kept in `*raised_since`, 0 to begin with.
+void repeat_interruptions(int64_t* raised_since);
 
 }  // namespace pyflow

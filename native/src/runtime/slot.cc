@@ -10,9 +10,7 @@
 namespace pyflow {
 namespace {
 
-// How long interrupted code may take to unwind before interruptions repeat, and how long an import
-// may take to end.
-constexpr int64_t kUnwindingNanos = 1000000000;
+// How long an import may take to end.
 constexpr int64_t kImportPatienceNanos = 20000000000;
 
 // Code may often be inside what must not be interrupted: some more attempts find it outside.
@@ -53,7 +51,8 @@ void Slot::begin_python() {
     std::lock_guard<GilMutex> lock(running_mutex_);
     running_thread_ = PyThreadState_Get();
   }
-  repeat_interruptions(&insisting_);
+  raised_since_ = 0;
+  repeat_interruptions(&raised_since_);
 }
 
 void Slot::end_python() {
@@ -70,7 +69,6 @@ void Slot::interrupt() {
   const int64_t now = monotonic_nanos();
   if (!interrupted_.exchange(true, std::memory_order_relaxed)) interrupted_since_ = now;
   const int64_t passed = now - interrupted_since_;
-  if (passed > kUnwindingNanos) insisting_.store(true, std::memory_order_relaxed);
   for (int attempt = 0; attempt < kAttemptsAtOnce; ++attempt) {
     if (attempt > 0) usleep(kBetweenAttemptsMicros);
     Attached attached(interpreter_);

@@ -77,8 +77,8 @@ class Slot {
   const Lease lease_;  // empty for the shared interpreter
   FloatModes float_modes_;
   std::atomic<bool> interrupted_{false};
-  std::atomic<bool> insisting_{false};
   int64_t interrupted_since_ = 0;
+  int64_t raised_since_ = 0;  // of the thread whose Python code runs in the slot
   GilMutex running_mutex_;
   // Changed with the GIL and running_mutex_.
   std::atomic<PyThreadState*> running_thread_{nullptr};
