@@ -28,6 +28,14 @@ ALLOWED = "spark.pyflow.thread-mode.allowed"
 # recursion in C code overflows the thread's stack, and the JVM with it, before Python objects.
 STACK_SIZE = "8m"
 
+# Three times HotSpot's: its optimising compiler has less to do while the JVM starts, on the cores
+# that it starts on. Methods that are called often for long reach them all the same.
+_COMPILER_THRESHOLDS = {
+    "Tier4InvocationThreshold": 15_000,
+    "Tier4MinInvocationThreshold": 1_800,
+    "Tier4CompileThreshold": 45_000,
+}
+
 # Options of spark-submit that stand for settings which PyFlow reads or sets, as
 # org.apache.spark.launcher.SparkSubmitOptionParser names them.
 _OPTIONS = {
@@ -437,11 +445,16 @@ def with_class_archive(options: str) -> str:
     """Return JVM options that map Spark's classes from an archive, if there is one.
 
     A JVM that it was not written for, with another Java or other jars, loads them as ever; it
-    would warn of that.
+    would warn of that. With an archive, which is for JVMs that start quickly, thresholds of the
+    optimising compiler are raised as well.
     """
     archive = class_archive()
     if re.search(r"-XX:(SharedArchiveFile|ArchiveClassesAtExit)=|-Xshare:", options):
         return options
     if not archive.is_file():
         return options
-    return f"{options} {shlex.quote(f'-XX:SharedArchiveFile={archive}')} -Xlog:cds*=off"
+    options = f"{options} {shlex.quote(f'-XX:SharedArchiveFile={archive}')} -Xlog:cds*=off"
+    if re.search(r"-X(int|comp)\b|-XX:.?(Tier|Compil|UseJVMCI)", options):
+        return options
+    thresholds = (f"-XX:{name}={value}" for name, value in _COMPILER_THRESHOLDS.items())
+    return " ".join([options, *thresholds])

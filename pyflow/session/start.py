@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,7 @@ def active_session(configuration: Configuration) -> SparkSession:
         active = SparkSession.active()
         serve(active)
         return active
+    threading.Thread(target=_import_libraries, daemon=True).start()
     builder = SparkSession.builder
     present = present_settings(builder)
     jars = start_jars(configuration)
@@ -56,6 +58,15 @@ def active_session(configuration: Configuration) -> SparkSession:
     started = start_settings(configuration).items()
     own = {key: value for key, value in started if not is_in(key, value, present.get(key))}
     return builder.config(map={**chosen, **own}).getOrCreate()
+
+
+def _import_libraries() -> None:
+    """Import, while the JVM starts, what PySpark imports for the first call of it.
+
+    That is none of PySpark's own modules, whose circular imports two threads could meet half-way.
+    """
+    with suppress(ImportError):
+        import pandas  # noqa: F401
 
 
 def begin_python(session: SparkSession) -> None:

@@ -60,7 +60,14 @@ def test_configure_starts_drivers_with_the_archive_of_classes(class_archive):
     builder = pyflow.configure(pyflow.configure(SparkSession.builder))
 
     options = shlex.split(builder._options[DRIVER_OPTIONS])
-    assert options == ["-Xss8m", f"-XX:SharedArchiveFile={class_archive}", "-Xlog:cds*=off"]
+    assert options == [
+        "-Xss8m",
+        f"-XX:SharedArchiveFile={class_archive}",
+        "-Xlog:cds*=off",
+        "-XX:Tier4InvocationThreshold=15000",
+        "-XX:Tier4MinInvocationThreshold=1800",
+        "-XX:Tier4CompileThreshold=45000",
+    ]
     assert builder._options[EXECUTOR_OPTIONS] == "-Xss8m"
 
 
@@ -72,6 +79,15 @@ def test_configure_keeps_another_archive_of_classes(class_archive, option):
         **options_of(SparkSession.builder),
         DRIVER_OPTIONS: f"{option} -Xss8m",
     }
+
+
+@pytest.mark.parametrize("option", ["-XX:TieredStopAtLevel=1", "-XX:CompileThreshold=9", "-Xint"])
+def test_configure_leaves_the_compiler_to_options_of_the_program(class_archive, option):
+    class_archive.touch()
+
+    options = options_of(SparkSession.builder.config(DRIVER_OPTIONS, option))[DRIVER_OPTIONS]
+    archive = f"-XX:SharedArchiveFile={class_archive}"
+    assert shlex.split(options) == [option, "-Xss8m", archive, "-Xlog:cds*=off"]
 
 
 def test_configure_returns_the_builder():
