@@ -12,7 +12,7 @@
 #                 the terminal, until Ctrl-C; OPTIONS="--seconds 60", "--fresh"
 #   make check    set everything up, check style and types, run the unit tests and a slice of the rest
 #   make test     set everything up, check style and types and run the tests
-#   make test-all the same in full and on every Python (two hours on two idle cores)
+#   make test-all the same in full and on every Python (four hours on two idle cores)
 #   make bench    measure; results go to docs/benchmarks; SPARK=4.2: on that Spark, to
 #                 docs/benchmarks/spark-4.2
 #   make bench-latency

@@ -31,11 +31,7 @@ def failed_start(master, where, *conf):
 # Executors start Python ahead of tasks if the application's mode says so, otherwise for the first.
 @pytest.mark.complete
 @pytest.mark.parametrize(
-    ("master", "mode"),
-    [
-        ("local-cluster[1,2,1024]", "thread"),
-        pytest.param("local[2]", "process", marks=pytest.mark.complete),
-    ],
+    ("master", "mode"), [("local-cluster[1,2,1024]", "thread"), ("local[2]", "process")]
 )
 def test_a_library_that_cannot_be_loaded(tmp_path, master, mode):
     jar = without_code(pyflow.jar_path(), tmp_path / "pyflow.jar")
@@ -184,13 +180,7 @@ AT_START = {
 
 @pytest.mark.complete
 @pytest.mark.skipif(not OWN_GIL, reason="executors make no interpreters")
-@pytest.mark.parametrize(
-    "case",
-    [
-        "a_function",
-        *(pytest.param(case, marks=pytest.mark.complete) for case in [*AT_START][1:]),
-    ],
-)
+@pytest.mark.parametrize("case", AT_START)
 def test_a_crash_while_interpreters_are_made(tmp_path, case):
     """Functions that run there go to process mode; the start does where nothing runs beside it. An
     executor that Spark ends says nothing.
