@@ -24,11 +24,26 @@ def rounds(mode):
     assert ctypes.CDLL("libm.so.6").fesetround(mode) == 0
 
 
+@pytest.fixture
+def in_thread_mode(spark):
+    """Runs a program in every form of thread mode. Workers would keep what functions have set."""
+
+    def run(program):
+        seen = []
+        for mode in thread_modes():
+            with settings(spark, mode):
+                seen.append(program())
+        assert all(each == seen[0] for each in seen), seen
+        return seen[0]
+
+    return run
+
+
 def with_tenths(spark, rows=4):
     return spark.range(0, rows, 1, 1).selectExpr("id", "(id % 1 + 1) / 10 as tenth")
 
 
-def test_columns_beside_a_function_that_changes_the_rounding(spark, in_every_mode, make_udf):
+def test_columns_beside_a_function_that_changes_the_rounding(spark, in_thread_mode, make_udf):
     def adds(x):
         rounds(DOWNWARD)
         return x + 0.2
@@ -38,10 +53,10 @@ def test_columns_beside_a_function_that_changes_the_rounding(spark, in_every_mod
         beside = made.selectExpr("sum", "tenth + 0.2D").collect()
         return beside, with_tenths(spark).selectExpr("tenth + 0.2D").collect()
 
-    assert in_every_mode(program) == ([(BELOW, NEAREST)] * 4, [(NEAREST,)] * 4)
+    assert in_thread_mode(program) == ([(BELOW, NEAREST)] * 4, [(NEAREST,)] * 4)
 
 
-def test_input_of_a_function_that_changes_the_rounding(spark, in_every_mode):
+def test_input_of_a_function_that_changes_the_rounding(spark, in_thread_mode):
     def adds(it):
         for batch in it:
             rounds(DOWNWARD)
@@ -52,7 +67,7 @@ def test_input_of_a_function_that_changes_the_rounding(spark, in_every_mode):
         return made.mapInPandas(adds, "tenth double, of_jvm double, sum double").collect()
 
     with settings(spark, {"spark.sql.execution.arrow.maxRecordsPerBatch": "1"}):
-        assert in_every_mode(program) == [(0.1, NEAREST, BELOW)] * 4
+        assert in_thread_mode(program) == [(0.1, NEAREST, BELOW)] * 4
 
 
 def test_the_rounding_stays_as_a_task_has_set_it(spark):
@@ -73,7 +88,7 @@ def test_the_rounding_stays_as_a_task_has_set_it(spark):
             assert others.collect() == [(NEAREST,)] * 4
 
 
-def test_functions_that_follow_each_other_round_as_each_has_set(spark, in_every_mode):
+def test_functions_that_follow_each_other_round_as_each_has_set(spark, in_thread_mode):
     @pandas_udf("double")
     def below(x):
         rounds(DOWNWARD)
@@ -88,4 +103,4 @@ def test_functions_that_follow_each_other_round_as_each_has_set(spark, in_every_
         return made.select("below", nearest("below", "tenth")).collect()
 
     with settings(spark, {"spark.sql.execution.arrow.maxRecordsPerBatch": "1"}):
-        assert in_every_mode(program) == [(BELOW, NEAREST)] * 4
+        assert in_thread_mode(program) == [(BELOW, NEAREST)] * 4

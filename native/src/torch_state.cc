@@ -59,9 +59,11 @@ using SetType = void (*)(caffe2::TypeMeta);
 constexpr char kGetType[] = "_ZN3c1017get_default_dtypeEv";
 constexpr char kSetType[] = "_ZN3c1017set_default_dtypeEN6caffe28TypeMetaE";
 
-constexpr uint16_t kHalf = 5, kDouble = 7, kComplexHalf = 8, kComplexFloat = 9, kComplexDouble = 10;
+constexpr uint16_t kHalf = 5, kFloat = 6, kDouble = 7, kComplexHalf = 8, kComplexFloat = 9,
+                   kComplexDouble = 10;
 
-// Has the task of the current thread, which holds the GIL, set the type; false for the process's.
+// Sets the type of the current thread's task; returns whether to set the process's instead. Needs
+// the GIL.
 std::atomic<bool (*)(int32_t)> set_type_of_task{nullptr};
 
 // The type of the current thread's task, negative for the process's. Null for no task.
@@ -70,7 +72,8 @@ thread_local const std::atomic<int32_t>* type_of_task = nullptr;
 caffe2::TypeMeta default_type(const void* caller) {
   static const auto of_process = find_original<GetType>(kGetType, caller);
   const int32_t own = type_of_task == nullptr ? -1 : type_of_task->load(std::memory_order_relaxed);
-  return own < 0 ? of_process() : caffe2::TypeMeta{static_cast<uint16_t>(own)};
+  if (own >= 0) return {static_cast<uint16_t>(own)};
+  return of_process != nullptr ? of_process() : caffe2::TypeMeta{kFloat};
 }
 
 }  // namespace
@@ -123,7 +126,7 @@ PYFLOW_VISIBLE caffe2::TypeMeta get_default_complex_dtype() {
 PYFLOW_VISIBLE void set_default_dtype(caffe2::TypeMeta type) {
   static const auto set_of_process = find_original<SetType>(kSetType, __builtin_return_address(0));
   bool (*const set)(int32_t) = set_type_of_task;
-  if (set == nullptr || !set(type.number)) set_of_process(type);
+  if (set_of_process != nullptr && (set == nullptr || set(type.number))) set_of_process(type);
 }
 
 }  // namespace c10

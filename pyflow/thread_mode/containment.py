@@ -226,7 +226,7 @@ def _refuse_seeding_tensorflow() -> None:
     after_import(
         "tensorflow.python.eager.context",
         lambda context: refuse(
-            context, "set_global_seed", reason, to_modules=context.set_global_seed
+            context, "set_global_seed", reason, to_modules=getattr(context, "set_global_seed", None)
         ),
     )
 

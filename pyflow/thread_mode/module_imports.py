@@ -123,8 +123,10 @@ def _import_in_turn() -> None:
     turn: Any = threading.RLock()
 
     def wait(name: str) -> bool:
-        start = time.monotonic()
+        number, start = _Turns.number, time.monotonic()
         while not turn.acquire(timeout=_SLICE_SECONDS):
+            if _Turns.number != number:
+                number, start = _Turns.number, time.monotonic()
             waited = time.monotonic() - start
             if waited >= _MOST_SECONDS:
                 _Turns.given_up = _Turns.number

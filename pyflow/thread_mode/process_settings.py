@@ -315,13 +315,13 @@ def _own_keras(config: Any) -> None:
         variable, set_of_process = f"_{name.upper()}", getattr(config, f"set_{name}")
         value: TaskValue[Any] = TaskValue(getattr(config, variable))
 
-        def set(new: Any) -> None:
+        def set(*args: Any, **kwargs: Any) -> None:
             with changing:
-                set_of_process(new)
+                set_of_process(*args, **kwargs)
                 value.set(getattr(config, variable))
 
         _replace(config, name, value.get)
-        _replace(config, f"set_{name}", lambda value: set(value))
+        _replace(config, f"set_{name}", set)
 
     for name in ("floatx", "epsilon", "image_data_format"):
         own(name)

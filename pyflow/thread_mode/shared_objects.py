@@ -1,7 +1,7 @@
 """Objects of modules and of broadcast variables, which tasks use at the same time.
 
 A worker process runs one task at a time. Some functions of libraries are not thread-safe: here one
-thread at a time calls them. The bridge interrupts no code of this file (`interruption.cc`): locks
+task at a time calls them. The bridge interrupts no code of this file (`interruption.cc`): locks
 that are taken here are released.
 """
 
@@ -11,12 +11,15 @@ import contextlib
 import functools
 import threading
 import time
+import types
 import weakref
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 from pyflow.thread_mode import current_task
 from pyflow.thread_mode.module_imports import after_import, importing, let_others_import
+from pyflow.thread_mode.task_globals import TaskValue, replace_attributes
 
 __all__ = ["install"]
 
@@ -47,23 +50,39 @@ def install() -> None:
 
 
 class _Turn:
-    """Has one thread at a time do something, however often it begins to."""
+    """Has one task at a time do something, however often it begins to.
+
+    An interruption may keep a task from leaving. Others take the turn when it has ended.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._guard = threading.Lock()
+        self._owner: Any = None
+        self._count = 0
         self._of_no_task: list[Callable[[], None]] = []
 
     def __enter__(self) -> None:
-        """Wait until no other thread has the turn."""
-        if not self._lock.acquire(blocking=False):
+        """Wait until no other task has the turn."""
+        while not self._take():
             if importing():
-                let_others_import()  # before its turn ends the other thread may have to
-            while not self._lock.acquire(timeout=_SECONDS):
-                time.sleep(_SECONDS)  # may be interrupted
+                let_others_import()  # before its turn ends the other task may have to
+            time.sleep(_SECONDS)  # may be interrupted
 
     def __exit__(self, *_: object) -> None:
-        """Have another thread take the turn."""
-        self._lock.release()
+        """Have another task take the turn."""
+        with self._guard:
+            if self._owner is _task_or_thread():
+                self._count -= 1
+
+    def _take(self) -> bool:
+        who = _task_or_thread()
+        with self._guard:
+            if self._owner is not who:
+                if self._count and not getattr(self._owner, "ended", False):
+                    return False
+                self._owner, self._count = who, 0
+            self._count += 1
+        return True
 
     def of_call(self, call: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that calls another one in turn."""
@@ -76,7 +95,7 @@ class _Turn:
         return in_turn
 
     def of_levels(self, name: str) -> Callable[[Any], None]:
-        """Have a thread that enters a level keep the turn until it has left its levels.
+        """Have a task that enters a level keep the turn until it has left its levels.
 
         Parameters
         ----------
@@ -85,21 +104,29 @@ class _Turn:
         """
 
         def change(module: Any) -> None:
-            enter, exit = (getattr(module, f"{verb}_{name}") for verb in ("enter", "exit"))
+            enter, exit = (getattr(module, f"{verb}_{name}", None) for verb in ("enter", "exit"))
+            if enter is None or exit is None:  # before PyTorch 2.3
+                return
 
             @functools.wraps(enter)
             def enter_in_turn(*args: Any, **kwargs: Any) -> Any:
                 with self:
                     level = enter(*args, **kwargs)
-                    self._lock.acquire()
-                self._exits().append(exit_in_turn)
+                    self.__enter__()
+                self._exits().append(exit)
                 return level
 
             @functools.wraps(exit)
             def exit_in_turn(*args: Any, **kwargs: Any) -> None:
-                exit(*args, **kwargs)
-                self._exits().pop()
-                self._lock.release()
+                exits = self._exits()
+                if exit not in exits:
+                    exit(*args, **kwargs)  # which raises
+                    return
+                exits.remove(exit)
+                try:
+                    exit(*args, **kwargs)
+                finally:
+                    self.__exit__()
 
             setattr(module, enter.__name__, enter_in_turn)
             setattr(module, exit.__name__, exit_in_turn)
@@ -120,11 +147,48 @@ class _Turn:
     def _leave_levels(self) -> None:
         exits = self._exits()
         while exits:
-            exits[-1]()
+            exits.pop()()
+
+
+def _task_or_thread() -> Any:
+    return current_task.current() or threading.current_thread()
+
+
+class _PerTask:
+    """Stands for a class or module some of whose attributes each task may replace for itself."""
+
+    def __init__(self, owner: Any, *names: str) -> None:
+        values = {
+            name: TaskValue(getattr(owner, name), always_of_task=True)
+            for name in names
+            if hasattr(owner, name)
+        }
+        vars(self).update(_owner=owner, _values=values)
+        for name, value in values.items():
+            setattr(owner, name, _calling(value))
+
+    def __getattr__(self, name: str) -> Any:
+        value = self._values.get(name)
+        return getattr(self._owner, name) if value is None else value.get()
+
+    def __setattr__(self, name: str, new: Any) -> None:
+        value = self._values.get(name)
+        if value is None:
+            setattr(self._owner, name, new)
+        else:
+            value.set(new)
+
+
+def _calling(value: TaskValue[Any]) -> Callable[..., Any]:
+    @functools.wraps(value.process)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return value.get()(*args, **kwargs)
+
+    return call
 
 
 def _make_models_in_turn(turn: _Turn, modeling_utils: Any) -> None:
-    """Have one thread at a time make a model of `transformers`.
+    """Have one task at a time make a model of `transformers`.
 
     Meanwhile functions of the package and of PyTorch are replaced by others: each thread would
     restore those that it has found, which may be another thread's.
@@ -132,58 +196,46 @@ def _make_models_in_turn(turn: _Turn, modeling_utils: Any) -> None:
     base = modeling_utils.PreTrainedModel
     for name in ("from_pretrained", "_from_config"):
         setattr(base, name, classmethod(turn.of_call(getattr(base, name).__func__)))
-    base.post_init = turn.of_call(base.post_init)
-    initial = getattr(modeling_utils, "TORCH_INIT_FUNCTIONS", ())  # of version 4
-    replaced = [(modeling_utils.torch.nn.init, name) for name in initial]
-    _replace_for_one_thread(turn, modeling_utils, "no_init_weights", replaced)
+    for name in ("post_init", "resize_token_embeddings"):
+        setattr(base, name, turn.of_call(getattr(base, name)))
+    initial = getattr(modeling_utils, "TORCH_INIT_FUNCTIONS", None)
+    if initial is not None:  # of version 4, which has them replaced by functions that do nothing
+        module = modeling_utils.torch.nn.init
+        replace_attributes(
+            module,
+            {name: TaskValue(getattr(module, name), always_of_task=True) for name in initial},
+        )
 
 
 def _make_models_without_parameters_in_turn(turn: _Turn, name: str, module: Any) -> None:
-    """Have a context manager, a copy of that of `accelerate`, change one thread at a time."""
-    torch = getattr(module, "torch", None)
-    if torch is None:
-        return
-    replaced = [
-        *((torch.nn.Module, name) for name in ("register_parameter", "register_buffer")),
-        *((torch, name) for name in ("empty", "zeros", "ones", "full")),
-    ]
-    _replace_for_one_thread(turn, module, name, replaced)
+    """Have a context manager, a copy of that of `accelerate`, change one task at a time.
 
-
-def _replace_for_one_thread(
-    turn: _Turn, module: Any, name: str, replaced: list[tuple[Any, str]]
-) -> None:
-    """Have what a context manager replaces called by its thread alone, one thread at a time."""
-    begin = getattr(module, name, None)
-    if begin is None:
+    It replaces a method of all modules of PyTorch, here the task's own.
+    """
+    begin, torch = getattr(module, name, None), getattr(module, "torch", None)
+    if begin is None or torch is None:
         return
+    modules = SimpleNamespace(**{**vars(torch.nn), "Module": _modules_of_torch(torch)})
+    names = {**vars(module), "nn": modules}
+    generator = begin.__wrapped__
+    changed = types.FunctionType(
+        generator.__code__, names, name, generator.__defaults__, generator.__closure__
+    )
+    managed = contextlib.contextmanager(changed)
 
     @functools.wraps(begin)
     @contextlib.contextmanager
-    def in_turn(*args: Any, **kwargs: Any) -> Iterator[None]:
-        with turn:
-            before = [getattr(owner, name) for owner, name in replaced]
-            with begin(*args, **kwargs):
-                for (owner, name), original in zip(replaced, before):
-                    replacement = getattr(owner, name)
-                    if replacement is not original:
-                        setattr(owner, name, _for_this_thread(replacement, original))
-                yield
+    def in_turn(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        with turn, managed(*args, **kwargs) as value:
+            yield value
 
+    names[name] = in_turn
     setattr(module, name, in_turn)
 
 
-def _for_this_thread(
-    replacement: Callable[..., Any], original: Callable[..., Any]
-) -> Callable[..., Any]:
-    """Return a function that is another one for the current thread, and the original for others."""
-    thread = threading.get_ident()
-
-    @functools.wraps(original)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return (replacement if threading.get_ident() == thread else original)(*args, **kwargs)
-
-    return call
+@functools.lru_cache
+def _modules_of_torch(torch: Any) -> _PerTask:
+    return _PerTask(torch.nn.Module, "register_parameter", "register_buffer")
 
 
 def _call_in_turn(owner: str, method: str, module: Any) -> None:

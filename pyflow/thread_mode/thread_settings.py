@@ -47,7 +47,7 @@ class _Setting:
         if before is not None and not before.ended:
             before.own[self] = now
         wanted = after.own.get(self, self.default)
-        if wanted != now:
+        if _differ(wanted, now):
             self._set(wanted)
 
 
@@ -72,10 +72,17 @@ def _begin_import() -> Callable[[], None]:
     def end() -> None:
         for each in _settings:
             now = each.get()
-            if now != before.get(each, each.default):
+            if _differ(now, before.get(each, each.default)):
                 each.default = now
 
     return end
+
+
+def _differ(one: Any, other: Any) -> bool:
+    try:
+        return bool(one != other)
+    except Exception:  # of arrays in it, say
+        return True
 
 
 def _of_torch(torch: Any) -> None:
@@ -151,13 +158,18 @@ def _of_keras(global_state: Any) -> None:
         vars(tracker).clear()
         return tracker
 
+    def copied(values: dict[str, Any]) -> dict[str, Any]:
+        return {
+            name: copy(value) if isinstance(value, (dict, list)) else value
+            for name, value in values.items()
+        }
+
     def set(values: dict[str, Any]) -> None:
         vars(tracker).clear()
-        for name, value in values.items():
-            setattr(tracker, name, copy(value) if isinstance(value, (dict, list)) else value)
+        vars(tracker).update(copied(values))
 
     global_state.threading = SimpleNamespace(local=cleared)
-    _settings.append(_Setting(lambda: dict(vars(tracker)), set))
+    _settings.append(_Setting(lambda: copied(vars(tracker)), set))
 
 
 def _running_loop(events: Any) -> None:

@@ -133,10 +133,12 @@ class _DefaultType:
         """Whether C code finds what this sets for a thread."""
         number = self._number(_HALF)
         self._set_of_thread(number)
-        found = [self._torch.get_default_dtype()]
-        number.value = _DOUBLE
-        found.append(self._torch.get_default_dtype())
-        self._set_of_thread(None)
+        try:
+            found = [self._torch.get_default_dtype()]
+            number.value = _DOUBLE
+            found.append(self._torch.get_default_dtype())
+        finally:
+            self._set_of_thread(None)
         return found == [self._torch.half, self._torch.double]
 
     def of(self, task: CurrentTask) -> Any:
@@ -156,14 +158,14 @@ class _DefaultType:
         Returns
         -------
         bool
-            Whether there is one. Otherwise it is to be set for the process.
+            Whether it is to be set for the process instead: there is no task.
         """
         task = current_task.current()
         if task is None or getattr(self._local, "sets_for_all", False):
-            return False
+            return True
         self.of(task).value = number
         self.show()
-        return True
+        return False
 
     def set_for_all(self) -> None:
         """Make the current thread's that of all tasks that have set none."""

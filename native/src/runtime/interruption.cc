@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "runtime/clock.h"
 
@@ -38,6 +39,7 @@ constexpr std::string_view kKeepersOfLocks[] = {
     "zipfile/",
 };
 constexpr std::string_view kOwnKeepers[] = {"/pyflow/thread_mode/shared_objects.py",
+                                            "/pyflow/thread_mode/torch_state.py",
                                             "/pyflow/thread_mode/waiting.py"};
 
 // Where the standard library's directory ends in the name of a file.
@@ -242,6 +244,6 @@ void drop_interruption() {
   restore_exception(pending);
 }
 
-void repeat_interruptions(int64_t* raised_since) { since = raised_since; }
+int64_t* repeat_interruptions(int64_t* raised_since) { return std::exchange(since, raised_since); }
 
 }  // namespace pyflow

@@ -32,10 +32,10 @@ bool raise_interruption(PyThreadState* thread, PyObject* type, bool imports_too)
 void drop_interruption();
 
 // From now on interruptions of this thread repeat themselves once the code has had the time to
-// unwind; null: they do not.
+// unwind; null: they do not. Returns what was given before.
 //
 // The time begins when the first one is raised, not when it is wanted: until then a thread may be
 // where no attempt is made. It is kept in `*raised_since`, 0 to begin with.
-void repeat_interruptions(int64_t* raised_since);
+int64_t* repeat_interruptions(int64_t* raised_since);
 
 }  // namespace pyflow

@@ -1,5 +1,6 @@
 #include "runtime/jvm_logs.h"
 
+#include "runtime/attached.h"
 #include "runtime/no_memory.h"
 
 namespace pyflow {
@@ -14,9 +15,10 @@ PyObject* write_line(Log log, PyObject* arguments) {
   if (!PyArg_ParseTuple(arguments, "Ly#", &number, &text, &size)) return nullptr;
   return or_memory_error([&] {
     const std::string line(text, static_cast<size_t>(size));
-    Py_BEGIN_ALLOW_THREADS;
-    log(number, line);
-    Py_END_ALLOW_THREADS;
+    static_cast<void>(without_gil([&] {
+      log(number, line);
+      return true;
+    }));
     return Py_NewRef(Py_None);
   });
 }

@@ -52,11 +52,11 @@ void Slot::begin_python() {
     running_thread_ = PyThreadState_Get();
   }
   raised_since_ = 0;
-  repeat_interruptions(&raised_since_);
+  outer_raised_since_ = repeat_interruptions(&raised_since_);
 }
 
 void Slot::end_python() {
-  repeat_interruptions(nullptr);
+  repeat_interruptions(outer_raised_since_);
   {
     std::lock_guard<GilMutex> lock(running_mutex_);
     running_thread_ = nullptr;

@@ -78,7 +78,9 @@ class Slot {
   FloatModes float_modes_;
   std::atomic<bool> interrupted_{false};
   int64_t interrupted_since_ = 0;
-  int64_t raised_since_ = 0;  // of the thread whose Python code runs in the slot
+  // Of the thread whose Python code runs in the slot, and of the slot that it was in before.
+  int64_t raised_since_ = 0;
+  int64_t* outer_raised_since_ = nullptr;
   GilMutex running_mutex_;
   // Changed with the GIL and running_mutex_.
   std::atomic<PyThreadState*> running_thread_{nullptr};
