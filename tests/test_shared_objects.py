@@ -97,16 +97,20 @@ def test_a_tokenizer_truncates_and_pads_for_each_task(spark):
     assert in_tasks_at_once(spark, encodes, "array<int>") == [[2], [3], [4], [5]]
 
 
-def test_models_are_loaded_at_once(spark, tmp_path):
+def save_model(name, layers, directory):
+    """Saves a small model of `transformers` of that class, and returns where."""
     reason = "it is too large for a requirement"
     pytest.importorskip("torch", reason=reason)
     transformers = pytest.importorskip("transformers", reason=reason)
     shape = transformers.BertConfig(
-        vocab_size=50, hidden_size=8, num_hidden_layers=1, num_attention_heads=1
+        vocab_size=50, hidden_size=8, num_hidden_layers=layers, num_attention_heads=1
     )
-    saved = transformers.BertForMaskedLM(shape)
-    saved.save_pretrained(tmp_path)
-    directory = str(tmp_path)
+    getattr(transformers, name)(shape).save_pretrained(directory)
+    return str(directory)
+
+
+def test_models_are_loaded_at_once(spark, tmp_path):
+    directory = save_model("BertForMaskedLM", 1, tmp_path)
 
     def loads(task):
         import torch
@@ -130,14 +134,7 @@ def test_models_are_loaded_at_once(spark, tmp_path):
 
 
 def test_models_are_initialised_while_others_are_loaded(spark, tmp_path):
-    reason = "it is too large for a requirement"
-    pytest.importorskip("torch", reason=reason)
-    transformers = pytest.importorskip("transformers", reason=reason)
-    shape = transformers.BertConfig(
-        vocab_size=50, hidden_size=8, num_hidden_layers=20, num_attention_heads=1
-    )
-    transformers.BertModel(shape).save_pretrained(tmp_path)
-    directory = str(tmp_path)
+    directory = save_model("BertModel", 20, tmp_path)
 
     def makes(task):
         import torch
@@ -168,6 +165,28 @@ def test_models_with_and_without_parameters_are_made_at_once(spark):
         return sorted(found)
 
     assert in_tasks_at_once(spark, makes, "array<string>") == [["empty meta", "made cpu"]] * 4
+
+
+def test_a_function_makes_models_while_its_input_does(spark, in_every_mode):
+    for library in ("torch", "accelerate"):
+        pytest.importorskip(library, reason="it is too large for a requirement")
+
+    def makes(batches):
+        import torch
+        from accelerate import init_empty_weights
+
+        with init_empty_weights():
+            for batch in batches:
+                made = str(torch.nn.Linear(1, 1).weight.device)
+                yield batch.assign(made=batch.get("made", "") + " " + made)
+
+    def program():
+        made = spark.range(2, numPartitions=1)
+        for _ in range(2):
+            made = made.mapInPandas(makes, "id long, made string")
+        return [row.made.strip() for row in made.collect()]
+
+    assert in_every_mode(program) == ["meta meta"] * 2
 
 
 def test_a_task_that_does_not_leave_forward_mode(spark):

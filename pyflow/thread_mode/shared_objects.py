@@ -71,18 +71,23 @@ class _Turn:
     def __exit__(self, *_: object) -> None:
         """Have another task take the turn."""
         with self._guard:
-            if self._owner is _task_or_thread():
+            if self._count and self._is_own():
                 self._count -= 1
 
     def _take(self) -> bool:
-        who = _task_or_thread()
         with self._guard:
-            if self._owner is not who:
-                if self._count and not getattr(self._owner, "ended", False):
-                    return False
-                self._owner, self._count = who, 0
+            if not self._count or getattr(self._owner, "ended", False):
+                self._owner, self._count = _task_or_thread(), 0
+            elif not self._is_own():
+                return False
             self._count += 1
         return True
+
+    def _is_own(self) -> bool:
+        """Whether the turn is the current task's, or that of one whose input this thread makes."""
+        if self._owner is _task_or_thread():
+            return True
+        return getattr(self._owner, "thread", None) == threading.get_ident()
 
     def of_call(self, call: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that calls another one in turn."""

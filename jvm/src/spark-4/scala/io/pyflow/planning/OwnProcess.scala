@@ -30,8 +30,10 @@ private[planning] object OwnProcess {
   /** The first reason in the pickled code of a function. */
   def reasonAgainst(command: Array[Byte]): Option[String] = {
     val strings = command.indices.filter(command(_) == ShortString)
-    def names(text: String, orModuleOf: Boolean) =
-      strings.exists(isString(text.getBytes(US_ASCII), command, _, orModuleOf))
+    def names(text: String, orModuleOf: Boolean) = {
+      val bytes = text.getBytes(US_ASCII)
+      strings.exists(isString(bytes, command, _, orModuleOf))
+    }
     Libraries.find { library =>
       names(library.name, orModuleOf = true) &&
       (library.calls.isEmpty || library.calls.exists(names(_, orModuleOf = false)))
