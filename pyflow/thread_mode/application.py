@@ -18,7 +18,7 @@ from typing import Any
 
 from pyspark import Broadcast
 
-from pyflow.thread_mode import imports, pyspark_worker
+from pyflow.thread_mode import imported_settings, imports, pyspark_worker
 from pyflow.thread_mode.errors import LoadRefusedError
 
 __all__ = ["Application", "current", "end"]
@@ -267,10 +267,13 @@ def _forget(paths: list[str]) -> list[Any]:
     """
     sys.path[:] = [entry for entry in sys.path if entry not in paths]
     places = tuple(os.path.join(os.path.abspath(path), "") for path in paths)
-    forgotten = []
-    for name, module in list(sys.modules.items()):
-        if any(_below(each, places) for each in _origins(module)):
-            forgotten.append(sys.modules.pop(name, None))
+    modules = {
+        name: module
+        for name, module in list(sys.modules.items())
+        if any(_below(each, places) for each in _origins(module))
+    }
+    forgotten = [sys.modules.pop(name, None) for name in modules]
+    imported_settings.forget(modules)
     caches: list[dict[str, Any]] = [
         sys.path_importer_cache,
         vars(zipimport)["_zip_directory_cache"],

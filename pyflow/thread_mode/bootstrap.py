@@ -37,6 +37,8 @@ def prepare(
     write_session_log: Callable[[int, bytes], None],
     set_variable: Callable[..., None],
     set_by_functions: list[bytes],
+    float_modes_of_thread: Callable[..., int],
+    and_then: Callable[[Callable[..., Any], Callable[[], None]], Any],
 ) -> None:
     """Prepare the current interpreter.
 
@@ -52,6 +54,10 @@ def prepare(
         Sets or removes a variable for C code of this process.
     set_by_functions : list of bytes
         The names that it has been called with.
+    float_modes_of_thread : callable
+        Returns and sets the current thread's; see `float_modes`.
+    and_then : callable
+        Puts two functions together; see `imported_settings`.
     """
     global _current_task, _isolated
     _isolated = isolated
@@ -75,7 +81,10 @@ def prepare(
         connections,
         current_task,
         duckdb_connection,
+        environment,
         executor_log,
+        float_modes,
+        imported_settings,
         log_levels,
         output,
         process_settings,
@@ -94,6 +103,9 @@ def prepare(
     current_task.install()
     thread_pools.install()
     module_imports.install(in_turn=not isolated)
+    imported_settings.install(and_then)
+    environment.install()
+    float_modes.install(float_modes_of_thread)
     task_globals.install()
     session_log.install(write_session_log)
     executor_log.install(log)

@@ -20,13 +20,14 @@ import resource
 import signal
 import struct
 import sys
+import threading
 import time
 import types
 from collections.abc import Callable
 from locale import Error as LocaleError
 from typing import Any
 
-from pyflow.thread_mode.module_imports import after_import, importing, note_refusal
+from pyflow.thread_mode.module_imports import after_import, importing, note_refusal, on_import
 
 __all__ = ["do_nothing", "install", "refuse"]
 
@@ -149,10 +150,14 @@ def refuse(
         if to_modules is not None and importing():
             return to_modules(*args, **kwargs)
         note_refusal()
-        raise OSError(f"{module.__name__}.{name}() {reason}, {_INSTEAD}")
+        raise _refusal(module, name, reason)
 
     refused.__module__ = module.__name__  # where pickle finds it, `os` rather than `posix`
     setattr(module, name, refused)
+
+
+def _refusal(module: types.ModuleType, name: str, reason: str) -> OSError:
+    return OSError(f"{module.__name__}.{name}() {reason}, {_INSTEAD}")
 
 
 def _refuse_where_it_is_the_executor() -> None:
@@ -238,12 +243,18 @@ def _pid_of(pidfd: int) -> int:
 
 def _refuse_setting_locale() -> None:
     setlocale: Any = locale.setlocale
+    of_environment, plain = "", {"C", "POSIX", "C.UTF-8", "C.utf8"}
+
+    def formats_as(now: str, wanted: Any) -> bool:
+        categories = {each.rpartition("=")[2] for each in now.split(";")}
+        return wanted == of_environment or {*categories, wanted} <= plain
 
     @functools.wraps(setlocale)
     def only_query(category: int, locale: Any = None) -> Any:
         now = setlocale(category)
-        if locale is None or locale == now or importing():
+        if locale is None or locale == now or (importing() and formats_as(now, locale)):
             return now
+        note_refusal()
         raise LocaleError(
             "locale.setlocale() would change the locale of the whole executor; "
             f"format with babel or the like, {_INSTEAD}"
@@ -254,17 +265,55 @@ def _refuse_setting_locale() -> None:
 
 def _refuse_setting_zone() -> None:
     in_process = os.environ.get("TZ")
+    reason = "would change the time zone of the whole executor; use zoneinfo.ZoneInfo"
+    #: Threads whose module has called it for a zone that may be another one.
+    asked: set[int] = set()
 
     def is_unchanged() -> bool:
-        return os.environ.get("TZ") == in_process
+        zone = os.environ.get("TZ")
+        return zone == in_process or (zone is not None and _is_local(zone))
 
-    refuse(
-        time,
-        "tzset",
-        "would change the time zone of the whole executor; use zoneinfo.ZoneInfo",
-        is_unchanged,
-        do_nothing,  # as `_strptime` calls it, for zones that a program has set before
-    )
+    def set_later() -> None:
+        caller = sys._getframe(2).f_globals.get("__name__")
+        if caller != "_strptime":  # which calls it for a zone that a program has set before
+            asked.add(threading.get_ident())
+
+    def begin_import() -> Callable[[], None]:
+        before = os.environ.get("TZ")
+
+        def end() -> None:
+            thread = threading.get_ident()
+            if thread not in asked:
+                return
+            asked.discard(thread)
+            if not is_unchanged():
+                os.environ.pop("TZ") if before is None else os.environ.update(TZ=before)
+                note_refusal()
+                raise _refusal(time, "tzset", reason)
+
+        return end
+
+    on_import.append(begin_import)
+    refuse(time, "tzset", reason, is_unchanged, set_later)
+
+
+def _is_local(zone: str) -> bool:
+    """Whether local times of the process are those of a zone."""
+    from datetime import datetime, timedelta
+    from zoneinfo import ZoneInfo
+
+    half_a_year, end = 182 * 86400, 1 << 31
+    try:
+        tz = ZoneInfo(zone)
+    except (OSError, ValueError, KeyError):
+        return False
+    for seconds in range(0, end, half_a_year):
+        local, there = time.localtime(seconds), datetime.fromtimestamp(seconds, tz)
+        if local.tm_zone != there.tzname():
+            return False
+        if timedelta(seconds=local.tm_gmtoff) != there.utcoffset():
+            return False
+    return True
 
 
 def _leave_signals_alone() -> None:

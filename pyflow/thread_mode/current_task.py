@@ -15,6 +15,7 @@ import logging
 import os
 import sys
 import threading
+import time
 import traceback
 import weakref
 from collections.abc import Callable, Iterator, MutableMapping
@@ -113,12 +114,18 @@ class CurrentTask:
         isolated one. The native bridge looks into it.
     thread : int
         The identifier of the thread that was last the task's.
+    began : float
+        When, by the monotonic clock.
+    changes_seen : int
+        How many of ``module_imports.changes`` it has.
     ended : bool
     """
 
-    def __init__(self, label: str, context_variables: contextvars.Context) -> None:
+    def __init__(self, label: str, new_context: Callable[[], contextvars.Context]) -> None:
         self.label = label
-        self.context_variables = context_variables
+        self.began = time.monotonic()
+        self.changes_seen = len(module_imports.changes)
+        self.context_variables = new_context()
         self.own: dict[Any, Any] = {}
         self.at_start: list[Callable[[], None]] = []
         self.at_end: list[Callable[[], None]] = []

@@ -23,6 +23,8 @@ from typing import Any
 
 __all__ = [
     "after_import",
+    "being_imported",
+    "changes",
     "import_freely",
     "importing",
     "install",
@@ -40,8 +42,13 @@ _MOST_SECONDS = 60.0
 _MOST_SECONDS_FOR_OTHERS = 10.0
 _SLICE_SECONDS = 0.1
 
-#: Called before a thread begins to import modules; each returns what is called when it ends.
+#: Called before a thread begins to import modules; each returns what is called when it ends, in the
+#: same order.
 on_import: list[Callable[[], Callable[[], None]]] = []
+
+#: What modules have set while they were imported, in this order: each sets it for the current
+#: thread's task, which had begun before.
+changes: list[Callable[[], None]] = []
 
 _after_import: dict[str, list[Callable[[ModuleType], None]]] = {}
 
@@ -49,7 +56,8 @@ _after_import: dict[str, list[Callable[[ModuleType], None]]] = {}
 class _Import:
     """What a thread has imported since its outermost import began."""
 
-    def __init__(self) -> None:
+    def __init__(self, outermost: str) -> None:
+        self.outermost = outermost
         self.modules: list[str] = []
         self.was_refused = False
 
@@ -74,6 +82,12 @@ _kept: dict[str, dict[str, ModuleType]] = {}
 def importing() -> bool:
     """Whether the current thread runs the code of a module that is being imported."""
     return bool(_running) and threading.get_ident() in _running
+
+
+def being_imported() -> list[str]:
+    """What the current thread has imported since its outermost import began."""
+    running = _running.get(threading.get_ident())
+    return [] if running is None else [*running.modules, running.outermost]
 
 
 def note_refusal() -> None:
@@ -206,18 +220,17 @@ def _import(module: ModuleType) -> Iterator[None]:
         yield
         outer.modules.append(module.__name__)
         return
-    running = _running[thread] = _Import()
-    ends = [begin() for begin in on_import]
+    running = _running[thread] = _Import(module.__name__)
     try:
-        yield
+        with contextlib.ExitStack() as ends:
+            ends.callback(_running.pop, thread)
+            for end in reversed([begin() for begin in on_import]):
+                ends.callback(end)
+            yield
     except BaseException as error:
         if running.was_refused or _is_interruption(error):
-            _undo(running.modules, module.__name__)
+            _undo(running.modules, running.outermost)
         raise
-    finally:
-        del _running[thread]
-        for end in ends:
-            end()
 
 
 def _is_interruption(error: BaseException) -> bool:

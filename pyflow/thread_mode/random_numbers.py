@@ -1,18 +1,25 @@
 """One generator of random numbers per task, for ``random``, ``numpy.random`` and Faker.
 
-A task's generator begins unseeded, as in a worker process that has just been forked.
+A task's generator begins unseeded, as in a worker process that has just been forked. If a module
+seeds it while it is imported, it begins as the module has left it, as in each worker that imports
+the module; tasks that follow go on where others have ended, as in workers that are reused.
 """
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import functools
 import random
+import time
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from pyflow.thread_mode import current_task
-from pyflow.thread_mode.module_imports import after_import
+from pyflow.thread_mode.current_task import CurrentTask
+from pyflow.thread_mode.imported_settings import SetByModules
+from pyflow.thread_mode.module_imports import after_import, importing, on_import
 from pyflow.thread_mode.task_globals import TaskValue
 
 __all__ = ["Generators", "forwarding", "install"]
@@ -20,6 +27,7 @@ __all__ = ["Generators", "forwarding", "install"]
 
 def install() -> None:
     """Let the functions of ``random`` and of libraries work on the task's generator."""
+    on_import.append(lambda: _keep_seeded)
     generators = Generators(random._inst, random.Random)
     _replace(random, generators)
     random.random = _random(generators)
@@ -38,11 +46,24 @@ class Generators(TaskValue[Any]):
     process : object
     new : callable
         Makes an unseeded one.
+    copy : callable
+        Copies one.
+    seeding : set of str
+        The generator's methods that seed it, if they have an argument.
     """
 
-    def __init__(self, process: Any, new: Callable[[], Any]) -> None:
+    def __init__(
+        self,
+        process: Any,
+        new: Callable[[], Any],
+        copy: Callable[[Any], Any] = copy.deepcopy,
+        seeding: frozenset[str] = frozenset({"seed", "setstate", "set_state"}),
+    ) -> None:
         super().__init__(process)
         self._new = new
+        self._duplicate = copy
+        self.seeding = seeding
+        self._of_modules: SetByModules[_Seeded | None] = SetByModules()
 
     def get(self) -> Any:
         """The current thread's."""
@@ -50,7 +71,39 @@ class Generators(TaskValue[Any]):
             return current_task.of_thread.task.own[self]
         except (AttributeError, KeyError):
             task = current_task.current()
-            return self.process if task is None else task.own.setdefault(self, self._new())
+            return self.process if task is None else task.own.setdefault(self, self._next(task))
+
+    def _next(self, task: CurrentTask) -> Any:
+        """One for a task."""
+        seeded = self._of_modules.last(None)
+        if seeded is None:
+            return self._new()
+        generator = seeded.left_before(task) or self._duplicate(seeded.by_module)
+        seeded.leave_at_end(task, generator)
+        return generator
+
+    def method(self, name: str) -> Any:
+        """A method, or another attribute, of the current thread's."""
+        value = getattr(self.get(), name)
+        if name in self.seeding and importing():
+            return functools.partial(self._seed, value)
+        return value
+
+    def _seed(self, method: Any, *args: Any, **kwargs: Any) -> Any:
+        result = method(*args, **kwargs)
+        if any(each is not None for each in (*args, *kwargs.values())):
+            _seeded_by_import.add(self)
+        else:
+            _seeded_by_import.discard(self)
+        return result
+
+    def keep_seeded(self) -> None:
+        """Have tasks begin with the current thread's."""
+        generator, task = self.get(), current_task.current()
+        seeded = _Seeded(self._duplicate(generator))
+        self._of_modules.add(seeded)
+        if task is not None:
+            seeded.leave_at_end(task, generator)
 
     def set(self, value: Any) -> None:
         """Make another generator the current thread's."""
@@ -59,6 +112,36 @@ class Generators(TaskValue[Any]):
             self.process = value
         else:
             task.own[self] = value
+
+
+class _Seeded:
+    """A generator as a module has left it, and those of tasks that have ended since."""
+
+    def __init__(self, by_module: Any) -> None:
+        self.by_module = by_module
+        #: With the time at which their tasks ended.
+        self._left: list[tuple[float, Any]] = []
+
+    def left_before(self, task: CurrentTask) -> Any:
+        """One of a task that had ended when another one began, or None."""
+        for entry in self._left:
+            if entry[0] < task.began:
+                with contextlib.suppress(ValueError):  # another thread has taken it
+                    self._left.remove(entry)
+                    return entry[1]
+        return None
+
+    def leave_at_end(self, task: CurrentTask, generator: Any) -> None:
+        task.at_end.append(lambda: self._left.append((time.monotonic(), generator)))
+
+
+#: Those that a module has seeded whose import has not ended.
+_seeded_by_import: set[Generators] = set()
+
+
+def _keep_seeded() -> None:
+    while _seeded_by_import:
+        _seeded_by_import.pop().keep_seeded()
 
 
 def _random(generators: Generators) -> Callable[[], float]:
@@ -91,7 +174,7 @@ def forwarding(generators: Generators) -> Any:
 
     class Forwarding(base):  # type: ignore[misc]
         def __getattribute__(self, name: str) -> Any:
-            return getattr(generators.get(), name)
+            return generators.method(name)
 
         def __setattr__(self, name: str, value: Any) -> None:
             setattr(generators.get(), name, value)
@@ -102,10 +185,12 @@ def forwarding(generators: Generators) -> Any:
 
 def _forward(method: Any, generators: Generators) -> Callable[..., Any]:
     name = method.__name__
+    find = generators.method if name in generators.seeding else None
 
     @functools.wraps(method)
     def forward(*args: Any, **kwargs: Any) -> Any:
-        return getattr(generators.get(), name)(*args, **kwargs)
+        found = getattr(generators.get(), name) if find is None else find(name)
+        return found(*args, **kwargs)
 
     del forward.__wrapped__  # which would keep the process's generator in what is pickled
     return forward

@@ -8,17 +8,16 @@ worker process that imports the module would set it.
 
 from __future__ import annotations
 
-import contextlib
 import contextvars
 import decimal
 import importlib
 import warnings
-import weakref
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from pyflow.thread_mode import current_task
+from pyflow.thread_mode.imported_settings import SetByModules, change_running_tasks
 from pyflow.thread_mode.module_imports import importing, on_import
 
 __all__ = [
@@ -147,44 +146,60 @@ def _begin_import() -> Callable[[], None]:
     return lambda: _inherit(*before)
 
 
-# The variables that modules have set while they were imported; the contexts of tasks.
-_of_modules = contextvars.Context()
-_of_tasks: weakref.WeakValueDictionary[int, contextvars.Context] = weakref.WeakValueDictionary()
+_initial = contextvars.Context()
+
+#: Each sets variables in the current context.
+_of_modules: SetByModules[Callable[[], None]] = SetByModules()
 
 
 def new_context() -> contextvars.Context:
     """The context variables of a new task."""
-    context = _of_modules.copy()
+    context = _initial.copy()
     context.run(lambda: decimal.setcontext(decimal.getcontext().copy()))
-    _of_tasks[id(context)] = context
+    for set_all in _of_modules:
+        context.run(set_all)
     return context
 
 
 def _inherit(before: contextvars.Context, numbers_before: decimal.Context) -> None:
     """Set for all tasks the variables of the current context that a module has set."""
     numbers = decimal.getcontext()
-    changed = {
+    variables = {
         variable: value
         for variable, value in contextvars.copy_context().items()
         if variable is not _WARNINGS_CONTEXT
         and value is not numbers
         and before.get(variable, _UNSET) is not value
     }
-    new_numbers = _settings(numbers) != _settings(numbers_before)
-    if not changed and not new_numbers:
+    new_numbers = numbers.copy() if _settings(numbers) != _settings(numbers_before) else None
+    if not variables and new_numbers is None:
         return
-    for context in (_of_modules, *_of_tasks.values()):
-        for variable, value in changed.items():
-            with contextlib.suppress(RuntimeError):  # a task that runs now has its own
-                context.run(variable.set, value)
-        for value in context.values():
-            if isinstance(value, decimal.Context) and _settings(value) == _settings(numbers_before):
-                for name in _NUMBER_SETTINGS:
-                    setattr(value, name, getattr(numbers, name))
+
+    def set_all() -> None:
+        for variable, value in variables.items():
+            variable.set(value)
+        if new_numbers is not None:
+            _set_numbers(new_numbers)
+
+    def set_unless_set() -> None:
+        now = contextvars.copy_context()
+        for variable, value in variables.items():
+            if now.get(variable, _UNSET) is before.get(variable, _UNSET):
+                variable.set(value)
+        if new_numbers is not None and _settings(decimal.getcontext()) == _settings(numbers_before):
+            _set_numbers(new_numbers)
+
+    _of_modules.add(set_all)
+    change_running_tasks(set_unless_set)
+
+
+def _set_numbers(numbers: decimal.Context) -> None:
+    for name in _NUMBER_SETTINGS:
+        setattr(decimal.getcontext(), name, getattr(numbers, name))
 
 
 def _settings(numbers: decimal.Context) -> list[Any]:
     return [repr(getattr(numbers, name)) for name in _NUMBER_SETTINGS]
 
 
-_of_modules.run(decimal.getcontext)
+_initial.run(decimal.getcontext)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -12,7 +11,9 @@ from pyflow.thread_mode import (
     bootstrap,
     current_task,
     debugger,
+    environment,
     executor_log,
+    float_modes,
     pyspark_worker,
     task_globals,
 )
@@ -40,17 +41,14 @@ def begin_task(spec: dict[str, Any]) -> Iterator[current_task.CurrentTask]:
         (variables, None for those that the process has and the task has not), ``log_fields`` and
         ``log_levels`` (``default`` and ``of_loggers``, or None).
     """
-    task = current_task.CurrentTask(_label(spec), task_globals.new_context())
+    task = current_task.CurrentTask(_label(spec), task_globals.new_context)
     task.log_fields = spec["log_fields"]
     current_task.enter(task)
     try:
         if spec["log_levels"] is not None:
             set_log_levels(**spec["log_levels"])
-        for name, value in spec["environment"].items():
-            if value is None:
-                task.variables.pop(os.fsencode(name), None)
-            else:
-                task.variables[os.fsencode(name)] = os.fsencode(value)
+        environment.begin(task, spec["environment"])
+        float_modes.begin()
         of_task = application.current(spec["application"])
         if not spec["files_of_session"]:
             of_task.add_files(spec["files_dir"], spec["python_includes"])

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from pyflow.thread_mode import current_task
 from pyflow.thread_mode.current_task import CurrentTask
+from pyflow.thread_mode.imported_settings import SetByModules, change_running_tasks
 from pyflow.thread_mode.module_imports import after_import, on_import
 
 __all__ = ["install"]
@@ -38,8 +39,13 @@ class _Setting:
     def __init__(self, get: Callable[[], T], set: Callable[[T], object]) -> None:
         self.get: Callable[[], Any] = get
         self._set: Callable[[Any], object] = set
-        #: Of tasks that have not set it.
-        self.default = get()
+        self._of_library = get()
+        self._of_modules: SetByModules[Any] = SetByModules()
+
+    @property
+    def default(self) -> Any:
+        """Of tasks that have not set it."""
+        return self._of_modules.last(self._of_library)
 
     def switch(self, before: CurrentTask | None, after: CurrentTask) -> None:
         """Keep it for one task of the thread, and set it as another one has it."""
@@ -49,6 +55,17 @@ class _Setting:
         wanted = after.own.get(self, self.default)
         if _differ(wanted, now):
             self._set(wanted)
+
+    def note_import(self, before: Any) -> None:
+        """Have what a module has set while it was imported apply to all tasks."""
+        now = self.get()
+        if _differ(now, before):
+            self._of_modules.add(now)
+            change_running_tasks(lambda: self._replace(before, now))
+
+    def _replace(self, before: Any, now: Any) -> None:
+        if not _differ(self.get(), before):
+            self._set(now)
 
 
 def install() -> None:
@@ -71,9 +88,7 @@ def _begin_import() -> Callable[[], None]:
 
     def end() -> None:
         for each in _settings:
-            now = each.get()
-            if _differ(now, before.get(each, each.default)):
-                each.default = now
+            each.note_import(before.get(each, each.default))
 
     return end
 

@@ -65,7 +65,12 @@ def _keep_generator(torch: Any, bridge: Any) -> None:
         generator.seed()
         return generator
 
-    generators = Generators(torch.default_generator, unseeded)
+    def copied(generator: Any) -> Any:
+        return torch.Generator().set_state(generator.get_state())
+
+    generators = Generators(
+        torch.default_generator, unseeded, copied, frozenset({"manual_seed", "set_state"})
+    )
     local = current_task.of_thread
 
     def look_up() -> None:

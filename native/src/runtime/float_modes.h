@@ -29,6 +29,10 @@ class FloatModes {
     set(kDefault);
   }
 
+  // The modes of the current thread as a number, in which exceptions that were raised are not.
+  static uint64_t number();
+  static void set_number(uint64_t number);
+
  private:
 #if defined(__x86_64__)
   struct Modes {
@@ -75,5 +79,22 @@ class FloatModes {
   Modes modes_{};
   bool kept_ = false;
 };
+
+#if defined(__x86_64__)
+inline uint64_t FloatModes::number() {
+  constexpr uint32_t kRaised = 0x3f;
+  const Modes modes = current();
+  return uint64_t{modes.x87} << 32 | (modes.sse & ~kRaised);
+}
+inline void FloatModes::set_number(uint64_t number) {
+  set({static_cast<uint32_t>(number), static_cast<uint16_t>(number >> 32)});
+}
+#elif defined(__aarch64__)
+inline uint64_t FloatModes::number() { return current(); }
+inline void FloatModes::set_number(uint64_t number) { set(number); }
+#else
+inline uint64_t FloatModes::number() { return static_cast<uint64_t>(fegetround()); }
+inline void FloatModes::set_number(uint64_t number) { fesetround(static_cast<int>(number)); }
+#endif
 
 }  // namespace pyflow

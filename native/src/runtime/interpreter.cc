@@ -3,6 +3,7 @@
 #include "runtime/environment.h"
 #include "runtime/error_text.h"
 #include "runtime/jvm_logs.h"
+#include "runtime/module_settings.h"
 
 namespace pyflow {
 
@@ -12,11 +13,13 @@ std::string prepare(Interpreter& interpreter) {
   PyRef session_log = session_log_function();
   PyRef set_variable = set_variable_function();
   PyRef set_names = names_set_by_functions();
+  PyRef float_modes = float_modes_function();
+  PyRef and_then = and_then_function();
   PyRef prepared;
-  if (bootstrap && log && session_log && set_variable && set_names) {
+  if (bootstrap && log && session_log && set_variable && set_names && float_modes && and_then) {
     prepared = PyRef::steal(PyObject_CallMethod(
-        bootstrap.get(), "prepare", "OOOOO", interpreter.isolated ? Py_True : Py_False, log.get(),
-        session_log.get(), set_variable.get(), set_names.get()));
+        bootstrap.get(), "prepare", "OOOOOOO", interpreter.isolated ? Py_True : Py_False, log.get(),
+        session_log.get(), set_variable.get(), set_names.get(), float_modes.get(), and_then.get()));
   }
   if (prepared) interpreter.state = InterpreterState::create();
   if (interpreter.state != nullptr) return "";
