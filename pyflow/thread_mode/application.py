@@ -267,13 +267,11 @@ def _forget(paths: list[str]) -> list[Any]:
     """
     sys.path[:] = [entry for entry in sys.path if entry not in paths]
     places = tuple(os.path.join(os.path.abspath(path), "") for path in paths)
-    modules = {
-        name: module
-        for name, module in list(sys.modules.items())
-        if any(_below(each, places) for each in _origins(module))
-    }
-    forgotten = [sys.modules.pop(name, None) for name in modules]
-    imported_settings.forget(modules)
+    forgotten = []
+    for name, module in list(sys.modules.items()):
+        if any(_below(each, places) for each in _origins(module)):
+            forgotten.append(sys.modules.pop(name, None))
+    imported_settings.forget(lambda origin: _below(origin, places))
     caches: list[dict[str, Any]] = [
         sys.path_importer_cache,
         vars(zipimport)["_zip_directory_cache"],

@@ -243,11 +243,13 @@ def _pid_of(pidfd: int) -> int:
 
 def _refuse_setting_locale() -> None:
     setlocale: Any = locale.setlocale
+    name_of = vars(locale)["_build_localename"]
     of_environment, plain = "", {"C", "POSIX", "C.UTF-8", "C.utf8"}
 
     def formats_as(now: str, wanted: Any) -> bool:
+        name = wanted if isinstance(wanted, str) else locale.normalize(name_of(wanted))
         categories = {each.rpartition("=")[2] for each in now.split(";")}
-        return wanted == of_environment or {*categories, wanted} <= plain
+        return name == of_environment or {*categories, name} <= plain
 
     @functools.wraps(setlocale)
     def only_query(category: int, locale: Any = None) -> Any:
@@ -286,8 +288,11 @@ def _refuse_setting_zone() -> None:
             if thread not in asked:
                 return
             asked.discard(thread)
-            if not is_unchanged():
-                os.environ.pop("TZ") if before is None else os.environ.update(TZ=before)
+            if os.environ.get("TZ") != before and not is_unchanged():
+                if before is None:
+                    os.environ.pop("TZ", None)
+                else:
+                    os.environ["TZ"] = before
                 note_refusal()
                 raise _refusal(time, "tzset", reason)
 

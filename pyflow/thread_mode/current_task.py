@@ -34,6 +34,7 @@ __all__ = [
     "entered",
     "install",
     "is_main_thread",
+    "live",
     "of_thread",
     "on_change",
     "on_switch",
@@ -59,6 +60,9 @@ V = TypeVar("V")
 
 #: Of the current thread: `task`.
 of_thread = threading.local()
+
+#: Those that have not ended.
+live: dict[int, CurrentTask] = {}
 
 #: The task that was entered last by a thread of the executor.
 _last_entered: CurrentTask | None = None
@@ -116,15 +120,21 @@ class CurrentTask:
         The identifier of the thread that was last the task's.
     began : float
         When, by the monotonic clock.
-    changes_seen : int
-        How many of ``module_imports.changes`` it has.
+    application : str
+        The id of its application.
+    missed : list
+        Modules that have set something when others imported them; see `imported_settings`.
     ended : bool
     """
 
-    def __init__(self, label: str, new_context: Callable[[], contextvars.Context]) -> None:
+    def __init__(
+        self, label: str, application: str, new_context: Callable[[], contextvars.Context]
+    ) -> None:
         self.label = label
+        self.application = application
         self.began = time.monotonic()
-        self.changes_seen = len(module_imports.changes)
+        self.missed: list[Any] = []
+        live[id(self)] = self
         self.context_variables = new_context()
         self.own: dict[Any, Any] = {}
         self.at_start: list[Callable[[], None]] = []
@@ -213,6 +223,8 @@ class CurrentTask:
                 print(f"Functions failed at the end of {self.label}:", file=sys.stderr)
                 traceback.print_exc()
         self.ended = True
+        live.pop(id(self), None)
+        self.missed = []
         self.call_jvm = None
         self.metric_reports = []
         self.broadcasts = {}

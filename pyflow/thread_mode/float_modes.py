@@ -5,50 +5,48 @@ The bridge keeps the modes of each operator (``native/src/runtime/float_modes.h`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import platform
+from collections.abc import Callable, Mapping
 
-from pyflow.thread_mode.imported_settings import SetByModules, change_running_tasks
-from pyflow.thread_mode.module_imports import on_import
+from pyflow.thread_mode.imported_settings import Changes, Setting
 
-__all__ = ["begin", "install"]
+__all__ = ["install"]
 
-_exchange: Callable[..., int]
+_ALL = (1 << 64) - 1
 
-_of_modules: SetByModules[int | None] = SetByModules()
+#: Bits that are set together: how it rounds, whether it flushes results or takes arguments for
+#: zero, which exceptions are masked; the modes of the x87 unit.
+_FIELDS = {
+    "x86_64": (0x6000, 0x8000, 0x0040, 0x1F80, 0xFFFF << 32),
+    "aarch64": (0x3 << 22, 0x1 << 24, _ALL & ~(0x7 << 22)),
+}
 
 
 def install(exchange: Callable[..., int]) -> None:
-    """Have the modes that modules set while they are imported apply to all tasks.
+    """Have the modes that modules set while they are imported set for other tasks, too.
 
     Parameters
     ----------
     exchange : callable
         Returns the modes of the current thread, and sets them to its argument if there is one.
     """
-    global _exchange
-    _exchange = exchange
-    on_import.append(_begin_import)
+    _FloatModes(exchange, _FIELDS.get(platform.machine(), (_ALL,)))
 
 
-def begin() -> None:
-    """Set the modes of an operator that begins."""
-    modes = _of_modules.last(None)
-    if modes is not None:
-        _exchange(modes)
+class _FloatModes(Setting):
+    """The modes of the current thread, by the bits that they are in."""
 
+    def __init__(self, exchange: Callable[..., int], fields: tuple[int, ...]) -> None:
+        self._exchange = exchange
+        self._fields = fields
+        super().__init__()
 
-def _begin_import() -> Callable[[], None]:
-    before = _exchange()
+    def get(self) -> Mapping[int, int]:
+        modes = self._exchange()
+        return {field: modes & field for field in self._fields}
 
-    def end() -> None:
-        now = _exchange()
-        if now != before:
-            _of_modules.add(now)
-            change_running_tasks(lambda: _set(now, before))
-
-    return end
-
-
-def _set(modes: int, before: int) -> None:
-    if _exchange() == before:
-        _exchange(modes)
+    def apply(self, changes: Changes) -> None:
+        modes = self._exchange()
+        for field, (_, after) in changes.items():
+            modes = modes & ~field | after
+        self._exchange(modes)

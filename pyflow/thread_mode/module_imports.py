@@ -23,14 +23,14 @@ from typing import Any
 
 __all__ = [
     "after_import",
-    "being_imported",
-    "changes",
     "import_freely",
     "importing",
     "install",
     "let_others_import",
     "note_refusal",
     "on_import",
+    "on_run",
+    "on_undo",
 ]
 
 _BOOTSTRAP = "<frozen importlib._bootstrap>"
@@ -42,13 +42,14 @@ _MOST_SECONDS = 60.0
 _MOST_SECONDS_FOR_OTHERS = 10.0
 _SLICE_SECONDS = 0.1
 
-#: Called before a thread begins to import modules; each returns what is called when it ends, in the
-#: same order.
+#: Called before a thread begins to import modules; each returns what is called when it ends.
 on_import: list[Callable[[], Callable[[], None]]] = []
 
-#: What modules have set while they were imported, in this order: each sets it for the current
-#: thread's task, which had begun before.
-changes: list[Callable[[], None]] = []
+#: Called before a module runs, also while others do; each returns what is called when it ends.
+on_run: list[Callable[[ModuleType], Callable[[], None]]] = []
+
+#: Called with the names of modules whose import is undone.
+on_undo: list[Callable[[set[str]], None]] = []
 
 _after_import: dict[str, list[Callable[[ModuleType], None]]] = {}
 
@@ -56,8 +57,7 @@ _after_import: dict[str, list[Callable[[ModuleType], None]]] = {}
 class _Import:
     """What a thread has imported since its outermost import began."""
 
-    def __init__(self, outermost: str) -> None:
-        self.outermost = outermost
+    def __init__(self) -> None:
         self.modules: list[str] = []
         self.was_refused = False
 
@@ -82,12 +82,6 @@ _kept: dict[str, dict[str, ModuleType]] = {}
 def importing() -> bool:
     """Whether the current thread runs the code of a module that is being imported."""
     return bool(_running) and threading.get_ident() in _running
-
-
-def being_imported() -> list[str]:
-    """What the current thread has imported since its outermost import began."""
-    running = _running.get(threading.get_ident())
-    return [] if running is None else [*running.modules, running.outermost]
 
 
 def note_refusal() -> None:
@@ -168,6 +162,24 @@ def _import_in_turn() -> None:
 
     _as_of_importlib(wait, _BOOTSTRAP)
     bootstrap._find_and_load = _as_of_importlib(in_turn, _BOOTSTRAP)
+    _import_again_what_another_thread_could_not(bootstrap)
+
+
+def _import_again_what_another_thread_could_not(bootstrap: Any) -> None:
+    """Have a thread not go on with a module that another thread was importing, and did not end.
+
+    CPython gives it the module that was there when it began to wait.
+    """
+    wait = bootstrap._lock_unlock_module
+
+    @functools.wraps(wait)
+    def lock_unlock_module(name: str) -> None:
+        awaited = sys.modules.get(name)
+        wait(name)
+        if awaited is not None and name not in sys.modules:
+            vars(awaited).update(vars(importlib.import_module(name)))
+
+    bootstrap._lock_unlock_module = _as_of_importlib(lock_unlock_module, _BOOTSTRAP)
 
 
 def _is_being_imported(name: str) -> bool:
@@ -191,7 +203,7 @@ def _watch(loader: Any) -> None:
 
     @functools.wraps(execute)
     def exec_module(self: Any, module: ModuleType) -> None:
-        with _import(module):
+        with _import(module), _ended([begin(module) for begin in on_run]):
             execute(self, module)
         _stand_for_replacement(module)
         for change in _after_import.get(module.__name__, ()):
@@ -220,17 +232,23 @@ def _import(module: ModuleType) -> Iterator[None]:
         yield
         outer.modules.append(module.__name__)
         return
-    running = _running[thread] = _Import(module.__name__)
+    running = _running[thread] = _Import()
     try:
-        with contextlib.ExitStack() as ends:
-            ends.callback(_running.pop, thread)
-            for end in reversed([begin() for begin in on_import]):
-                ends.callback(end)
+        with _ended([*(begin() for begin in on_import), functools.partial(_running.pop, thread)]):
             yield
     except BaseException as error:
         if running.was_refused or _is_interruption(error):
-            _undo(running.modules, running.outermost)
+            _undo(running.modules, module.__name__)
         raise
+
+
+@contextlib.contextmanager
+def _ended(ends: list[Callable[[], Any]]) -> Iterator[None]:
+    """A context at whose end all of these are called, in this order."""
+    with contextlib.ExitStack() as stack:
+        for end in reversed(ends):
+            stack.callback(end)
+        yield
 
 
 def _is_interruption(error: BaseException) -> bool:
@@ -240,6 +258,8 @@ def _is_interruption(error: BaseException) -> bool:
 def _undo(names: list[str], failed: str) -> None:
     """Forget modules, but for extension modules, which a process can initialise once only."""
     undone = {*names, failed}
+    for note in on_undo:
+        note(undone)
     for name in names:
         module = sys.modules.get(name)
         if module is None:

@@ -18,8 +18,8 @@ from typing import Any
 
 from pyflow.thread_mode import current_task
 from pyflow.thread_mode.current_task import CurrentTask
-from pyflow.thread_mode.imported_settings import SetByModules
-from pyflow.thread_mode.module_imports import after_import, importing, on_import
+from pyflow.thread_mode.imported_settings import ABSENT, Changes, NotedSetting, note
+from pyflow.thread_mode.module_imports import after_import, importing
 from pyflow.thread_mode.task_globals import TaskValue
 
 __all__ = ["Generators", "forwarding", "install"]
@@ -27,7 +27,6 @@ __all__ = ["Generators", "forwarding", "install"]
 
 def install() -> None:
     """Let the functions of ``random`` and of libraries work on the task's generator."""
-    on_import.append(lambda: _keep_seeded)
     generators = Generators(random._inst, random.Random)
     _replace(random, generators)
     random.random = _random(generators)
@@ -49,7 +48,7 @@ class Generators(TaskValue[Any]):
     copy : callable
         Copies one.
     seeding : set of str
-        The generator's methods that seed it, if they have an argument.
+        The generator's methods that seed it.
     """
 
     def __init__(
@@ -61,9 +60,8 @@ class Generators(TaskValue[Any]):
     ) -> None:
         super().__init__(process)
         self._new = new
-        self._duplicate = copy
         self.seeding = seeding
-        self._of_modules: SetByModules[_Seeded | None] = SetByModules()
+        self._seeds = _Seeds(self, copy)
 
     def get(self) -> Any:
         """The current thread's."""
@@ -71,16 +69,7 @@ class Generators(TaskValue[Any]):
             return current_task.of_thread.task.own[self]
         except (AttributeError, KeyError):
             task = current_task.current()
-            return self.process if task is None else task.own.setdefault(self, self._next(task))
-
-    def _next(self, task: CurrentTask) -> Any:
-        """One for a task."""
-        seeded = self._of_modules.last(None)
-        if seeded is None:
-            return self._new()
-        generator = seeded.left_before(task) or self._duplicate(seeded.by_module)
-        seeded.leave_at_end(task, generator)
-        return generator
+            return self.process if task is None else task.own.setdefault(self, self._new())
 
     def method(self, name: str) -> Any:
         """A method, or another attribute, of the current thread's."""
@@ -91,19 +80,8 @@ class Generators(TaskValue[Any]):
 
     def _seed(self, method: Any, *args: Any, **kwargs: Any) -> Any:
         result = method(*args, **kwargs)
-        if any(each is not None for each in (*args, *kwargs.values())):
-            _seeded_by_import.add(self)
-        else:
-            _seeded_by_import.discard(self)
+        note(self._seeds, {_SEEDED: (ABSENT, any(each is not None for each in args))})
         return result
-
-    def keep_seeded(self) -> None:
-        """Have tasks begin with the current thread's."""
-        generator, task = self.get(), current_task.current()
-        seeded = _Seeded(self._duplicate(generator))
-        self._of_modules.add(seeded)
-        if task is not None:
-            seeded.leave_at_end(task, generator)
 
     def set(self, value: Any) -> None:
         """Make another generator the current thread's."""
@@ -114,7 +92,39 @@ class Generators(TaskValue[Any]):
             task.own[self] = value
 
 
-class _Seeded:
+_SEEDED = "seeded"
+
+
+class _Seeds(NotedSetting):
+    """How modules have left a generator, as a `_Generator`, or None if they seed it at random."""
+
+    def __init__(self, generators: Generators, copy: Callable[[Any], Any]) -> None:
+        self._generators = generators
+        self._copy = copy
+        super().__init__()
+
+    def at_end(self, noted: Changes) -> Changes:
+        """Copy the generator of the module that has seeded it."""
+        (_, is_seeded), task = noted[_SEEDED], current_task.current()
+        if not is_seeded or task is None:
+            return {_SEEDED: (ABSENT, None)}
+        generator = self._generators.get()
+        left = _Generator(self._copy(generator))
+        left.leave_at_end(task, generator)
+        return {_SEEDED: (ABSENT, left)}
+
+    def apply(self, changes: Changes) -> None:
+        (_, left), task = changes[_SEEDED], current_task.current()
+        assert task is not None
+        if left is None:
+            task.own.pop(self._generators, None)
+            return
+        generator = left.left_before(task) or self._copy(left.by_module)
+        task.own[self._generators] = generator
+        left.leave_at_end(task, generator)
+
+
+class _Generator:
     """A generator as a module has left it, and those of tasks that have ended since."""
 
     def __init__(self, by_module: Any) -> None:
@@ -124,7 +134,7 @@ class _Seeded:
 
     def left_before(self, task: CurrentTask) -> Any:
         """One of a task that had ended when another one began, or None."""
-        for entry in self._left:
+        for entry in list(self._left):
             if entry[0] < task.began:
                 with contextlib.suppress(ValueError):  # another thread has taken it
                     self._left.remove(entry)
@@ -132,16 +142,8 @@ class _Seeded:
         return None
 
     def leave_at_end(self, task: CurrentTask, generator: Any) -> None:
+        """Leave a task's generator to others when it ends."""
         task.at_end.append(lambda: self._left.append((time.monotonic(), generator)))
-
-
-#: Those that a module has seeded whose import has not ended.
-_seeded_by_import: set[Generators] = set()
-
-
-def _keep_seeded() -> None:
-    while _seeded_by_import:
-        _seeded_by_import.pop().keep_seeded()
 
 
 def _random(generators: Generators) -> Callable[[], float]:

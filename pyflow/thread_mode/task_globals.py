@@ -2,7 +2,7 @@
 
 A worker process runs one task at a time, so functions may set values of the process. Here several
 tasks share an interpreter, each on its own thread. A value that a task sets belongs to the task
-from then on. A value that a module sets while it is imported applies to all tasks, because every
+from then on. A value that a module sets while it is imported is the process's, because every
 worker process that imports the module would set it.
 """
 
@@ -11,27 +11,29 @@ from __future__ import annotations
 import contextvars
 import decimal
 import importlib
+import operator
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from pyflow.thread_mode import current_task
-from pyflow.thread_mode.imported_settings import SetByModules, change_running_tasks
-from pyflow.thread_mode.module_imports import importing, on_import
+from pyflow.thread_mode.imported_settings import ABSENT, Changes, NotedSetting, Setting, note
+from pyflow.thread_mode.module_imports import importing
 
 __all__ = [
     "TaskValue",
     "install",
     "new_context",
     "replace_attributes",
+    "variables_of_others",
 ]
 
 T = TypeVar("T")
 
 _UNSET = object()
 
-_NUMBER_SETTINGS = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp", "traps")
+_NUMBER_SETTINGS = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
 
 # What `warnings.catch_warnings` changes for a while, and so for the current task only (3.14).
 _WARNINGS_CONTEXT = getattr(warnings, "_warnings_context", None)
@@ -76,7 +78,10 @@ class TaskValue(Generic[T]):
         task = current_task.current()
         if task is not None and value is self.process:
             task.own.pop(self, None)
-        elif task is None or (importing() and not self._always_of_task):
+        elif task is None:
+            self.process = value
+        elif importing() and not self._always_of_task:
+            note(_values_of_process, {self: (self.process, value)})
             self.process = value
         else:
             task.own[self] = value
@@ -137,69 +142,91 @@ def _end_shortcuts_into(attributes: dict[str, Any]) -> None:
 
 
 def install() -> None:
-    """Let what modules set while they are imported apply to all tasks."""
-    on_import.append(_begin_import)
-
-
-def _begin_import() -> Callable[[], None]:
-    before = contextvars.copy_context(), decimal.getcontext().copy()
-    return lambda: _inherit(*before)
-
-
-_initial = contextvars.Context()
-
-#: Each sets variables in the current context.
-_of_modules: SetByModules[Callable[[], None]] = SetByModules()
+    """Let what modules set while they are imported apply to other tasks, too."""
+    _ContextVariables()
+    _Numbers()
 
 
 def new_context() -> contextvars.Context:
     """The context variables of a new task."""
     context = _initial.copy()
     context.run(lambda: decimal.setcontext(decimal.getcontext().copy()))
-    for set_all in _of_modules:
-        context.run(set_all)
     return context
 
 
-def _inherit(before: contextvars.Context, numbers_before: decimal.Context) -> None:
-    """Set for all tasks the variables of the current context that a module has set."""
-    numbers = decimal.getcontext()
-    variables = {
-        variable: value
-        for variable, value in contextvars.copy_context().items()
-        if variable is not _WARNINGS_CONTEXT
-        and value is not numbers
-        and before.get(variable, _UNSET) is not value
-    }
-    new_numbers = numbers.copy() if _settings(numbers) != _settings(numbers_before) else None
-    if not variables and new_numbers is None:
-        return
-
-    def set_all() -> None:
-        for variable, value in variables.items():
-            variable.set(value)
-        if new_numbers is not None:
-            _set_numbers(new_numbers)
-
-    def set_unless_set() -> None:
-        now = contextvars.copy_context()
-        for variable, value in variables.items():
-            if now.get(variable, _UNSET) is before.get(variable, _UNSET):
-                variable.set(value)
-        if new_numbers is not None and _settings(decimal.getcontext()) == _settings(numbers_before):
-            _set_numbers(new_numbers)
-
-    _of_modules.add(set_all)
-    change_running_tasks(set_unless_set)
-
-
-def _set_numbers(numbers: decimal.Context) -> None:
-    for name in _NUMBER_SETTINGS:
-        setattr(decimal.getcontext(), name, getattr(numbers, name))
-
-
-def _settings(numbers: decimal.Context) -> list[Any]:
-    return [repr(getattr(numbers, name)) for name in _NUMBER_SETTINGS]
-
-
+_initial = contextvars.Context()
 _initial.run(decimal.getcontext)
+
+#: Context variables that are not set as they are: their values are kept, or changed, otherwise.
+variables_of_others: set[Any] = {_WARNINGS_CONTEXT}
+
+
+class _ContextVariables(Setting):
+    """Context variables, those that are dicts by their keys."""
+
+    same = staticmethod(operator.is_)
+
+    def get(self) -> Mapping[Any, Any]:
+        values: dict[Any, Any] = {}
+        for variable, value in contextvars.copy_context().items():
+            if variable in variables_of_others or isinstance(value, decimal.Context):
+                continue
+            if type(value) is dict:
+                values.update({(variable, key): each for key, each in value.items()})
+            else:
+                values[variable, _UNSET] = value
+        return values
+
+    def differences(self, before: Mapping[Any, Any], after: Mapping[Any, Any]) -> Changes:
+        default: dict[Any, Any] = {}
+        for variable in {variable for variable, _ in after} - {variable for variable, _ in before}:
+            value = contextvars.Context().run(variable.get, None)
+            if type(value) is dict:
+                default.update({(variable, key): each for key, each in value.items()})
+        return super().differences({**default, **before}, after)
+
+    def apply(self, changes: Changes) -> None:
+        of_dicts: dict[Any, dict[Any, Any]] = {}
+        for (variable, key), (_, after) in changes.items():
+            if key is not _UNSET:
+                of_dicts.setdefault(variable, {})[key] = after
+            elif after is not ABSENT:
+                variable.set(after)
+        for variable, changed in of_dicts.items():
+            values = {**(variable.get(None) or {}), **changed}
+            variable.set({key: each for key, each in values.items() if each is not ABSENT})
+
+
+class _Numbers(Setting):
+    """The settings of the current decimal context."""
+
+    def get(self) -> Mapping[Any, Any]:
+        numbers = decimal.getcontext()
+        return {
+            **{name: getattr(numbers, name) for name in _NUMBER_SETTINGS},
+            **numbers.traps,
+        }
+
+    def apply(self, changes: Changes) -> None:
+        numbers = decimal.getcontext()
+        for name, (_, after) in changes.items():
+            if isinstance(name, str):
+                setattr(numbers, name, after)
+            else:
+                numbers.traps[name] = after
+
+
+class _ValuesOfProcess(NotedSetting):
+    """Values that modules have set for the process: of all tasks that have none of their own."""
+
+    def apply(self, changes: Changes) -> None:
+        """Do nothing."""
+
+    def forget(self, changes: Changes) -> None:
+        """Have values again that were there before, if none has been set since."""
+        for value, (before, after) in changes.items():
+            if value.process is after:
+                value.process = before
+
+
+_values_of_process = _ValuesOfProcess()

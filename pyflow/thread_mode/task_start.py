@@ -13,7 +13,7 @@ from pyflow.thread_mode import (
     debugger,
     environment,
     executor_log,
-    float_modes,
+    imported_settings,
     pyspark_worker,
     task_globals,
 )
@@ -41,14 +41,13 @@ def begin_task(spec: dict[str, Any]) -> Iterator[current_task.CurrentTask]:
         (variables, None for those that the process has and the task has not), ``log_fields`` and
         ``log_levels`` (``default`` and ``of_loggers``, or None).
     """
-    task = current_task.CurrentTask(_label(spec), task_globals.new_context)
+    task = current_task.CurrentTask(_label(spec), spec["application"], task_globals.new_context)
     task.log_fields = spec["log_fields"]
     current_task.enter(task)
     try:
         if spec["log_levels"] is not None:
             set_log_levels(**spec["log_levels"])
         environment.begin(task, spec["environment"])
-        float_modes.begin()
         of_task = application.current(spec["application"])
         if not spec["files_of_session"]:
             of_task.add_files(spec["files_dir"], spec["python_includes"])
@@ -58,6 +57,7 @@ def begin_task(spec: dict[str, Any]) -> Iterator[current_task.CurrentTask]:
         task.files_root = spec["files_dir"]
         task.broadcasts = of_task.broadcasts(spec["task"]["taskAttemptId"], spec["broadcasts"])
         task.context = pyspark_worker.task_context(spec["task"])
+        task.context_variables.run(imported_settings.begin)
         debugger.wait_for_client()
         yield task
     except BaseException:

@@ -2,8 +2,7 @@
 
 A worker process runs one operator on one thread. Here a function that takes its input from
 another one's output has that run on its own thread, and what it has set there for a while, as by
-``with torch.no_grad()``, must not reach the other. What a module sets while it is imported applies
-to all tasks, not to the thread that has imported it.
+``with torch.no_grad()``, must not reach the other.
 """
 
 from __future__ import annotations
@@ -11,93 +10,68 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any
 
-from pyflow.thread_mode import current_task
+from pyflow.thread_mode import current_task, task_globals
 from pyflow.thread_mode.current_task import CurrentTask
-from pyflow.thread_mode.imported_settings import SetByModules, change_running_tasks
-from pyflow.thread_mode.module_imports import after_import, on_import
+from pyflow.thread_mode.imported_settings import ABSENT, Changes, Setting
+from pyflow.thread_mode.module_imports import after_import
 
 __all__ = ["install"]
 
-T = TypeVar("T")
 
-_settings: list[_Setting] = []
-
-
-class _Setting:
+class _Setting(Setting):
     """What a library keeps for the current thread.
 
     Parameters
     ----------
     get : callable
-        Returns it, in a form that can be compared and kept.
+        Returns its parts, by name, in a form that can be compared and kept.
     set : callable
-        Sets it again.
+        Sets all of them again.
     """
 
-    def __init__(self, get: Callable[[], T], set: Callable[[T], object]) -> None:
-        self.get: Callable[[], Any] = get
-        self._set: Callable[[Any], object] = set
-        self._of_library = get()
-        self._of_modules: SetByModules[Any] = SetByModules()
+    def __init__(
+        self, get: Callable[[], dict[str, Any]], set: Callable[[dict[str, Any]], object]
+    ) -> None:
+        self._get = get
+        self._set = set
+        super().__init__()
+        _kept.append(self)
 
-    @property
-    def default(self) -> Any:
-        """Of tasks that have not set it."""
-        return self._of_modules.last(self._of_library)
+    def get(self) -> dict[str, Any]:
+        return self._get()
+
+    def apply(self, changes: Changes) -> None:
+        values = {**self.get(), **{part: after for part, (_, after) in changes.items()}}
+        self._set({part: value for part, value in values.items() if value is not ABSENT})
 
     def switch(self, before: CurrentTask | None, after: CurrentTask) -> None:
         """Keep it for one task of the thread, and set it as another one has it."""
         now = self.get()
         if before is not None and not before.ended:
             before.own[self] = now
-        wanted = after.own.get(self, self.default)
-        if _differ(wanted, now):
+        wanted = after.own.get(self, self.initial)
+        if self.differences(now, wanted):
             self._set(wanted)
 
-    def note_import(self, before: Any) -> None:
-        """Have what a module has set while it was imported apply to all tasks."""
-        now = self.get()
-        if _differ(now, before):
-            self._of_modules.add(now)
-            change_running_tasks(lambda: self._replace(before, now))
 
-    def _replace(self, before: Any, now: Any) -> None:
-        if not _differ(self.get(), before):
-            self._set(now)
+_kept: list[_Setting] = []
 
 
 def install() -> None:
     """Keep the settings of libraries that are imported later."""
     current_task.on_switch.append(_switch)
-    on_import.append(_begin_import)
     after_import("torch", _of_torch)
     after_import("sklearn._config", _of_scikit_learn)
     after_import("keras.src.backend.common.global_state", _of_keras)
+    after_import("numpy", _of_numpy)
     after_import("asyncio.events", _running_loop)
 
 
 def _switch(before: CurrentTask | None, after: CurrentTask) -> None:
-    for each in _settings:
+    for each in _kept:
         each.switch(before, after)
-
-
-def _begin_import() -> Callable[[], None]:
-    before = {each: each.get() for each in _settings}
-
-    def end() -> None:
-        for each in _settings:
-            each.note_import(before.get(each, each.default))
-
-    return end
-
-
-def _differ(one: Any, other: Any) -> bool:
-    try:
-        return bool(one != other)
-    except Exception:  # of arrays in it, say
-        return True
 
 
 def _of_torch(torch: Any) -> None:
@@ -105,21 +79,21 @@ def _of_torch(torch: Any) -> None:
     devices = ("cpu", "cuda")
     local = current_task.of_thread
 
-    def get() -> tuple[Any, ...]:
-        return (
-            torch.is_inference_mode_enabled(),
-            torch.is_grad_enabled(),
-            torch.is_autocast_cache_enabled(),
-            *((torch.is_autocast_enabled(d), torch.get_autocast_dtype(d)) for d in devices),
-        )
+    def get() -> dict[str, Any]:
+        return {
+            "inference": torch.is_inference_mode_enabled(),
+            "grad": torch.is_grad_enabled(),
+            "cache": torch.is_autocast_cache_enabled(),
+            **{d: (torch.is_autocast_enabled(d), torch.get_autocast_dtype(d)) for d in devices},
+        }
 
-    def set(values: tuple[Any, ...]) -> None:
-        inference, grad, cache, *casts = values
-        if inference != torch.is_inference_mode_enabled():
-            set_inference(inference)
-        torch.set_grad_enabled(grad)
-        torch.set_autocast_cache_enabled(cache)
-        for device, (enabled, dtype) in zip(devices, casts):
+    def set(values: dict[str, Any]) -> None:
+        if values["inference"] != torch.is_inference_mode_enabled():
+            set_inference(values["inference"])
+        torch.set_grad_enabled(values["grad"])
+        torch.set_autocast_cache_enabled(values["cache"])
+        for device in devices:
+            enabled, dtype = values[device]
             torch.set_autocast_enabled(device, enabled)
             torch.set_autocast_dtype(device, dtype)
 
@@ -137,31 +111,31 @@ def _of_torch(torch: Any) -> None:
             entered.append(mode)
 
     if hasattr(torch, "get_autocast_dtype"):  # 2.4
-        _settings.append(_Setting(get, set))
-        _settings.append(_function_modes(torch))
+        _Setting(get, set)
+        _keep_function_modes(torch)
 
 
-def _function_modes(torch: Any) -> _Setting:
+def _keep_function_modes(torch: Any) -> None:
     """Keep the modes of functions: `torch.set_default_device`, and what `with` has entered."""
     c, of_device = torch._C, torch._GLOBAL_DEVICE_CONTEXT
 
-    def get() -> tuple[Any, ...]:
+    def get() -> dict[str, Any]:
         stack = (c._get_function_stack_at(n) for n in range(c._len_torch_function_stack()))
-        return getattr(of_device, "device_context", None), *stack
+        return {"device": getattr(of_device, "device_context", None), "stack": (*stack,)}
 
-    def set(values: tuple[Any, ...]) -> None:
-        of_device.device_context, *stack = values
+    def set(values: dict[str, Any]) -> None:
+        of_device.device_context = values["device"]
         while c._len_torch_function_stack():
             c._pop_torch_function_stack()
-        for mode in stack:
+        for mode in values["stack"]:
             c._push_on_torch_function_stack(mode)
 
-    return _Setting(get, set)
+    _Setting(get, set)
 
 
 def _of_scikit_learn(config: Any) -> None:
     """Keep what `sklearn.set_config` and `sklearn.config_context` set."""
-    _settings.append(_Setting(config.get_config, lambda values: config.set_config(**values)))
+    _Setting(config.get_config, lambda values: config.set_config(**values))
 
 
 def _of_keras(global_state: Any) -> None:
@@ -184,9 +158,31 @@ def _of_keras(global_state: Any) -> None:
         vars(tracker).update(copied(values))
 
     global_state.threading = SimpleNamespace(local=cleared)
-    _settings.append(_Setting(lambda: copied(vars(tracker)), set))
+    _Setting(lambda: copied(vars(tracker)), set)
+
+
+def _of_numpy(numpy: Any) -> None:
+    """Keep what `numpy.seterr` and the like set; from numpy 2.0 on context variables have it."""
+    variable = getattr(getattr(numpy, "_core", None), "umath", None)
+    variable = getattr(variable, "_extobj_contextvar", None)
+
+    def get() -> dict[str, Any]:
+        return {**numpy.geterr(), "size": numpy.getbufsize(), "call": numpy.geterrcall()}
+
+    def set(values: dict[str, Any]) -> None:
+        numpy.seterr(**{part: values[part] for part in ("divide", "over", "under", "invalid")})
+        numpy.setbufsize(values["size"])
+        numpy.seterrcall(values["call"])
+
+    setting = _Setting(get, set)
+    if variable is not None:
+        _kept.remove(setting)
+        task_globals.variables_of_others.add(variable)
 
 
 def _running_loop(events: Any) -> None:
     """Let an event loop run whose coroutines take their input from another task's loop."""
-    _settings.append(_Setting(events._get_running_loop, events._set_running_loop))
+    _Setting(
+        lambda: {"loop": events._get_running_loop()},
+        lambda values: events._set_running_loop(values["loop"]),
+    )

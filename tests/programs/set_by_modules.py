@@ -14,6 +14,7 @@ import platform
 import sys
 import tempfile
 import time
+import zipfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -35,24 +36,50 @@ MODULE = f"""
 import contextvars, ctypes, decimal, os, random, time
 import numpy
 
-os.environ["SET_BY_A_MODULE"] = "1"
+os.environ["SET_BY_A_MODULE"] = "{{number}}"
+os.environ.setdefault("OF_THE_APPLICATION", "of a module")
 os.environ.pop("SPARK_TESTING", None)
-decimal.getcontext().prec = 7
-numpy.seterr(under="raise")
-numpy.set_printoptions(precision=3)
-random.seed(3)
-numpy.random.seed(4)
+decimal.getcontext().prec = 7 + {{number}}
+decimal.getcontext().traps[decimal.Inexact] = {{number}} > 1
+numpy.seterr(under="{{errors}}")
+numpy.set_printoptions(precision={{number}})
+random.seed({{number}})
+numpy.random.seed({{number}})
 DRAWN = random.random()
 variable = contextvars.ContextVar("variable", default=0)
-variable.set(1)
+variable.set({{number}})
 assert ctypes.CDLL("libm.so.6").fesetround({DOWNWARD}) == 0
 time.sleep(0.3)  # others wait for it
 """
 
-UNSEEDED = """
-import random, numpy
-DRAWN = random.random(), numpy.random.rand()
-"""
+#: How two tasks import a module, by its name, which they do in this order.
+CASES = {
+    "stated": "import statement",
+    "called": "import_module",
+    "later": "import statement, one task after the other",
+    "from_package.within": "from import",
+    "with_another": "import statement",
+}
+
+#: Functions leave what they have set to later tasks of their workers.
+LAST_CASES = {"over_own": "import statement, after tasks have set such things"}
+
+FILES = {
+    **{
+        f"{name}.py": MODULE.format(number=number, errors=("raise", "warn", "print")[number % 3])
+        for number, name in enumerate(("stated", "called", "later", "over_own"), 1)
+    },
+    "from_package/__init__.py": "from . import settings",
+    "from_package/settings.py": MODULE.format(number=5, errors="raise"),
+    "from_package/within.py": "from .settings import variable",
+    # From elsewhere than the application's files.
+    "elsewhere/third_party.py": "import os, numpy\n"
+    "os.environ.setdefault('THIRD_PARTY', '1')\n"
+    "numpy.seterr(over='raise')\n",
+    "with_another.py": "import third_party\nfrom stated import variable\n",
+    "fails.py": "import os\nos.environ['FAILED'] = '1'\nimport no_such_module\n",
+    "sets_nothing.py": "import random, numpy\nDRAWN = random.random(), numpy.random.rand()\n",
+}
 
 
 def has_printoptions_of_tasks():
@@ -67,13 +94,14 @@ def seen():
 
     import numpy
 
+    options = numpy.get_printoptions()["precision"] if has_printoptions_of_tasks() else None
+    names = ("SET_BY_A_MODULE", "SPARK_TESTING", "OF_THE_APPLICATION", "THIRD_PARTY", "FAILED")
     return {
-        "variable": os.environ.get("SET_BY_A_MODULE"),
-        "removed": os.environ.get("SPARK_TESTING"),
-        "of the application": os.environ.get("OF_THE_APPLICATION"),
+        "variables": [os.environ.get(name) for name in names],
         "precision": decimal.getcontext().prec,
-        "errors": numpy.geterr()["under"],
-        "options": numpy.get_printoptions()["precision"] if has_printoptions_of_tasks() else None,
+        "traps": decimal.getcontext().traps[decimal.Inexact],
+        "errors": numpy.geterr(),
+        "options": options,
         "sum": float("0.1") + float("0.2"),
     }
 
@@ -93,18 +121,47 @@ def wait_for_both(where: Path):
         time.sleep(0.01)
 
 
+def set_own(partition):
+    """What a module that is imported afterwards sets, too, and what it does not set."""
+    import decimal
+    import random
+
+    import numpy
+
+    random.seed(partition)
+    random.random()
+    numpy.random.rand()
+    decimal.getcontext().prec = 20 + partition
+    numpy.seterr(divide="ignore" if partition else "raise", under="call")
+    os.environ["SET_BY_A_MODULE"] = "of a function"
+
+
 def imports_at_once(where: Path, name: str, how: str):
     """A function that imports a module in two tasks at once, or in one after another."""
 
     def function(frames):
         import importlib
 
+        elsewhere = str(where.parent / "elsewhere")
+        if elsewhere not in sys.path:
+            sys.path.append(elsewhere)
+        partition = TaskContext.get().partitionId()
+        if "such things" in how:
+            set_own(partition)
         wait_for_both(where)
-        if how == "after another" and TaskContext.get().partitionId():
+        if "one task after" in how and partition:
             time.sleep(0.6)
-        by_name = how == "by name"
-        module = importlib.import_module(name) if by_name else __import__(name)
-        found = {**seen(), "context": module.variable.get(), "drawn": drawn()}
+        if how == "import_module":
+            module = importlib.import_module(name)
+        elif how == "from import":
+            module = __import__(name.partition(".")[0], fromlist=[name.partition(".")[2]]).within
+        else:
+            module = __import__(name)
+        try:
+            import fails
+        except ImportError:
+            fails = None
+        found = {**seen(), "context": module.variable.get(), "drawn": drawn(), "fails": fails}
         for _ in frames:
             pass
         yield pd.DataFrame({"found": [repr(found)]})
@@ -137,57 +194,55 @@ def found_by(spark: SparkSession, function):
 def start(where: Path) -> SparkSession:
     spark = sessions.start(conf={"spark.executorEnv.OF_THE_APPLICATION": "1"})
     spark.sparkContext.setLogLevel("OFF")
-    where.mkdir()
-    for name in ("stated", "by_name", "after_another", "of_workers"):
-        (where / f"sets_{name}.py").write_text(MODULE)
-        spark.sparkContext.addPyFile(str(where / f"sets_{name}.py"))
-    (where / "sets_nothing.py").write_text(UNSEEDED)
-    spark.sparkContext.addPyFile(str(where / "sets_nothing.py"))
+    for name, text in FILES.items():
+        (where / name).parent.mkdir(parents=True, exist_ok=True)
+        (where / name).write_text(text)
+        if "/" not in name:
+            spark.sparkContext.addPyFile(str(where / name))
+    with zipfile.ZipFile(where / "from_package.zip", "w") as packed:
+        for file in (where / "from_package").iterdir():
+            packed.write(file, f"from_package/{file.name}")
+    spark.sparkContext.addPyFile(str(where / "from_package.zip"))
     return spark
 
 
+def run_all(spark: SparkSession, where: Path, mode):
+    """What is found before, in each case, and afterwards, by what it is."""
+    with comparison.settings(spark, mode):
+        found = {"before": found_by(spark, looks)}
+
+        def import_all(cases):
+            for name, how in cases.items():
+                together = where / f"{name} {mode}"
+                together.mkdir()
+                found[f"{name}: {how}"] = found_by(spark, imports_at_once(together, name, how))
+
+        import_all(CASES)
+        found["afterwards"] = found_by(spark, looks)
+        import_all(LAST_CASES)
+        return found
+
+
 def check(spark: SparkSession, where: Path) -> list[str]:
-    wrong = []
-
-    def at_once(name, how):
-        together = where / f"{name} {how}"
-        together.mkdir()
-        return found_by(spark, imports_at_once(together, f"sets_{name}", how))
-
-    with comparison.settings(spark, {sessions.MODE: "process"}):
-        before = found_by(spark, looks)
-        expected = at_once("of_workers", "stated")
-    with comparison.settings(spark, comparison.thread_modes()[-1]):
-        if found_by(spark, looks) != before:
-            wrong.append(f"before: {found_by(spark, looks)}, in workers {before}")
+    thread_mode = comparison.thread_modes()[-1]
+    with comparison.settings(spark, thread_mode):
         first, second = found_by(spark, draws)
-        if first == second:
-            wrong.append(f"unseeded: {first} twice")
-        for name, how in (
-            ("stated", "stated"),
-            ("by_name", "by name"),
-            ("after_another", "after another"),
-        ):
-            found = at_once(name, how)
-            if found != expected:
-                wrong.append(f"{how}: {found}, in workers {expected}")
-        of_others = [
-            repr({k: v for k, v in eval(expected[0]).items() if k not in {"context", "drawn"}})
-        ]
-        if found_by(spark, looks) != of_others * 2:
-            wrong.append(f"afterwards: {found_by(spark, looks)}, in workers {of_others}")
+        wrong = [f"unseeded: {first} twice"] if first == second else []
+    in_workers = run_all(spark, where, {sessions.MODE: "process"})
+    in_threads = run_all(spark, where, thread_mode)
+    for what, expected in in_workers.items():
+        if in_threads[what] != expected:
+            wrong.append(f"{what}:\n  {in_threads[what]}, in workers\n  {expected}")
     return wrong
 
 
 def main() -> None:
-    os.environ["SPARK_TESTING"] = "1"
     wrong = []
     with tempfile.TemporaryDirectory() as directory:
         for number in range(2):
-            spark = start(Path(directory) / str(number))
-            wrong += [
-                f"session {number}: {each}" for each in check(spark, Path(directory) / str(number))
-            ]
+            where = Path(directory) / str(number)
+            spark = start(where)
+            wrong += [f"session {number}: {each}" for each in check(spark, where)]
             spark.stop()
     for each in wrong:
         print("WRONG", each)

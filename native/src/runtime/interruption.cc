@@ -38,9 +38,9 @@ constexpr std::string_view kKeepersOfLocks[] = {
     "weakref.py",
     "zipfile/",
 };
-constexpr std::string_view kOwnKeepers[] = {"/pyflow/thread_mode/shared_objects.py",
-                                            "/pyflow/thread_mode/torch_state.py",
-                                            "/pyflow/thread_mode/waiting.py"};
+constexpr std::string_view kOwnKeepers[] = {
+    "/pyflow/thread_mode/imported_settings.py", "/pyflow/thread_mode/shared_objects.py",
+    "/pyflow/thread_mode/torch_state.py", "/pyflow/thread_mode/waiting.py"};
 
 // Where the standard library's directory ends in the name of a file.
 constexpr std::string_view kStandardLibrary =

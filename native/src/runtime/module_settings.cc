@@ -18,7 +18,8 @@ PyObject* call_both(PyObject* self, PyObject* const* arguments, Py_ssize_t count
   PyRef result = PyRef::steal(
       PyObject_Vectorcall(PyTuple_GET_ITEM(self, 0), arguments, static_cast<size_t>(count), names));
   if (!result) return nullptr;
-  const PyRef then = PyRef::steal(PyObject_CallNoArgs(PyTuple_GET_ITEM(self, 1)));
+  const PyRef then = PyRef::steal(
+      PyObject_Vectorcall(PyTuple_GET_ITEM(self, 1), arguments, static_cast<size_t>(count), names));
   return then ? result.release() : nullptr;
 }
 

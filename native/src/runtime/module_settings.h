@@ -9,8 +9,9 @@ namespace pyflow {
 // them if there is an argument. Null with an error set on failure.
 PyRef float_modes_function();
 
-// and_then(function, then): a function that calls `function`, and `then` after each success. It has
-// no frame that a traceback would show. Null with an error set on failure.
+// and_then(function, then): a function that calls `function`, and `then` with the same arguments
+// after each success. It has no frame that a traceback would show. Null with an error set on
+// failure.
 PyRef and_then_function();
 
 }  // namespace pyflow
