@@ -30,6 +30,18 @@ def test_a_module_that_replaces_itself_while_tasks_wait_for_it(spark):
     assert in_tasks_at_once(spark, imports, "int") == [42] * 4
 
 
+def test_a_module_that_is_wrapped_by_what_replaces_it(spark):
+    def imports(_):
+        import wrapped_by_itself
+
+        assert not hasattr(wrapped_by_itself, "nothing")
+        from wrapped_by_itself import answer
+
+        return answer
+
+    assert in_tasks_at_once(spark, imports, "int") == [42] * 4
+
+
 def test_modules_of_one_package_that_tasks_import_in_another_order(spark):
     def imports(task):
         import importlib

@@ -215,11 +215,25 @@ def _watch(loader: Any) -> None:
 def _stand_for_replacement(module: ModuleType) -> None:
     """Let a module that has put another in its place have the attributes of that.
 
-    CPython gives a thread that began to import it meanwhile the module that was there then.
+    CPython gives a thread that began to import it meanwhile the module that was there then. The
+    other one may have its attributes from the module itself.
     """
     replacement = sys.modules.get(module.__name__)
-    if replacement is not None and replacement is not module:
-        vars(module).setdefault("__getattr__", functools.partial(getattr, replacement))
+    if replacement is None or replacement is module:
+        return
+    asked: set[tuple[int, str]] = set()
+
+    def attribute(name: str) -> Any:
+        key = threading.get_ident(), name
+        if key in asked:
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+        asked.add(key)
+        try:
+            return getattr(replacement, name)
+        finally:
+            asked.discard(key)
+
+    vars(module).setdefault("__getattr__", attribute)
 
 
 @contextlib.contextmanager
