@@ -26,9 +26,13 @@ public final class BundleSize {
   private int rows = 1;
 
   public BundleSize(int maxRows, long maxMillis) {
+    this(maxRows, TimeUnit.MILLISECONDS.toNanos(maxMillis), TARGET_NANOS);
+  }
+
+  BundleSize(int maxRows, long maxNanos, long targetNanos) {
     this.maxRows = maxRows;
-    this.maxNanos = TimeUnit.MILLISECONDS.toNanos(maxMillis);
-    this.targetNanos = Math.min(TARGET_NANOS, maxNanos);
+    this.maxNanos = maxNanos;
+    this.targetNanos = Math.min(targetNanos, maxNanos);
   }
 
   public int rows() {

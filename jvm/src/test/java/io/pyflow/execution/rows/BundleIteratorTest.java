@@ -147,8 +147,12 @@ public class BundleIteratorTest {
   }
 
   private BundleIterator over(Iterator<InternalRow> input, BatchEnds batches) {
-    return new BundleIterator(
-        input, batches, false, BundleIteratorTest::oneLong, 1, python, new BundleSize(1024, 50));
+    BundleSize whateverTheTime = new BundleSize(1024, Long.MAX_VALUE, Long.MAX_VALUE);
+    return over(input, batches, whateverTheTime);
+  }
+
+  private BundleIterator over(Iterator<InternalRow> input, BatchEnds batches, BundleSize size) {
+    return new BundleIterator(input, batches, false, BundleIteratorTest::oneLong, 1, python, size);
   }
 
   private static long[] drain(BundleIterator rows) {
@@ -312,7 +316,8 @@ public class BundleIteratorTest {
           }
         };
 
-    assertEquals(10, drain(over(new Numbers(10, SMALL_ROW), slow)).length);
+    BundleIterator rows = over(new Numbers(10, SMALL_ROW), slow, new BundleSize(1024, 50));
+    assertEquals(10, drain(rows).length);
   }
 
   /** Numbers that do something with the iterator over them before the second one. */
