@@ -125,16 +125,53 @@ def seeds_another(_):
     set_seed(1)
 
 
+def evaluates(_):
+    from py_mini_racer import MiniRacer
+
+    return MiniRacer().eval("1 / 3")
+
+
+def fits(_):
+    import rpy2.robjects as objects
+
+    return objects.r("mean(c(1, 2))")[0]
+
+
+def fetches(_):
+    from twisted.internet import reactor
+
+    reactor.run()
+
+
+def defers(_):
+    from twisted.internet import defer
+
+    return defer.succeed(1.0).result
+
+
+def starts_processes(_):
+    import asyncio
+
+    import uvloop
+
+    return uvloop.run(asyncio.create_subprocess_exec("true")).returncode
+
+
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
+        (evaluates, "it uses py_mini_racer, whose JavaScript engine"),
+        (fits, "it uses rpy2, whose variables belong to the process"),
+        (fetches, "it uses twisted, whose reactor runs once"),
+        (defers, None),
+        (starts_processes, "it uses uvloop, and starts processes"),
         (seeds, "it uses tensorflow, and seeds its random numbers"),
         (seeds_keras, "it uses keras, and seeds its random numbers"),
         (draws, None),
         (seeds_another, None),
     ],
 )
-def test_a_function_that_seeds_tensorflow_runs_in_a_worker(spark, function, reason):
+def test_a_function_that_needs_a_process_runs_in_a_worker(spark, function, reason):
     with settings(spark, thread_modes()[-1]):
         plan = executed_plan(spark.range(1).select(udf(function, "double")("id")))
         if reason is None:

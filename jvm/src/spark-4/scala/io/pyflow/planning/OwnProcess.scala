@@ -14,14 +14,32 @@ private[planning] object OwnProcess {
   private val SecondJvm = "which starts a JVM: there can be no second one in an executor's process"
   private val OneSeed = "and seeds its random numbers, of which a process has one generator"
 
+  private val OneReactor = "whose reactor runs once in a process"
+  private val OneSession = "whose variables belong to the process"
+
   private val Libraries: Seq[Library] = Seq(
+    Library("imagej", SecondJvm),
+    Library("javabridge", SecondJvm),
     Library("jaydebeapi", SecondJvm),
     Library("jnius", SecondJvm),
     Library("jpype", SecondJvm),
+    Library("juliacall", OneSession),
     Library("keras", OneSeed, Seq("set_random_seed")),
     Library("konlpy", SecondJvm),
     Library("netCDF4", "whose C library is not thread-safe"),
-    Library("tensorflow", OneSeed, Seq("set_random_seed", "set_seed")))
+    Library("py_mini_racer", "whose JavaScript engine crashes where several threads use it"),
+    Library("pyserini", SecondJvm),
+    Library("pyterrier", SecondJvm),
+    Library("rpy2", OneSession),
+    Library("scrapy", OneReactor, Seq("CrawlerProcess", "CrawlerRunner", "reactor")),
+    Library("scyjava", SecondJvm),
+    Library("tabula", SecondJvm),
+    Library("tensorflow", OneSeed, Seq("set_random_seed", "set_seed")),
+    Library("twisted", OneReactor, Seq("reactor")),
+    Library(
+      "uvloop",
+      "and starts processes, of which its event loops start one at a time",
+      Seq("create_subprocess_exec", "create_subprocess_shell")))
 
   // pickle's SHORT_BINUNICODE: the opcode, the length of the string, the string.
   private val ShortString = 0x8c.toByte
