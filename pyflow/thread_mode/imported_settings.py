@@ -74,6 +74,10 @@ class Setting(ABC):
         except Exception:
             return False
 
+    def found_in(self, module: ModuleType) -> Changes:
+        """What a module that has run has set of its own variables."""
+        return {}
+
     def forget(self, changes: Changes) -> None:  # noqa: B027  most have nothing to do
         """Forget what a module has set, which is imported anew when it is imported again."""
 
@@ -145,6 +149,7 @@ class _Run:
 
     def __init__(self, module: ModuleType, outer: Iterable[_Run]) -> None:
         spec = getattr(module, "__spec__", None)
+        self._module = module
         self._name = module.__name__
         self._origin = getattr(spec, "origin", None)
         # That import it, or of which it is a part: whoever imports one of them imports it.
@@ -166,7 +171,7 @@ class _Run:
         }
         for setting in list(_settings):
             before = self._before.get(setting, setting.initial)
-            changed = setting.differences(before, setting.get())
+            changed = setting.differences(before, setting.get()) or setting.found_in(self._module)
             if changed:
                 changes[setting] = changed
         if not changes:

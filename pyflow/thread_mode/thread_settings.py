@@ -7,14 +7,15 @@ another one's output has that run on its own thread, and what it has set there f
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from copy import copy
-from types import SimpleNamespace
+from copy import copy, deepcopy
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from pyflow.thread_mode import current_task, task_globals
 from pyflow.thread_mode.current_task import CurrentTask
-from pyflow.thread_mode.imported_settings import ABSENT, Changes, Setting
+from pyflow.thread_mode.imported_settings import ABSENT, Changes, NotedSetting, Setting
 from pyflow.thread_mode.module_imports import after_import
 
 __all__ = ["install"]
@@ -62,6 +63,7 @@ _kept: list[_Setting] = []
 def install() -> None:
     """Keep the settings of libraries that are imported later."""
     current_task.on_switch.append(_switch)
+    _ThreadLocals()
     after_import("torch", _of_torch)
     after_import("sklearn._config", _of_scikit_learn)
     after_import("keras.src.backend.common.global_state", _of_keras)
@@ -72,6 +74,53 @@ def install() -> None:
 def _switch(before: CurrentTask | None, after: CurrentTask) -> None:
     for each in _kept:
         each.switch(before, after)
+
+
+class _ThreadLocals(NotedSetting):
+    """Attributes that modules set of their `threading.local` objects, for the thread they run on.
+
+    Every worker runs a module on the thread that runs its tasks. What a thread has set stays, and
+    what cannot be copied is not there, as in any thread that has not run the module.
+    """
+
+    def found_in(self, module: ModuleType) -> Changes:
+        """The attributes of a module's objects, but for those that set them for each thread."""
+        objects = {id(each): each for each in vars(module).values() if _is_thread_local(each)}
+        return {
+            (_Identity(each), name): (ABSENT, copied)
+            for each in objects.values()
+            for name, value in vars(each).items()
+            for copied in _copies(value)
+        }
+
+    def apply(self, changes: Changes) -> None:
+        for (each, name), (_, value) in changes.items():
+            if name not in vars(each.of):
+                vars(each.of)[name] = deepcopy(value)
+
+
+class _Identity:
+    """An object, whatever it is equal to."""
+
+    def __init__(self, of: Any) -> None:
+        self.of = of
+
+
+def _is_thread_local(value: Any) -> bool:
+    kind = type(value)  # which a proxy does not change
+    return (
+        issubclass(kind, threading.local)
+        and kind.__init__ is object.__init__
+        and value is not current_task.of_thread
+    )
+
+
+def _copies(value: Any) -> list[Any]:
+    """A copy, if there can be one."""
+    try:
+        return [deepcopy(value)]
+    except Exception:
+        return []
 
 
 def _of_torch(torch: Any) -> None:

@@ -33,7 +33,7 @@ cloudpickle.register_pickle_by_value(comparison)
 DOWNWARD = {"x86_64": 0x400, "aarch64": 0x800000}[platform.machine()]
 
 MODULE = f"""
-import contextvars, ctypes, decimal, os, random, time
+import contextvars, ctypes, decimal, os, random, threading, time
 import numpy
 
 os.environ["SET_BY_A_MODULE"] = "{{number}}"
@@ -48,6 +48,8 @@ numpy.random.seed({{number}})
 DRAWN = random.random()
 variable = contextvars.ContextVar("variable", default=0)
 variable.set({{number}})
+local = threading.local()
+local.numbers = [{{number}}]
 assert ctypes.CDLL("libm.so.6").fesetround({DOWNWARD}) == 0
 time.sleep(0.3)  # others wait for it
 """
@@ -71,12 +73,12 @@ FILES = {
     },
     "from_package/__init__.py": "from . import settings",
     "from_package/settings.py": MODULE.format(number=5, errors="raise"),
-    "from_package/within.py": "from .settings import variable",
+    "from_package/within.py": "from .settings import local, variable",
     # From elsewhere than the application's files.
     "elsewhere/third_party.py": "import os, numpy\n"
     "os.environ.setdefault('THIRD_PARTY', '1')\n"
     "numpy.seterr(over='raise')\n",
-    "with_another.py": "import third_party\nfrom stated import variable\n",
+    "with_another.py": "import third_party\nfrom stated import local, variable\n",
     "fails.py": "import os\nos.environ['FAILED'] = '1'\nimport no_such_module\n",
     "sets_nothing.py": "import random, numpy\nDRAWN = random.random(), numpy.random.rand()\n",
 }
@@ -116,8 +118,9 @@ def drawn():
 
 def wait_for_both(where: Path):
     """Both tasks have begun before one of them imports."""
+    where.mkdir(exist_ok=True)
     (where / str(TaskContext.get().partitionId())).touch()
-    while len(list(where.iterdir())) < 2:
+    while not all((where / name).exists() for name in "01"):
         time.sleep(0.01)
 
 
@@ -162,6 +165,10 @@ def imports_at_once(where: Path, name: str, how: str):
         except ImportError:
             fails = None
         found = {**seen(), "context": module.variable.get(), "drawn": drawn(), "fails": fails}
+        module.local.numbers.append(partition)
+        wait_for_both(where / "appended")
+        found["local"] = [*module.local.numbers]
+        module.local.numbers.pop()
         for _ in frames:
             pass
         yield pd.DataFrame({"found": [repr(found)]})
