@@ -13,6 +13,7 @@ pytestmark = pytest.mark.core
 PYTHON = {}
 LIBRARIES = {}
 PYTORCH = {}
+SCIENCE = {}
 DUCKDB = {}
 KERAS = {}
 
@@ -29,6 +30,11 @@ def libraries(function):
 
 def pytorch(function):
     PYTORCH[function.__name__] = function
+    return function
+
+
+def science(function):
+    SCIENCE[function.__name__] = function
     return function
 
 
@@ -1126,6 +1132,109 @@ def pyplot_figures(who, step):
     return found, pyplot.get_fignums()
 
 
+@libraries
+def settings_of_matplotlib(who, step):
+    import pickle
+
+    import matplotlib
+    from matplotlib import pyplot, rcParams
+
+    sheets = "ggplot", "dark_background"
+
+    def found():
+        return (
+            rcParams["font.size"],
+            rcParams.get("axes.facecolor"),
+            dict(rcParams)["axes.facecolor"],
+            pickle.loads(pickle.dumps(rcParams))["font.size"],
+            len(rcParams),
+        )
+
+    seen = [found()]
+    with matplotlib.rc_context({"font.size": 20 + who}):
+        step()
+        seen.append(found())
+        with pyplot.style.context(sheets[who]):
+            step()
+            seen.append(found())
+    step()
+    seen.append(found())
+    pyplot.style.use(sheets[who])
+    rcParams.update({"font.size": 30 + who})
+    step()
+    seen.append(found())
+    seen.append(rcParams.copy()["font.size"])
+    pyplot.rcdefaults()
+    matplotlib.use("agg")
+    step()
+    seen.append(found())
+    return seen, rcParams["backend"]
+
+
+@science
+def precision_of_mpmath(who, step):
+    import mpmath
+    from mpmath import iv, mp
+
+    found = [str(mp.sqrt(2))]
+    mp.dps = 30 + 10 * who
+    iv.prec = 60 + 40 * who
+    step()
+    found += [str(mp.sqrt(2)), mp.prec, str(iv.sqrt(2)), iv.dps, str(mp.mpf(1) / 3)]
+    with mpmath.workdps(100 + 50 * who):
+        step()
+        found += [str(+mp.pi), mp.dps]
+    with mpmath.extradps(5):
+        step()
+        found += [str(mp.zeta(3 + who)), mp.dps]
+    mp.dps, iv.dps = 15, 15
+    return found
+
+
+@science
+def constants_of_mpmath(who, step):
+    from mpmath import libmp
+
+    found = []
+    for bits in range(100 + who, 3000, 500):
+        found += [f(bits) for f in (libmp.pi_fixed, libmp.euler_fixed, libmp.ln2_fixed)]
+        step()
+    return found
+
+
+@science
+def random_numbers_of_igraph(who, step):
+    import random
+
+    import igraph
+
+    found = []
+    for _ in range(3):
+        random.seed(who)
+        step()
+        graph = igraph.Graph.Barabasi(50, 2)
+        found.append((graph.get_edgelist(), random.random()))
+        random.seed(who)
+        found.append(graph.community_multilevel().membership)
+        step()
+    return found
+
+
+@science
+def options_of_xarray(who, step):
+    import xarray
+
+    values = xarray.DataArray([1, 2], attrs={"unit": "m"})
+    found = []
+    for _ in range(2):
+        with xarray.set_options(keep_attrs=bool(who), display_width=50 + who):
+            step()
+            found.append(((values + 1).attrs, xarray.get_options()["display_width"]))
+        step()
+        found.append((values.mean().attrs, xarray.get_options()["display_width"]))
+    return found
+
+
 @pytest.mark.parametrize("cases", [PYTHON, LIBRARIES], ids=["python", "libraries"])
 def test_pairs_of_tasks(spark, cases):
     assert_same_in_pairs(spark, cases)
@@ -1134,6 +1243,12 @@ def test_pairs_of_tasks(spark, cases):
 def test_pairs_of_tasks_with_torch(spark):
     pytest.importorskip("torch", reason="it is too large for a requirement")
     assert_same_in_pairs(spark, PYTORCH)
+
+
+def test_pairs_of_tasks_with_libraries_of_science(spark):
+    for library in ("igraph", "mpmath", "xarray"):
+        pytest.importorskip(library, reason="it is not distributed for this Python")
+    assert_same_in_pairs(spark, SCIENCE)
 
 
 def test_pairs_of_tasks_with_duckdb(spark):

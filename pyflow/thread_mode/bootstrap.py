@@ -89,6 +89,8 @@ def prepare(
         float_modes,
         imported_settings,
         log_levels,
+        matplotlib_state,
+        mpmath_precision,
         output,
         process_id,
         process_settings,
@@ -124,6 +126,8 @@ def prepare(
     torch_state.install()
     connections.install()
     duckdb_connection.install()
+    matplotlib_state.install()
+    mpmath_precision.install()
     shared_objects.install()
     if isolated:
         module_imports.after_import("ctypes", _refuse_callbacks)

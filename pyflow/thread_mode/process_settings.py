@@ -17,14 +17,13 @@ import socket
 import sys
 import tempfile
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, MutableMapping, ValuesView
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pyflow.thread_mode import children, current_task, task_globals
 from pyflow.thread_mode.containment import do_nothing, refuse
 from pyflow.thread_mode.module_imports import after_import, importing, note_refusal
-from pyflow.thread_mode.task_globals import TaskValue
+from pyflow.thread_mode.task_globals import TaskMapping, TaskValue
 
 __all__ = ["install"]
 
@@ -55,7 +54,7 @@ def install() -> None:
     after_import("concurrent.futures.process", children.end_with_tasks)
     after_import("pandas._config.config", _own_options)
     after_import("keras.src.backend.config", _own_keras)
-    after_import("matplotlib._pylab_helpers", _own_figures)
+    after_import("xarray.core.options", _own_options_of_xarray)
 
 
 def _replace(module: Any, name: str, function: Callable[..., Any]) -> None:
@@ -327,37 +326,6 @@ def _own_keras(config: Any) -> None:
         own(name)
 
 
-def _own_figures(helpers: Any) -> None:
-    """Keep the figures of ``matplotlib.pyplot`` per task, of which the last one is drawn to."""
-    of_task: TaskValue[OrderedDict[Any, Any]] = TaskValue(helpers.Gcf.figs, OrderedDict)
-
-    class Figures(MutableMapping[Any, Any]):
-        """Those of the current task."""
-
-        def __getitem__(self, number: Any) -> Any:
-            return of_task.get()[number]
-
-        def __setitem__(self, number: Any, manager: Any) -> None:
-            of_task.to_change()[number] = manager
-
-        def __delitem__(self, number: Any) -> None:
-            del of_task.to_change()[number]
-
-        def __iter__(self) -> Iterator[Any]:
-            return iter(of_task.get())
-
-        def __len__(self) -> int:
-            return len(of_task.get())
-
-        def values(self) -> ValuesView[Any]:
-            return of_task.get().values()
-
-        def move_to_end(self, number: Any) -> None:
-            of_task.to_change().move_to_end(number)
-
-    helpers.Gcf.figs = Figures()
-
-
 def _own_file_mask() -> Callable[[], int]:
     """Let a task read the umask of the process, restore it, and set it for its child processes.
 
@@ -395,6 +363,10 @@ def _own_file_mask() -> Callable[[], int]:
 
     _replace(os, "umask", exchange)
     return lambda: -1 if (own := mask.get()) is None else own
+
+
+def _own_options_of_xarray(module: Any) -> None:
+    module.OPTIONS = TaskMapping(module.OPTIONS, dict)
 
 
 def _refuse_tracing_memory(tracemalloc: Any) -> None:

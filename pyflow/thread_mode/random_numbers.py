@@ -35,6 +35,7 @@ def install() -> None:
         "faker.generator",
         lambda module: _replace(module, Generators(module.random, random.Random)),
     )
+    after_import("igraph._igraph", _replace_igraphs)
 
 
 class Generators(TaskValue[Any]):
@@ -206,3 +207,34 @@ def _replace_numpys(mtrand: Any) -> None:
         mtrand.set_bit_generator = lambda bit_generator: generators.set(
             mtrand.RandomState(bit_generator)
         )
+
+
+def _replace_igraphs(igraph: Any) -> None:
+    """Have igraph's C code draw from ``random`` on the threads of all tasks.
+
+    It does so on the thread that has imported it, and has a generator of its own on others.
+    """
+    setting = _GeneratorOfThread(igraph.set_random_number_generator)
+    setting.set(random)
+
+    @functools.wraps(igraph.set_random_number_generator)
+    def set_generator(generator: Any, /) -> None:
+        setting.set(generator)
+
+    igraph.set_random_number_generator = set_generator
+
+
+class _GeneratorOfThread(NotedSetting):
+    """Where C code has the random numbers of a thread from."""
+
+    def __init__(self, set: Callable[[Any], object]) -> None:
+        self._set = set
+        super().__init__()
+
+    def set(self, generator: Any) -> None:
+        """Set it for the current thread."""
+        self._set(generator)
+        note(self, {"generator": (ABSENT, generator)})
+
+    def apply(self, changes: Changes) -> None:
+        self._set(changes["generator"][1])

@@ -13,7 +13,7 @@ import decimal
 import importlib
 import operator
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
@@ -22,6 +22,7 @@ from pyflow.thread_mode.imported_settings import ABSENT, Changes, NotedSetting, 
 from pyflow.thread_mode.module_imports import importing
 
 __all__ = [
+    "TaskMapping",
     "TaskValue",
     "install",
     "new_context",
@@ -96,6 +97,36 @@ class TaskValue(Generic[T]):
             task.own.setdefault(self, self._copy(self.process))
         value: T = task.own[self]
         return value
+
+
+class TaskMapping(MutableMapping[Any, Any]):
+    """A dict of the process, and those of tasks that have changed theirs.
+
+    Parameters
+    ----------
+    process : dict
+        The one for tasks that have not changed it.
+    copy : callable
+        Copies it.
+    """
+
+    def __init__(self, process: Any, copy: Callable[[Any], Any]) -> None:
+        self.of_task = TaskValue(process, copy)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.of_task.get()[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.of_task.to_change()[key] = value
+
+    def __delitem__(self, key: Any) -> None:
+        del self.of_task.to_change()[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.of_task.get())
+
+    def __len__(self) -> int:
+        return len(self.of_task.get())
 
 
 class _Attribute:

@@ -18,6 +18,8 @@ private[planning] object OwnProcess {
   private val OneSession = "whose variables belong to the process"
 
   private val Libraries: Seq[Library] = Seq(
+    Library("chdb", "which changes the working directory of its process"),
+    Library("flint", "and sets its precision, which belongs to the process", Seq("ctx")),
     Library("imagej", SecondJvm),
     Library("javabridge", SecondJvm),
     Library("jaydebeapi", SecondJvm),
