@@ -39,7 +39,8 @@ def run(spark, tmp_path, make_udf):
                     time.sleep(0.01)
 
             partition = TaskContext.get().partitionId()
-            names = {"path": template.format(process=os.getpid(), n=n), "own": str(partition)}
+            process = os.getpid() if "{process}" in template else None
+            names = {"path": template.format(process=process, n=n), "own": str(partition)}
             reach("begun")
             try:
                 exec(writes, {"os": os, **names})
@@ -60,6 +61,13 @@ def test_two_tasks_do_not_write_one_file(run, writes):
     for mode in thread_modes():
         with pytest.raises(Exception, match=r"os\.getpid\(\) is the same for all tasks"):
             run(writes, mode)
+
+
+def test_a_file_is_written_by_tasks_that_have_not_asked_for_the_id(run, spark):
+    process = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
+    writes = "__import__('logging').error('It is logged with its process.'); " + WRITES["Path"]
+    for mode in thread_modes():
+        run(writes, mode, f"process-{process}")
 
 
 @pytest.mark.parametrize(

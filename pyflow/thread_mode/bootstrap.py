@@ -39,7 +39,7 @@ def prepare(
     set_by_functions: list[bytes],
     float_modes_of_thread: Callable[..., int],
     and_then: Callable[[Callable[..., Any], Callable[[], None]], Any],
-    hold_name: Callable[..., bool],
+    hold_file: Callable[..., bool],
 ) -> None:
     """Prepare the current interpreter.
 
@@ -59,8 +59,8 @@ def prepare(
         Returns and sets the current thread's; see `float_modes`.
     and_then : callable
         Puts two functions together; see `imported_settings`.
-    hold_name : callable
-        Holds a name among all tasks of this process; see `process_id`.
+    hold_file : callable
+        Holds a file among all tasks of this process; see `process_id`.
     """
     global _current_task, _isolated
     _isolated = isolated
@@ -120,7 +120,7 @@ def prepare(
     output.install()
     random_numbers.install()
     warning_filters.install()
-    process_id.install(hold_name)
+    process_id.install(hold_file)
     process_settings.install()
     thread_settings.install()
     torch_state.install()

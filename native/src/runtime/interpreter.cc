@@ -2,9 +2,9 @@
 
 #include "runtime/environment.h"
 #include "runtime/error_text.h"
-#include "runtime/held_names.h"
 #include "runtime/jvm_logs.h"
 #include "runtime/module_settings.h"
+#include "runtime/written_files.h"
 
 namespace pyflow {
 
@@ -16,14 +16,14 @@ std::string prepare(Interpreter& interpreter) {
   PyRef set_names = names_set_by_functions();
   PyRef float_modes = float_modes_function();
   PyRef and_then = and_then_function();
-  PyRef hold_name = hold_name_function();
+  PyRef hold_file = hold_file_function();
   PyRef prepared;
   if (bootstrap && log && session_log && set_variable && set_names && float_modes && and_then &&
-      hold_name) {
+      hold_file) {
     prepared = PyRef::steal(PyObject_CallMethod(
         bootstrap.get(), "prepare", "OOOOOOOO", interpreter.isolated ? Py_True : Py_False,
         log.get(), session_log.get(), set_variable.get(), set_names.get(), float_modes.get(),
-        and_then.get(), hold_name.get()));
+        and_then.get(), hold_file.get()));
   }
   if (prepared) interpreter.state = InterpreterState::create();
   if (interpreter.state != nullptr) return "";
