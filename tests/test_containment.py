@@ -228,6 +228,30 @@ REFUSED = {
 }
 
 
+def test_functions_that_the_main_program_has_imported_by_name_are_refused_too(spark, make_udf):
+    """They are pickled as functions of the module that defines them, such as `posix`."""
+    from os import chdir, closerange, nice
+    from signal import ITIMER_VIRTUAL, setitimer
+
+    no_files, a_day = (1 << 20, 1 << 20), 86400
+    calls = [(chdir, "."), (closerange, *no_files), (nice, 1), (setitimer, ITIMER_VIRTUAL, a_day)]
+
+    def errors(_):
+        refused = []
+        for function, *arguments in calls:
+            try:
+                function(*arguments)
+            except OSError as error:
+                refused.append("executor" in str(error))
+        return str(refused)
+
+    for mode in thread_modes():
+        with settings(spark, mode):
+            assert spark.range(1).select(make_udf(errors)("id")).collect() == [
+                (str([True] * len(calls)),)
+            ]
+
+
 def test_refused(spark, make_udf):
     """All in one query: each is an error, and the JVM and its threads are as before."""
 

@@ -1164,7 +1164,14 @@ def settings_of_matplotlib(who, step):
     step()
     seen.append(found())
     seen.append(rcParams.copy()["font.size"])
+    rcParams["font.sans-serif"].insert(0, f"font {who}")
+    rcParams.__ior__({"lines.linewidth": 5.0 + who})
+    other = matplotlib.RcParams()
+    other._update_raw(rcParams)
+    step()
+    seen += [rcParams["font.sans-serif"][:2], rcParams["lines.linewidth"], other["font.size"]]
     pyplot.rcdefaults()
+    rcParams["font.sans-serif"] = ["DejaVu Sans"]
     matplotlib.use("agg")
     step()
     seen.append(found())
@@ -1217,6 +1224,11 @@ def random_numbers_of_igraph(who, step):
         random.seed(who)
         found.append(graph.community_multilevel().membership)
         step()
+    igraph.set_random_number_generator(random.Random(10 + who))
+    step()
+    found.append(igraph.Graph.Barabasi(50, 2).get_edgelist())
+    step()
+    igraph.set_random_number_generator(random)
     return found
 
 

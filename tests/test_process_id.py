@@ -6,6 +6,7 @@ import os
 
 import pytest
 from pyspark import TaskContext
+from pyspark.sql.functions import udf
 
 import sessions
 from comparison import settings, thread_modes
@@ -16,6 +17,7 @@ WRITES = {
     "os.open": "os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC))",
     "in a directory": "os.makedirs(path, exist_ok=True); open(path + '/file', 'w').write(own)",
     "relative": "open(os.path.relpath(path), 'w').write(own)",
+    "os.replace": "open(path + own, 'a').close(); os.replace(path + own, path)",
     "sqlite3": "__import__('sqlite3').connect(path).close()",
 }
 
@@ -39,8 +41,7 @@ def run(spark, tmp_path, make_udf):
                     time.sleep(0.01)
 
             partition = TaskContext.get().partitionId()
-            process = os.getpid() if "{process}" in template else None
-            names = {"path": template.format(process=process, n=n), "own": str(partition)}
+            names = {"path": template.format(process=os.getpid(), n=n), "own": str(partition)}
             reach("begun")
             try:
                 exec(writes, {"os": os, **names})
@@ -63,13 +64,6 @@ def test_two_tasks_do_not_write_one_file(run, writes):
             run(writes, mode)
 
 
-def test_a_file_is_written_by_tasks_that_have_not_asked_for_the_id(run, spark):
-    process = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
-    writes = "__import__('logging').error('It is logged with its process.'); " + WRITES["Path"]
-    for mode in thread_modes():
-        run(writes, mode, f"process-{process}")
-
-
 @pytest.mark.parametrize(
     ("writes", "path"),
     [
@@ -83,6 +77,44 @@ def test_a_file_is_written_by_tasks_that_have_not_asked_for_the_id(run, spark):
 def test_other_files_are_written(run, writes, path):
     for mode in thread_modes():
         run(writes, mode, path)
+
+
+def test_a_file_that_has_been_renamed_is_written_again(run):
+    writes = "open(path, 'w').close(); os.replace(path, path.rpartition('/')[0] + '/all')"
+    in_turn = f"import time; time.sleep(int(own)); {writes}"
+    for mode in thread_modes():
+        run(in_turn, mode, "process-{process}")
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["import os\nPID = os.getpid()\n", "import posix\nPID = posix.getpid()\n"],
+    ids=["os", "posix"],
+)
+def test_the_id_that_a_module_has_asked_for(spark, tmp_path, module):
+    name = f"asks_{abs(hash((module, str(tmp_path))))}"
+    (tmp_path / f"{name}.py").write_text(module)
+
+    def write(n):
+        import importlib
+        import sys
+        import time
+
+        sys.path.insert(0, str(tmp_path))
+        process = importlib.import_module(name).PID
+        sys.path.remove(str(tmp_path))
+        (tmp_path / f"begun {n}").touch()
+        while len([*tmp_path.glob("begun *")]) < 2:
+            time.sleep(0.01)
+        try:
+            (tmp_path / str(process)).write_text("")
+        finally:
+            time.sleep(1)
+
+    with settings(spark, thread_modes()[-1]):
+        frame = spark.range(0, 2, 1, 2).select(udf(write)("id"))
+        with pytest.raises(Exception, match=r"os\.getpid\(\) is the same for all tasks"):
+            frame.collect()
 
 
 def test_a_file_is_written_again_by_a_later_task(spark, tmp_path, make_udf):

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pyflow.thread_mode import current_task
+from pyflow.thread_mode.containment import replace_function
 from pyflow.thread_mode.module_imports import importing, note_refusal
 
 __all__ = ["end_with_tasks", "install"]
@@ -67,8 +68,8 @@ def install(mask: Callable[[], int]) -> None:
         popen._fork_exec = fork_exec_for_task
     popen._USE_POSIX_SPAWN = False  # which knows no mask
     for name in ("posix_spawn", "posix_spawnp"):
-        setattr(os, name, _with_empty_input(getattr(os, name)))
-    os.system = _system
+        replace_function(os, name, _with_empty_input(getattr(os, name)))
+    replace_function(os, "system", _system)
 
 
 def end_with_tasks(process_pools: Any) -> None:

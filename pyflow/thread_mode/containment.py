@@ -29,7 +29,7 @@ from typing import Any
 
 from pyflow.thread_mode.module_imports import after_import, importing, note_refusal, on_import
 
-__all__ = ["do_nothing", "install", "refuse"]
+__all__ = ["do_nothing", "install", "refuse", "replace_function"]
 
 _INSTEAD = "or run the function in process mode (spark.pyflow.execution-mode=process)"
 
@@ -152,8 +152,16 @@ def refuse(
         note_refusal()
         raise _refusal(module, name, reason)
 
-    refused.__module__ = module.__name__  # where pickle finds it, `os` rather than `posix`
-    setattr(module, name, refused)
+    replace_function(module, name, refused)
+
+
+def replace_function(module: types.ModuleType, name: str, replacement: Any) -> None:
+    """Replace a function of a module, also where pickle finds it: `os.kill` is `posix.kill`."""
+    original = getattr(module, name)
+    replacement.__module__ = module.__name__
+    for each in (module, sys.modules.get(getattr(original, "__module__", None) or "")):
+        if getattr(each, name, None) is original:
+            setattr(each, name, replacement)
 
 
 def _refusal(module: types.ModuleType, name: str, reason: str) -> OSError:
@@ -378,7 +386,7 @@ def _lock_files_by_opening() -> None:
             raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
     fcntl.lockf = lock_opened
-    os.lockf = lock_region
+    replace_function(os, "lockf", lock_region)
 
 
 def _limit_recursion() -> None:

@@ -171,7 +171,10 @@ class _Run:
         }
         for setting in list(_settings):
             before = self._before.get(setting, setting.initial)
-            changed = setting.differences(before, setting.get()) or setting.found_in(self._module)
+            changed = {
+                **setting.differences(before, setting.get()),
+                **setting.found_in(self._module),
+            }
             if changed:
                 changes[setting] = changed
         if not changes:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, ValuesView
 from typing import Any
 
 from pyflow.thread_mode.module_imports import after_import
-from pyflow.thread_mode.task_globals import TaskMapping, TaskValue
+from pyflow.thread_mode.task_globals import Parts, TaskMapping, TaskValue
 
 __all__ = ["install"]
 
@@ -29,19 +29,30 @@ def _own_settings(matplotlib: Any) -> None:
     of_process = matplotlib.rcParams
     if not hasattr(base, "_update_raw"):  # 3.8
         return
-    of_task: TaskValue[Any] = TaskValue(of_process.copy(), base.copy)
+    update_raw = base._update_raw
+    of_task: TaskValue[Any] = TaskValue(_copy(of_process), _copy, has_parts=True)
+
+    def update_raw_with_own(self: Any, other: Any) -> None:
+        update_raw(self, of_task.get() if other is of_process else other)
 
     class RcParams(base):  # type: ignore[misc]
         """Those of the current task, but for the backend, of which a process has one."""
 
         def _get(self, key: str) -> Any:
-            return (of_task.process if key == "backend" else of_task.get())._get(key)
+            if key == "backend":
+                return of_task.process._get(key)
+            value = of_task.get()._get(key)
+            return of_task.to_change()._get(key) if type(value) is list else value
 
         def _set(self, key: str, value: Any) -> None:
             (of_task.process if key == "backend" else of_task.to_change())._set(key, value)
 
         def _update_raw(self, other: Any) -> None:
-            of_task.to_change()._update_raw(of_task.get() if other is self else other)
+            of_task.to_change()._update_raw(other)
+
+        def __ior__(self, other: Any) -> Any:
+            self._update_raw(other)
+            return self
 
         def _ensure_has_backend(self) -> None:
             of_task.process._ensure_has_backend()
@@ -60,8 +71,23 @@ def _own_settings(matplotlib: Any) -> None:
         def __reduce__(self) -> Any:
             return base.copy, (self.copy(),)
 
+    base._update_raw = update_raw_with_own
     of_process.__class__ = RcParams
+    Parts(of_task, _parts, base._update_raw)
     matplotlib.use = _after_import_of_pyplot(matplotlib.use)
+
+
+def _parts(settings: Any) -> dict[str, Any]:
+    return {key: value for key, value in dict.items(_copy(settings)) if key != "backend"}
+
+
+def _copy(settings: Any) -> Any:
+    """A copy, with lists of its own, which programs change in place."""
+    copied = settings.copy()
+    for key, value in [*dict.items(copied)]:
+        if type(value) is list:
+            dict.__setitem__(copied, key, [*value])
+    return copied
 
 
 def _after_import_of_pyplot(use: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,12 +7,13 @@ functions.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import FunctionType
 from typing import Any
 
-from pyflow.thread_mode.module_imports import after_import
-from pyflow.thread_mode.task_globals import TaskValue
+from pyflow.thread_mode import current_task
+from pyflow.thread_mode.module_imports import after_import, importing
+from pyflow.thread_mode.task_globals import Parts, TaskValue
 
 __all__ = ["install"]
 
@@ -20,7 +21,7 @@ __all__ = ["install"]
 def install() -> None:
     """Change mpmath where it is imported later."""
     after_import("mpmath.ctx_mp_python", _own_precision)
-    after_import("mpmath.ctx_iv", _own_precision_of_intervals)
+    after_import("mpmath.ctx_iv", lambda module: _keep(module.MPIntervalContext, "_prec"))
     after_import("mpmath.libmp.libelefun", _keep_constants_together)
 
 
@@ -30,33 +31,32 @@ class _Precision:
     Parameters
     ----------
     values : list
-    places : int or None
+    places : int
     """
 
-    def __init__(self, values: list[Any], places: int | None) -> None:
-        self._of_task = TaskValue[list[Any]]([values, places], lambda both: [[*both[0]], both[1]])
+    def __init__(self, values: list[Any], places: int) -> None:
+        self._of_task = TaskValue([*values, places], list, has_parts=True)
+        Parts(self._of_task, lambda own: dict(enumerate(own)), _set_items)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._of_task.get()[0])
+        return iter(self._of_task.get()[:-1])
 
     def __getitem__(self, index: int) -> Any:
-        return self._of_task.get()[0][index]
+        return self._of_task.get()[index]
 
     def __setitem__(self, index: int, value: Any) -> None:
-        self._of_task.to_change()[0][index] = value
+        self._of_task.to_change()[index] = value
 
     def __len__(self) -> int:
-        return len(self._of_task.get()[0])
+        return len(self._of_task.get()) - 1
 
-    @property
-    def places(self) -> int:
-        """The number of decimal places."""
-        places: int = self._of_task.get()[1]
-        return places
 
-    @places.setter
-    def places(self, places: int) -> None:
-        self._of_task.to_change()[1] = places
+def _set_items(values: list[Any], changed: Mapping[Any, Any]) -> None:
+    for index, value in changed.items():
+        values[index] = value
+
+
+_PLACES = -1
 
 
 def _own_precision(module: Any) -> None:
@@ -66,12 +66,8 @@ def _own_precision(module: Any) -> None:
     context._prec = property(lambda self: self._prec_rounding[0], lambda self, bits: None)
 
 
-def _own_precision_of_intervals(module: Any) -> None:
-    _keep(module.MPIntervalContext, "_prec")
-
-
 def _keep(context: Any, name: str) -> None:
-    """Have contexts that are made from now on keep a list of theirs by task.
+    """Have contexts of modules keep a list of theirs by task.
 
     Parameters
     ----------
@@ -80,29 +76,38 @@ def _keep(context: Any, name: str) -> None:
         The attribute that has the list.
     """
     make = context.__init__
+    places_of = make.__globals__["prec_to_dps"]
 
     @functools.wraps(make)
     def make_with_own(self: Any, *args: Any, **kwargs: Any) -> None:
         make(self, *args, **kwargs)
+        if current_task.current() is not None and not importing():
+            return  # a function's own
         values = getattr(self, name)
-        precision = _Precision(values, vars(self).pop("_dps", None))
+        precision = _Precision(values, places_of(values[0]))
         setattr(self, name, precision)
         for kind in {each for each in vars(self).values() if hasattr(each, "_ctxdata")}:
             kind._ctxdata = [precision if each is values else each for each in kind._ctxdata]
 
+    def places(self: Any) -> Any:
+        values = getattr(self, name)
+        return values[_PLACES] if isinstance(values, _Precision) else vars(self)["_dps"]
+
     def set_places(self: Any, places: int) -> None:
-        precision = getattr(self, name)
-        if isinstance(precision, _Precision):
-            precision.places = places
+        values = getattr(self, name)
+        if isinstance(values, _Precision):
+            values[_PLACES] = places
         else:
             vars(self)["_dps"] = places
 
     context.__init__ = make_with_own
-    context._dps = property(lambda self: getattr(self, name).places, set_places)
+    context._dps = property(places, set_places)
 
 
 def _keep_constants_together(module: Any) -> None:
     """Have constants, which are kept as precise as they were computed, kept with that at once."""
+    if not hasattr(module, "pi_fixed"):
+        return
     by_mpmath = module.pi_fixed.__code__
     for value in vars(module).values():
         if isinstance(value, FunctionType) and value.__code__ is by_mpmath:

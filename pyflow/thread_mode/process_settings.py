@@ -21,9 +21,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from pyflow.thread_mode import children, current_task, task_globals
-from pyflow.thread_mode.containment import do_nothing, refuse
+from pyflow.thread_mode.containment import do_nothing, refuse, replace_function
 from pyflow.thread_mode.module_imports import after_import, importing, note_refusal
-from pyflow.thread_mode.task_globals import TaskMapping, TaskValue
+from pyflow.thread_mode.task_globals import Parts, TaskMapping, TaskValue
 
 __all__ = ["install"]
 
@@ -62,8 +62,7 @@ def _replace(module: Any, name: str, function: Callable[..., Any]) -> None:
     def replacement(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
-    replacement.__module__ = module.__name__  # where pickle finds it, `os` rather than `posix`
-    setattr(module, name, replacement)
+    replace_function(module, name, replacement)
 
 
 def _keep_collecting() -> None:
@@ -366,7 +365,9 @@ def _own_file_mask() -> Callable[[], int]:
 
 
 def _own_options_of_xarray(module: Any) -> None:
-    module.OPTIONS = TaskMapping(module.OPTIONS, dict)
+    options = TaskMapping(module.OPTIONS, dict, has_parts=True)
+    Parts(options.of_task, dict, dict.update)
+    module.OPTIONS = options
 
 
 def _refuse_tracing_memory(tracemalloc: Any) -> None:

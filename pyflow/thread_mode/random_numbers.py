@@ -210,31 +210,43 @@ def _replace_numpys(mtrand: Any) -> None:
 
 
 def _replace_igraphs(igraph: Any) -> None:
-    """Have igraph's C code draw from ``random`` on the threads of all tasks.
+    """Have igraph's C code draw from the task's generator, ``random`` unless it sets another one.
 
-    It does so on the thread that has imported it, and has a generator of its own on others.
+    It has one for all threads, and uses it on those that have set one: since the import, on the
+    thread that has imported it. On others it uses one of its own.
     """
-    setting = _GeneratorOfThread(igraph.set_random_number_generator)
-    setting.set(random)
+    of_task: TaskValue[Any] = TaskValue(random)
+
+    class Generator:
+        def __getattr__(self, name: str) -> Any:
+            return lambda *args: getattr(of_task.get(), name)(*args)
+
+    use = _UseOfGenerator(igraph.set_random_number_generator, Generator())
 
     @functools.wraps(igraph.set_random_number_generator)
     def set_generator(generator: Any, /) -> None:
-        setting.set(generator)
+        if generator is not None:
+            for name in ("random", "randint", "gauss"):
+                getattr(generator, name)
+            of_task.set(generator)
+        use.set(generator is not None)
 
     igraph.set_random_number_generator = set_generator
+    use.set(True)
 
 
-class _GeneratorOfThread(NotedSetting):
-    """Where C code has the random numbers of a thread from."""
+class _UseOfGenerator(NotedSetting):
+    """Whether C code uses a generator on a thread, rather than one of its own."""
 
-    def __init__(self, set: Callable[[Any], object]) -> None:
+    def __init__(self, set: Callable[[Any], object], generator: Any) -> None:
         self._set = set
+        self._generator = generator
         super().__init__()
 
-    def set(self, generator: Any) -> None:
+    def set(self, is_used: bool) -> None:
         """Set it for the current thread."""
-        self._set(generator)
-        note(self, {"generator": (ABSENT, generator)})
+        self._set(self._generator if is_used else None)
+        note(self, {"is used": (ABSENT, is_used)})
 
     def apply(self, changes: Changes) -> None:
-        self._set(changes["generator"][1])
+        self._set(self._generator if changes["is used"][1] else None)

@@ -22,6 +22,7 @@ from pyflow.thread_mode.imported_settings import ABSENT, Changes, NotedSetting, 
 from pyflow.thread_mode.module_imports import importing
 
 __all__ = [
+    "Parts",
     "TaskMapping",
     "TaskValue",
     "install",
@@ -52,14 +53,23 @@ class TaskValue(Generic[T]):
     always_of_task : bool
         Whether a module that is being imported sets the value for its task only: the value may
         be set temporarily, which other tasks must not see.
+    has_parts : bool
+        Whether a module that is being imported changes the value in place for its task only:
+        `Parts` give others what it has changed.
     """
 
     def __init__(
-        self, process: T, copy: Callable[[T], T] | None = None, *, always_of_task: bool = False
+        self,
+        process: T,
+        copy: Callable[[T], T] | None = None,
+        *,
+        always_of_task: bool = False,
+        has_parts: bool = False,
     ) -> None:
         self.process = process
         self._copy = copy
         self._always_of_task = always_of_task
+        self._has_parts = has_parts
 
     def get(self) -> T:
         """The value that the current thread's task sees."""
@@ -90,13 +100,48 @@ class TaskValue(Generic[T]):
     def to_change(self) -> T:
         """The value, to be changed in place: for the tasks that `set` would set it for."""
         task = current_task.current()
-        if task is None or (importing() and self not in task.own):
+        if task is None:
+            return self.process
+        if self not in task.own and importing() and not self._has_parts:
             return self.process
         if self not in task.own:
             assert self._copy is not None
             task.own.setdefault(self, self._copy(self.process))
         value: T = task.own[self]
         return value
+
+
+class Parts(Setting):
+    """A `TaskValue` that is changed in place, part by part.
+
+    Parameters
+    ----------
+    value : TaskValue
+        One that has parts. What a module has changed when it has been imported is given to others.
+    get : callable
+        Returns the parts of what the value is, by what they are.
+    set : callable
+        Sets some parts, and removes those that are `ABSENT`.
+    """
+
+    def __init__(
+        self,
+        value: TaskValue[T],
+        get: Callable[[T], Mapping[Any, Any]],
+        set: Callable[[T, Mapping[Any, Any]], object],
+    ) -> None:
+        self._value = value
+        self._get = get
+        self._set = set
+        super().__init__()
+
+    def get(self) -> Mapping[Any, Any]:
+        """Those of the current task's."""
+        return self._get(self._value.get())
+
+    def apply(self, changes: Changes) -> None:
+        """Set those that have been changed."""
+        self._set(self._value.to_change(), {part: after for part, (_, after) in changes.items()})
 
 
 class TaskMapping(MutableMapping[Any, Any]):
@@ -108,10 +153,14 @@ class TaskMapping(MutableMapping[Any, Any]):
         The one for tasks that have not changed it.
     copy : callable
         Copies it.
+    has_parts : bool
+        As a `TaskValue` has it.
     """
 
-    def __init__(self, process: Any, copy: Callable[[Any], Any]) -> None:
-        self.of_task = TaskValue(process, copy)
+    def __init__(
+        self, process: Any, copy: Callable[[Any], Any], *, has_parts: bool = False
+    ) -> None:
+        self.of_task = TaskValue(process, copy, has_parts=has_parts)
 
     def __getitem__(self, key: Any) -> Any:
         return self.of_task.get()[key]

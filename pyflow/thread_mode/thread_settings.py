@@ -7,15 +7,16 @@ another one's output has that run on its own thread, and what it has set there f
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy, deepcopy
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from pyflow.thread_mode import current_task, task_globals
 from pyflow.thread_mode.current_task import CurrentTask
-from pyflow.thread_mode.imported_settings import ABSENT, Changes, NotedSetting, Setting
+from pyflow.thread_mode.imported_settings import ABSENT, Changes, Setting
 from pyflow.thread_mode.module_imports import after_import
 
 __all__ = ["install"]
@@ -76,34 +77,53 @@ def _switch(before: CurrentTask | None, after: CurrentTask) -> None:
         each.switch(before, after)
 
 
-class _ThreadLocals(NotedSetting):
+class _ThreadLocals(Setting):
     """Attributes that modules set of their `threading.local` objects, for the thread they run on.
 
     Every worker runs a module on the thread that runs its tasks. What a thread has set stays, and
     what cannot be copied is not there, as in any thread that has not run the module.
     """
 
-    def found_in(self, module: ModuleType) -> Changes:
-        """The attributes of a module's objects, but for those that set them for each thread."""
-        objects = {id(each): each for each in vars(module).values() if _is_thread_local(each)}
+    def __init__(self) -> None:
+        self._known: dict[int, Any] = {}
+        super().__init__()
+
+    def get(self) -> Mapping[Any, Any]:
+        """The attributes of the objects that modules are known to have, on the current thread."""
         return {
-            (_Identity(each), name): (ABSENT, copied)
-            for each in objects.values()
-            for name, value in vars(each).items()
-            for copied in _copies(value)
+            (number, name): value
+            for number, each in list(self._known.items())
+            for name, value in list(vars(each).items())
         }
 
+    def differences(self, before: Mapping[Any, Any], after: Mapping[Any, Any]) -> Changes:
+        return _copied(super().differences(before, after))
+
+    def found_in(self, module: ModuleType) -> Changes:
+        """The attributes of a module's objects that were not known until now.
+
+        Those of a class with an ``__init__`` set their attributes for each thread.
+        """
+        found = {id(each): each for each in list(vars(module).values()) if _is_thread_local(each)}
+        new = {number: each for number, each in found.items() if number not in self._known}
+        self._known.update(new)
+        return _copied(
+            {
+                (number, name): (ABSENT, value)
+                for number, each in new.items()
+                for name, value in list(vars(each).items())
+            }
+        )
+
     def apply(self, changes: Changes) -> None:
-        for (each, name), (_, value) in changes.items():
-            if name not in vars(each.of):
-                vars(each.of)[name] = deepcopy(value)
+        for (number, name), (_, value) in _copied(changes).items():
+            if value is not ABSENT and number in self._known:
+                vars(self._known[number]).setdefault(name, value)
 
-
-class _Identity:
-    """An object, whatever it is equal to."""
-
-    def __init__(self, of: Any) -> None:
-        self.of = of
+    def forget(self, changes: Changes) -> None:
+        """Forget the objects, which new ones take the place of."""
+        for number, _ in changes:
+            self._known.pop(number, None)
 
 
 def _is_thread_local(value: Any) -> bool:
@@ -115,12 +135,13 @@ def _is_thread_local(value: Any) -> bool:
     )
 
 
-def _copies(value: Any) -> list[Any]:
-    """A copy, if there can be one."""
-    try:
-        return [deepcopy(value)]
-    except Exception:
-        return []
+def _copied(changes: Changes) -> Changes:
+    """The changes to what can be copied, with copies."""
+    copied = {}
+    for part, (before, after) in changes.items():
+        with contextlib.suppress(Exception):
+            copied[part] = before, after if after is ABSENT else deepcopy(after)
+    return copied
 
 
 def _of_torch(torch: Any) -> None:

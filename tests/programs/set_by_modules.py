@@ -79,6 +79,9 @@ FILES = {
     "os.environ.setdefault('THIRD_PARTY', '1')\n"
     "numpy.seterr(over='raise')\n",
     "with_another.py": "import third_party\nfrom stated import local, variable\n",
+    "plots.py": "import matplotlib\n"
+    "with matplotlib.rc_context({'lines.linewidth': 7.0}): WIDE = matplotlib.rcParams.copy()\n"
+    "matplotlib.rcParams['font.size'] = 30.0\n",
     "fails.py": "import os\nos.environ['FAILED'] = '1'\nimport no_such_module\n",
     "sets_nothing.py": "import random, numpy\nDRAWN = random.random(), numpy.random.rand()\n",
 }
@@ -165,6 +168,13 @@ def imports_at_once(where: Path, name: str, how: str):
         except ImportError:
             fails = None
         found = {**seen(), "context": module.variable.get(), "drawn": drawn(), "fails": fails}
+        module.local.own = str(partition)
+        plots = importlib.import_module("plots")
+        import matplotlib
+
+        found["plots"] = [matplotlib.rcParams[each] for each in ("font.size", "lines.linewidth")]
+        found["wide"] = plots.WIDE["lines.linewidth"]
+        found["own"] = vars(module.local).get("own")
         module.local.numbers.append(partition)
         wait_for_both(where / "appended")
         found["local"] = [*module.local.numbers]

@@ -37,7 +37,7 @@ private[planning] object OwnProcess {
     Library("scyjava", SecondJvm),
     Library("tabula", SecondJvm),
     Library("tensorflow", OneSeed, Seq("set_random_seed", "set_seed")),
-    Library("twisted", OneReactor, Seq("reactor")),
+    Library("twisted", OneReactor, Seq("react", "reactor")),
     Library(
       "uvloop",
       "and starts processes, of which its event loops start one at a time",
