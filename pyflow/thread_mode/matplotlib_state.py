@@ -78,16 +78,18 @@ def _own_settings(matplotlib: Any) -> None:
 
 
 def _parts(settings: Any) -> dict[str, Any]:
-    return {key: value for key, value in dict.items(_copy(settings)) if key != "backend"}
+    return {key: _own(value) for key, value in dict.items(settings) if key != "backend"}
 
 
 def _copy(settings: Any) -> Any:
     """A copy, with lists of its own, which programs change in place."""
     copied = settings.copy()
-    for key, value in [*dict.items(copied)]:
-        if type(value) is list:
-            dict.__setitem__(copied, key, [*value])
+    dict.update(copied, {key: _own(value) for key, value in dict.items(copied)})
     return copied
+
+
+def _own(value: Any) -> Any:
+    return [*value] if type(value) is list else value
 
 
 def _after_import_of_pyplot(use: Callable[..., Any]) -> Callable[..., Any]:
