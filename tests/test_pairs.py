@@ -1215,6 +1215,11 @@ def random_numbers_of_igraph(who, step):
 
     import igraph
 
+    class NoBits:
+        def __init__(self, seed):
+            own = random.Random(seed)
+            self.random, self.randint, self.gauss = own.random, own.randint, own.gauss
+
     found = []
     for _ in range(3):
         random.seed(who)
@@ -1224,10 +1229,11 @@ def random_numbers_of_igraph(who, step):
         random.seed(who)
         found.append(graph.community_multilevel().membership)
         step()
-    igraph.set_random_number_generator(random.Random(10 + who))
-    step()
-    found.append(igraph.Graph.Barabasi(50, 2).get_edgelist())
-    step()
+    for generator in (random.Random(10 + who), NoBits(10 + who)):
+        igraph.set_random_number_generator(generator)
+        step()
+        found.append(igraph.Graph.Barabasi(50, 2).get_edgelist())
+        step()
     igraph.set_random_number_generator(random)
     return found
 

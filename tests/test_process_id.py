@@ -79,11 +79,31 @@ def test_other_files_are_written(run, writes, path):
         run(writes, mode, path)
 
 
-def test_a_file_that_has_been_renamed_is_written_again(run):
-    writes = "open(path, 'w').close(); os.replace(path, path.rpartition('/')[0] + '/all')"
+MOVES_AWAY = {
+    "os.replace": "os.replace(path, path.rsplit('/', 2)[0] + '/all')",
+    "os.remove": "os.remove(path)",
+    "Path.unlink": "__import__('pathlib').Path(path).unlink()",
+    "shutil.rmtree": "__import__('shutil').rmtree(path.rsplit('/', 1)[0])",
+    "os.rename": "os.rename(path.rsplit('/', 1)[0], path.rsplit('/', 2)[0] + os.urandom(4).hex())",
+}
+
+
+@pytest.mark.parametrize("moves", MOVES_AWAY.values(), ids=MOVES_AWAY)
+def test_a_file_that_has_been_moved_away_is_written_again(run, moves):
+    writes = (
+        f"os.makedirs(path.rpartition('/')[0], exist_ok=True); open(path, 'w').close(); {moves}"
+    )
     in_turn = f"import time; time.sleep(int(own)); {writes}"
     for mode in thread_modes():
-        run(in_turn, mode, "process-{process}")
+        run(in_turn, mode, "process-{process}/{process}")
+
+
+def test_a_file_that_another_task_is_about_to_create(run):
+    opens_late = "lambda path, flags: (__import__('time').sleep(2), os.open(path, flags))[1]"
+    writes = f"open(path, 'w', opener={opens_late}).close()"
+    for mode in thread_modes():
+        with pytest.raises(Exception, match=r"os\.getpid\(\) is the same for all tasks"):
+            run(writes, mode)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pyflow
@@ -39,7 +40,7 @@ def prepare(
     set_by_functions: list[bytes],
     float_modes_of_thread: Callable[..., int],
     and_then: Callable[[Callable[..., Any], Callable[[], None]], Any],
-    hold_file: Callable[..., bool],
+    written_files: ModuleType,
 ) -> None:
     """Prepare the current interpreter.
 
@@ -59,8 +60,8 @@ def prepare(
         Returns and sets the current thread's; see `float_modes`.
     and_then : callable
         Puts two functions together; see `imported_settings`.
-    hold_file : callable
-        Holds a file among all tasks of this process; see `process_id`.
+    written_files : module
+        Keeps which task of this process writes which file; see `process_id`.
     """
     global _current_task, _isolated
     _isolated = isolated
@@ -120,7 +121,7 @@ def prepare(
     output.install()
     random_numbers.install()
     warning_filters.install()
-    process_id.install(hold_file)
+    process_id.install(written_files)
     process_settings.install()
     thread_settings.install()
     torch_state.install()

@@ -7,7 +7,7 @@ functions.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
 
@@ -36,7 +36,7 @@ class _Precision:
 
     def __init__(self, values: list[Any], places: int) -> None:
         self._of_task = TaskValue([*values, places], list, has_parts=True)
-        Parts(self._of_task, lambda own: dict(enumerate(own)), _set_items)
+        Parts(self._of_task, lambda own: dict(enumerate(own)))
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._of_task.get()[:-1])
@@ -49,11 +49,6 @@ class _Precision:
 
     def __len__(self) -> int:
         return len(self._of_task.get()) - 1
-
-
-def _set_items(values: list[Any], changed: Mapping[Any, Any]) -> None:
-    for index, value in changed.items():
-        values[index] = value
 
 
 _PLACES = -1

@@ -12,7 +12,7 @@ import functools
 import os
 import re
 import sys
-from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from pyflow.thread_mode import current_task
@@ -20,7 +20,7 @@ from pyflow.thread_mode.containment import replace_function
 from pyflow.thread_mode.current_task import CurrentTask
 from pyflow.thread_mode.module_imports import note_refusal
 
-__all__ = ["check_file", "install"]
+__all__ = ["check_file", "install", "leave_file"]
 
 #: Modules that ask for the ID themselves, and do not name files by it.
 _OTHER_CALLERS = {"logging", "multiprocessing.util", "random", "tempfile", "uuid"}
@@ -32,31 +32,32 @@ _SHORT = 1000
 _HOLDS = object()
 
 
-def install(hold_file: Callable[..., bool]) -> None:
+def install(written_files: ModuleType) -> None:
     """Have files watched that are written once a function, or a library, has asked for the ID.
 
     Parameters
     ----------
-    hold_file : callable
-        Whether a task, by a number, holds a file, by its path, among all tasks of the process, or
-        takes it; lets all of its files go if none is given; has `check_file` called if no task is
-        given.
+    written_files : module
+        Of the bridge. ``watch()`` has `check_file` and `leave_file` called; ``hold(task, path,
+        exists)`` returns whether no other task writes a file, which one that is gone does not
+        count for once its task has left it by ``leave(task, path)``; ``let_go(task)`` lets all of
+        a task's go.
     """
-    global _hold_file
+    global _files
     of_process = os.getpid
 
     @functools.wraps(of_process)
     def getpid() -> int:
         if not _watching and _running_task() is not None and _asks_for_names():
             _watching.append(True)
-            hold_file()
+            written_files.watch()
         return of_process()
 
-    _hold_file = hold_file
+    _files = written_files
     replace_function(os, "getpid", getpid)
 
 
-_hold_file: Any = None
+_files: Any = None
 _watching: list[bool] = []
 _outside = rb"\d" if os.getpid() >= _SHORT else rb"\da-zA-Z"
 _id_in = re.compile(rb"(?<![%b])%d(?![%b])" % (_outside, os.getpid(), _outside)).search
@@ -77,17 +78,16 @@ def _asks_for_names() -> bool:
 
 def check_file(path: bytes) -> None:
     """Refuse that the current task writes a file which another running task has written."""
-    task = _running_task()
-    if not _watching or task is None or not _id_in(path):
+    task = _watched_task(path)
+    if task is None:
+        return
+    exists = os.path.exists(path)
+    if exists and not os.path.isfile(path):  # a pipe, say
         return
     if _HOLDS not in task.own:
         task.at_end.append(lambda: _let_go(task))
         task.own[_HOLDS] = True
-    found = os.path.realpath(path)
-    if _hold_file(id(task), found):
-        return
-    if not os.path.isfile(found):  # it has been renamed, say
-        _hold_file(id(task), found, True)
+    if _files.hold(id(task), os.path.realpath(path), exists):
         return
     note_refusal()
     raise OSError(
@@ -98,6 +98,18 @@ def check_file(path: bytes) -> None:
     )
 
 
+def leave_file(path: bytes) -> None:
+    """Let other tasks write a file when the current task, which has written it, moves it away."""
+    task = _watched_task(path)
+    if task is not None and _HOLDS in task.own:
+        _files.leave(id(task), os.path.realpath(path))
+
+
+def _watched_task(path: bytes) -> CurrentTask | None:
+    """The current task, if files of such a path are watched."""
+    return _running_task() if _watching and _id_in(path) else None
+
+
 def _let_go(task: CurrentTask) -> None:
     task.own.pop(_HOLDS, None)
-    _hold_file(id(task))
+    _files.let_go(id(task))

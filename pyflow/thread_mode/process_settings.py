@@ -22,7 +22,7 @@ from typing import Any
 
 from pyflow.thread_mode import children, current_task, task_globals
 from pyflow.thread_mode.containment import do_nothing, refuse, replace_function
-from pyflow.thread_mode.module_imports import after_import, importing, note_refusal
+from pyflow.thread_mode.module_imports import after_import, note_refusal
 from pyflow.thread_mode.task_globals import Parts, TaskMapping, TaskValue
 
 __all__ = ["install"]
@@ -165,8 +165,9 @@ def _own_csv(csv: Any) -> None:
     field_size, reader, writer = csv.field_size_limit, csv.reader, csv.writer
     fields = _Limit(field_size, field_size, int.__ge__, lambda limit: True)
     dialects: TaskValue[dict[str, Any]] = TaskValue(
-        {name: csv.get_dialect(name) for name in csv.list_dialects()}, dict
+        {name: csv.get_dialect(name) for name in csv.list_dialects()}, dict, has_parts=True
     )
+    Parts(dialects)
 
     def register(name: str, *dialect: Any, **parameters: Any) -> None:
         if not isinstance(name, str):
@@ -366,7 +367,7 @@ def _own_file_mask() -> Callable[[], int]:
 
 def _own_options_of_xarray(module: Any) -> None:
     options = TaskMapping(module.OPTIONS, dict, has_parts=True)
-    Parts(options.of_task, dict, dict.update)
+    Parts(options.of_task)
     module.OPTIONS = options
 
 
@@ -489,7 +490,8 @@ def _own_options(config: Any) -> None:
     The groups in which pandas keeps them are replaced when a task first sets one of theirs:
     pandas reads some of them all the time.
     """
-    options: TaskValue[dict[str, Any]] = TaskValue({}, dict)
+    options: TaskValue[dict[str, Any]] = TaskValue({}, dict, has_parts=True)
+    Parts(options)
     get_root = config._get_root
     replacing = threading.Lock()
 
@@ -507,7 +509,7 @@ def _own_options(config: Any) -> None:
 
         def __setitem__(self, name: str, value: Any) -> None:
             root = get_root(self._key)[0]
-            if current_task.current() is None or importing():
+            if current_task.current() is None:
                 root[name] = value
                 return
             options.to_change()[self._key] = value

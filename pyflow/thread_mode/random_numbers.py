@@ -218,8 +218,20 @@ def _replace_igraphs(igraph: Any) -> None:
     of_task: TaskValue[Any] = TaskValue(random)
 
     class Generator:
-        def __getattr__(self, name: str) -> Any:
-            return lambda *args: getattr(of_task.get(), name)(*args)
+        def random(self) -> Any:
+            return of_task.get().random()
+
+        def randint(self, least: int, greatest: int) -> Any:
+            return of_task.get().randint(least, greatest)
+
+        def gauss(self, mean: float, deviation: float) -> Any:
+            return of_task.get().gauss(mean, deviation)
+
+        def getrandbits(self, bits: int) -> Any:
+            generator = of_task.get()
+            if hasattr(generator, "getrandbits"):
+                return generator.getrandbits(bits)
+            return generator.randint(0, (1 << bits) - 1)  # as igraph does then
 
     use = _UseOfGenerator(igraph.set_random_number_generator, Generator())
 

@@ -111,6 +111,14 @@ class TaskValue(Generic[T]):
         return value
 
 
+def _set_items(values: Any, changed: Mapping[Any, Any]) -> None:
+    for key, value in changed.items():
+        if value is not ABSENT:
+            values[key] = value
+        else:
+            values.pop(key, None)
+
+
 class Parts(Setting):
     """A `TaskValue` that is changed in place, part by part.
 
@@ -118,17 +126,17 @@ class Parts(Setting):
     ----------
     value : TaskValue
         One that has parts. What a module has changed when it has been imported is given to others.
-    get : callable
-        Returns the parts of what the value is, by what they are.
-    set : callable
+    get : callable, optional
+        Returns the parts of what the value is, by what they are: its items, if it is a dict.
+    set : callable, optional
         Sets some parts, and removes those that are `ABSENT`.
     """
 
     def __init__(
         self,
         value: TaskValue[T],
-        get: Callable[[T], Mapping[Any, Any]],
-        set: Callable[[T, Mapping[Any, Any]], object],
+        get: Callable[[Any], Mapping[Any, Any]] = dict,
+        set: Callable[[T, Mapping[Any, Any]], object] = _set_items,
     ) -> None:
         self._value = value
         self._get = get
@@ -273,8 +281,9 @@ class _ContextVariables(Setting):
             elif after is not ABSENT:
                 variable.set(after)
         for variable, changed in of_dicts.items():
-            values = {**(variable.get(None) or {}), **changed}
-            variable.set({key: each for key, each in values.items() if each is not ABSENT})
+            values = dict(variable.get(None) or {})
+            _set_items(values, changed)
+            variable.set(values)
 
 
 class _Numbers(Setting):

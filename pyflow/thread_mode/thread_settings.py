@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import weakref
 from collections.abc import Callable, Mapping
 from copy import copy, deepcopy
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from weakref import WeakSet
 
 from pyflow.thread_mode import current_task, task_globals
 from pyflow.thread_mode.current_task import CurrentTask
@@ -85,16 +87,13 @@ class _ThreadLocals(Setting):
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, Any] = {}
+        self._known: WeakSet[threading.local] = WeakSet()
+        self._changing = threading.Lock()
         super().__init__()
 
     def get(self) -> Mapping[Any, Any]:
         """The attributes of the objects that modules are known to have, on the current thread."""
-        return {
-            (number, name): value
-            for number, each in list(self._known.items())
-            for name, value in list(vars(each).items())
-        }
+        return _attributes(self._known)
 
     def differences(self, before: Mapping[Any, Any], after: Mapping[Any, Any]) -> Changes:
         return _copied(super().differences(before, after))
@@ -104,26 +103,25 @@ class _ThreadLocals(Setting):
 
         Those of a class with an ``__init__`` set their attributes for each thread.
         """
-        found = {id(each): each for each in list(vars(module).values()) if _is_thread_local(each)}
-        new = {number: each for number, each in found.items() if number not in self._known}
-        self._known.update(new)
-        return _copied(
-            {
-                (number, name): (ABSENT, value)
-                for number, each in new.items()
-                for name, value in list(vars(each).items())
-            }
-        )
+        found = WeakSet(each for each in list(vars(module).values()) if _is_thread_local(each))
+        with self._changing:
+            new = found - self._known
+            self._known = self._known | new  # others iterate over what there was
+        return _copied({part: (ABSENT, value) for part, value in _attributes(new).items()})
 
     def apply(self, changes: Changes) -> None:
-        for (number, name), (_, value) in _copied(changes).items():
-            if value is not ABSENT and number in self._known:
-                vars(self._known[number]).setdefault(name, value)
+        for (local, name), (_, value) in _copied(changes).items():
+            found = local()
+            if value is not ABSENT and found is not None:
+                vars(found).setdefault(name, value)
 
-    def forget(self, changes: Changes) -> None:
-        """Forget the objects, which new ones take the place of."""
-        for number, _ in changes:
-            self._known.pop(number, None)
+
+def _attributes(locals: WeakSet[threading.local]) -> dict[Any, Any]:
+    return {
+        (weakref.ref(each), name): value
+        for each in locals
+        for name, value in list(vars(each).items())
+    }
 
 
 def _is_thread_local(value: Any) -> bool:
@@ -131,6 +129,7 @@ def _is_thread_local(value: Any) -> bool:
     return (
         issubclass(kind, threading.local)
         and kind.__init__ is object.__init__
+        and kind.__hash__ is object.__hash__
         and value is not current_task.of_thread
     )
 

@@ -77,7 +77,7 @@ def test_a_busy_thread_is_seen_in_the_functions_that_it_runs():
 def test_functions_that_are_made_anew_are_one():
     def made():
         names = {}
-        exec("def anew():\n    return sum(range(2000))", names)
+        exec("def anew():\n    return sum(range(50_000))", names)
         return names["anew"]()
 
     profile = profile_while(made)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from findings import report
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import pandas_udf, udf, udtf
 from pyspark.sql.pandas.functions import PandasUDFType
@@ -113,10 +114,7 @@ def main(url: str) -> None:
         wrong = [each for client in clients for each in client.wrong]
         for client in clients:
             client.spark.stop()
-    for each in wrong:
-        print("WRONG", each)
-    if not wrong:
-        print("ALL RIGHT")
+    report(wrong)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from findings import report
 from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import pandas_udf, udf
@@ -148,10 +149,7 @@ def main(url: str) -> None:
                 client.add_module()
                 client.stop()
                 wrong += client.wrong
-    for each in wrong:
-        print("WRONG", each)
-    if not wrong:
-        print("ALL RIGHT")
+    report(wrong)
 
 
 if __name__ == "__main__":

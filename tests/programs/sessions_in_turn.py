@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import pandas as pd
+from findings import report
 from pyspark import SparkFiles, cloudpickle
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import pandas_udf, udf
@@ -200,10 +201,7 @@ def main() -> None:
             if number % 2:
                 leave_running(spark)
             wrong += check_memory(spark)
-    for each in wrong:
-        print("WRONG", each)
-    if not wrong:
-        print("ALL RIGHT")
+    report(wrong)
 
 
 if __name__ == "__main__":

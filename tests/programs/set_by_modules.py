@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import pandas as pd
+from findings import report
 from pyspark import TaskContext, cloudpickle
 from pyspark.sql import SparkSession
 
@@ -33,15 +34,18 @@ cloudpickle.register_pickle_by_value(comparison)
 DOWNWARD = {"x86_64": 0x400, "aarch64": 0x800000}[platform.machine()]
 
 MODULE = f"""
-import contextvars, ctypes, decimal, os, random, threading, time
-import numpy
+import contextvars, csv, ctypes, decimal, os, random, threading, time
+import numpy, pandas
 
 os.environ["SET_BY_A_MODULE"] = "{{number}}"
 os.environ.setdefault("OF_THE_APPLICATION", "of a module")
 os.environ.pop("SPARK_TESTING", None)
 decimal.getcontext().prec = 7 + {{number}}
 decimal.getcontext().traps[decimal.Inexact] = {{number}} > 1
+csv.register_dialect("set by a module", delimiter=str({{number}}))
+if "unix" in csv.list_dialects(): csv.unregister_dialect("unix")
 numpy.seterr(under="{{errors}}")
+pandas.set_option("display.precision", {{number}})
 numpy.set_printoptions(precision={{number}})
 random.seed({{number}})
 numpy.random.seed({{number}})
@@ -95,6 +99,7 @@ def has_printoptions_of_tasks():
 
 def seen():
     """What the current task finds, except for random numbers."""
+    import csv
     import decimal
 
     import numpy
@@ -106,6 +111,8 @@ def seen():
         "precision": decimal.getcontext().prec,
         "traps": decimal.getcontext().traps[decimal.Inexact],
         "errors": numpy.geterr(),
+        "dialects": {name: csv.get_dialect(name).delimiter for name in csv.list_dialects()},
+        "tables": pd.get_option("display.precision"),
         "options": options,
         "sum": float("0.1") + float("0.2"),
     }
@@ -261,10 +268,7 @@ def main() -> None:
             spark = start(where)
             wrong += [f"session {number}: {each}" for each in check(spark, where)]
             spark.stop()
-    for each in wrong:
-        print("WRONG", each)
-    if not wrong:
-        print("ALL RIGHT")
+    report(wrong)
 
 
 if __name__ == "__main__":

@@ -16,14 +16,14 @@ std::string prepare(Interpreter& interpreter) {
   PyRef set_names = names_set_by_functions();
   PyRef float_modes = float_modes_function();
   PyRef and_then = and_then_function();
-  PyRef hold_file = hold_file_function();
+  PyRef written_files = written_files_module();
   PyRef prepared;
   if (bootstrap && log && session_log && set_variable && set_names && float_modes && and_then &&
-      hold_file) {
+      written_files) {
     prepared = PyRef::steal(PyObject_CallMethod(
         bootstrap.get(), "prepare", "OOOOOOOO", interpreter.isolated ? Py_True : Py_False,
         log.get(), session_log.get(), set_variable.get(), set_names.get(), float_modes.get(),
-        and_then.get(), hold_file.get()));
+        and_then.get(), written_files.get()));
   }
   if (prepared) interpreter.state = InterpreterState::create();
   if (interpreter.state != nullptr) return "";

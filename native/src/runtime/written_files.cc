@@ -13,42 +13,64 @@
 namespace pyflow {
 namespace {
 
-std::mutex mutex;
-std::unordered_map<std::string, unsigned long long> holders;
+struct Hold {
+  unsigned long long holder;
+  bool is_left = false;  // the holder has renamed or removed the file
+};
 
-bool hold(const std::string& path, unsigned long long holder, bool takes) {
+std::mutex mutex;
+std::unordered_map<std::string, Hold> holds;
+
+bool hold(const std::string& path, unsigned long long holder, bool exists) {
   const std::lock_guard<std::mutex> lock(mutex);
-  unsigned long long& held_by = holders.emplace(path, holder).first->second;
-  if (takes) held_by = holder;
-  return held_by == holder;
+  Hold& held = holds.emplace(path, Hold{holder}).first->second;
+  if (held.holder != holder && (exists || !held.is_left)) return false;
+  held = Hold{holder};
+  return true;
+}
+
+void leave(const std::string& path, unsigned long long holder) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  for (auto& [each, held] : holds) {
+    const bool is_below = each.size() > path.size() && each[path.size()] == '/';
+    const bool is_meant = each.compare(0, path.size(), path) == 0;
+    if (held.holder == holder && is_meant && (is_below || each.size() == path.size())) {
+      held.is_left = true;
+    }
+  }
 }
 
 void let_go(unsigned long long holder) {
   const std::lock_guard<std::mutex> lock(mutex);
-  for (auto each = holders.begin(); each != holders.end();) {
-    each = each->second == holder ? holders.erase(each) : std::next(each);
+  for (auto each = holds.begin(); each != holds.end();) {
+    each = each->second.holder == holder ? holds.erase(each) : std::next(each);
   }
 }
 
-// The path of a file that is about to be written anew, of which an audit event tells; null if none
-// is.
-PyObject* written_path(const char* event, PyObject* arguments) {
+// Of what an audit event tells; null if there is none.
+struct Paths {
+  PyObject* written = nullptr;  // is about to be written anew
+  PyObject* left = nullptr;     // is about to be renamed or removed, with what is in it
+};
+
+Paths paths_of(const char* event, PyObject* arguments) {
   const Py_ssize_t count = PyTuple_GET_SIZE(arguments);
   const auto is = [&](const char* name, Py_ssize_t least) {
     return count >= least && std::strcmp(event, name) == 0;
   };
-  if (is("sqlite3.connect", 1)) return PyTuple_GET_ITEM(arguments, 0);
-  if (is("os.rename", 2)) return PyTuple_GET_ITEM(arguments, 1);
-  if (!is("open", 3) || !PyLong_Check(PyTuple_GET_ITEM(arguments, 2))) return nullptr;
+  const auto argument = [&](Py_ssize_t n) { return PyTuple_GET_ITEM(arguments, n); };
+  if (is("sqlite3.connect", 1)) return {argument(0), nullptr};
+  if (is("os.rename", 2)) return {argument(1), argument(0)};
+  if (is("os.remove", 1) || is("shutil.rmtree", 1)) return {nullptr, argument(0)};
+  if (!is("open", 3) || !PyLong_Check(argument(2))) return {};
   int overflow = 0;
-  const long flags = PyLong_AsLongAndOverflow(PyTuple_GET_ITEM(arguments, 2), &overflow);
-  return (flags & O_TRUNC) != 0 && overflow == 0 ? PyTuple_GET_ITEM(arguments, 0) : nullptr;
+  const long flags = PyLong_AsLongAndOverflow(argument(2), &overflow);
+  return {(flags & O_TRUNC) != 0 && overflow == 0 ? argument(0) : nullptr, nullptr};
 }
 
-// An audit hook, which is called for many other events, too.
-int check_file(const char* event, PyObject* arguments, void* process) {
-  if (event[0] != 'o' && event[0] != 's') return 0;
-  PyObject* path = written_path(event, arguments);
+// Calls a function of pyflow.thread_mode.process_id with a path that has the digits of the
+// process's ID. Not zero if the function has raised an error.
+int tell_of(PyObject* path, const char* digits, const char* function) {
   if (path == nullptr || PyLong_Check(path)) return 0;
   PyRef encoded;
   PyObject* bytes = nullptr;
@@ -57,45 +79,69 @@ int check_file(const char* event, PyObject* arguments, void* process) {
     PyErr_Clear();  // whoever opens it says what is wrong
     return 0;
   }
-  const char* digits = static_cast<const char*>(process);
   if (std::strstr(PyBytes_AS_STRING(encoded.get()), digits) == nullptr) return 0;
   const PyRef name = PyRef::steal(PyUnicode_FromString("pyflow.thread_mode.process_id"));
   const PyRef module = name ? PyRef::steal(PyImport_GetModule(name.get())) : PyRef();
   if (!module) return PyErr_Occurred() != nullptr ? -1 : 0;
-  const PyRef checked =
-      PyRef::steal(PyObject_CallMethod(module.get(), "check_file", "O", encoded.get()));
-  return checked ? 0 : -1;
+  const PyRef told = PyRef::steal(PyObject_CallMethod(module.get(), function, "O", encoded.get()));
+  return told ? 0 : -1;
+}
+
+// An audit hook, which is called for many other events, too.
+int check_files(const char* event, PyObject* arguments, void* process) {
+  if (event[0] != 'o' && event[0] != 's') return 0;
+  const Paths paths = paths_of(event, arguments);
+  const char* digits = static_cast<const char*>(process);
+  if (tell_of(paths.written, digits, "check_file") != 0) return -1;
+  return tell_of(paths.left, digits, "leave_file");
 }
 
 // Hooks of programs may refuse another one: then no file is watched.
-void watch() {
+PyObject* call_watch(PyObject*, PyObject*) {
   static const std::string process = std::to_string(getpid());
-  static const int status = PySys_AddAuditHook(check_file, const_cast<char*>(process.c_str()));
+  static const int status = PySys_AddAuditHook(check_files, const_cast<char*>(process.c_str()));
   if (status != 0) PyErr_Clear();
+  return Py_NewRef(Py_None);
 }
 
-PyObject* call_hold_file(PyObject*, PyObject* arguments) {
+PyObject* call_hold(PyObject*, PyObject* arguments) {
   unsigned long long holder = 0;
   const char* path = nullptr;
-  int takes = 0;
-  if (!PyArg_ParseTuple(arguments, "|Kyp", &holder, &path, &takes)) return nullptr;
-  return or_memory_error([&]() -> PyObject* {
-    if (path != nullptr) return PyBool_FromLong(hold(path, holder, takes != 0));
-    if (holder == 0) {
-      watch();
-    } else {
-      let_go(holder);
-    }
+  int exists = 0;
+  if (!PyArg_ParseTuple(arguments, "Kyp", &holder, &path, &exists)) return nullptr;
+  return or_memory_error([&] { return PyBool_FromLong(hold(path, holder, exists != 0)); });
+}
+
+PyObject* call_leave(PyObject*, PyObject* arguments) {
+  unsigned long long holder = 0;
+  const char* path = nullptr;
+  if (!PyArg_ParseTuple(arguments, "Ky", &holder, &path)) return nullptr;
+  return or_memory_error([&] {
+    leave(path, holder);
     return Py_NewRef(Py_None);
   });
 }
 
-PyMethodDef hold_file_method = {
-    "hold_file", call_hold_file, METH_VARARGS,
-    "hold_file([holder[, path[, takes]]]): among all tasks of the process."};
+PyObject* call_let_go(PyObject*, PyObject* holder) {
+  const unsigned long long number = PyLong_AsUnsignedLongLong(holder);
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  let_go(number);
+  return Py_NewRef(Py_None);
+}
+
+PyMethodDef methods[] = {
+    {"watch", call_watch, METH_NOARGS, "watch(): has files of the process watched."},
+    {"hold", call_hold, METH_VARARGS, "hold(holder, path, exists): whether nobody else does."},
+    {"leave", call_leave, METH_VARARGS, "leave(holder, path): when it is renamed or removed."},
+    {"let_go", call_let_go, METH_O, "let_go(holder): of all of its files."},
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 
-PyRef hold_file_function() { return PyRef::steal(PyCFunction_New(&hold_file_method, nullptr)); }
+PyRef written_files_module() {
+  PyRef module = PyRef::steal(PyModule_New("written_files"));
+  if (!module || PyModule_AddFunctions(module.get(), methods) != 0) return PyRef();
+  return module;
+}
 
 }  // namespace pyflow
