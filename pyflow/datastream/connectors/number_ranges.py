@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from pyflow.session.streams import as_stream
@@ -63,7 +64,7 @@ class Numbers:
         last = min(first + self.size, self.count)
         numbers = range(self.start + first, self.start + last)
         if self.function is None:
-            return ((number, None) for number in numbers)
+            return zip(numbers, repeat(None))
         return ((self.function(number), None) for number in numbers)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from pyflow.datastream.formats.rows import Compiled
@@ -45,7 +46,7 @@ class TextDecoder:
         lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         if not lines[-1]:
             lines.pop()
-        return ((line, None) for line in lines)
+        return zip(lines, repeat(None))
 
 
 class LineEncoder(Compiled):

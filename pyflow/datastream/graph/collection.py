@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from pyflow.datastream.connectors.base import Boundedness, Source, SourceRows
@@ -76,4 +77,4 @@ def _step(part: Sequence[Any]) -> int:
 
 
 def _elements(pickled: bytes) -> Iterable[tuple[Any, int | None]]:
-    return ((element, None) for element in pickle.loads(pickled))
+    return zip(pickle.loads(pickled), repeat(None))
