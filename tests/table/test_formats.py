@@ -87,6 +87,7 @@ WRONG = [
     ("json", "a ROW<b INT>", '{"a": {"b": "x"}}', "column 'a.b' of type INT"),
     ("json", "a ARRAY<INT>", '{"a": ["x"]}', "column 'a' of type INT"),
     ("json", "a ROW<b INT>", '{"a": [1]}', "not a JSON object with the table's columns"),
+    ("json", "a DECIMAL(9, 2)", '{"a": "1,5"}', "not a JSON object with the table's columns"),
     ("json", "a INT", "nonsense", "not a JSON object.*nonsense"),
     ("json", "a INT", "[1]", "not a JSON object"),
     ("csv", "a INT, b STRING", "x,y", "column 'a' of type INT cannot be read from CSV.*: x"),
@@ -131,6 +132,24 @@ def test_errors_in_json_are_ignored_where_the_table_says_so(batch, tmp_path):
     ignore = {"json.ignore-parse-errors": "true"}
     created(batch, tmp_path, columns, "json", "\n".join(lines), **ignore)
     assert read(batch) == [[None, Row(1)], [2, None], [3, None]]
+
+
+def test_decimals_with_commas_in_json_are_errors(batch, tmp_path):
+    lines = [
+        '{"a": "1,5", "b": 1, "r": [{"c": 2.5}]}',
+        '{"a": "1.5", "b": 2, "r": [{"c": "2,5"}, {"c": "-2.5"}]}',
+        '{"a": "10.5", "s": "1,5", "r": [{"c": 12345678901234567890.25}]}',
+        '{"a": "1e1", "s": "a, b"}',
+    ]
+    columns = "a DECIMAL(9, 2), b INT, s STRING, r ARRAY<ROW<c DECIMAL(30, 2)>>"
+    ignore = {"json.ignore-parse-errors": "true"}
+    created(batch, tmp_path, columns, "json", "\n".join(lines), **ignore)
+    assert read(batch) == [
+        [None, 1, None, [Row(Decimal("2.50"))]],
+        [Decimal("1.50"), 2, None, [Row(None), Row(Decimal("-2.50"))]],
+        [Decimal("10.50"), None, "1,5", [Row(Decimal("12345678901234567890.25"))]],
+        [Decimal("10.00"), None, "a, b", None],
+    ]
 
 
 def test_a_missing_field_of_json_is_null_or_an_error(batch, tmp_path):

@@ -45,6 +45,12 @@ _MEMBERS = "map<string,string>"
 #: Line feeds and the like may stand in strings, as in Flink.
 PARSER = {"allowUnquotedControlChars": "true"}
 
+#: In which Spark refuses decimals in strings that have commas, which it leaves out otherwise. It
+#: refuses signs of positive numbers and exponents there, too.
+_LOCALE_WITHOUT_COMMAS = "en-CH"
+#: What is a decimal in a string, if it is one.
+_WITH_COMMAS = r'"[-+.\deE]*,[-+.,\deE]*"'
+
 IGNORE_ERRORS = Option("ignore-parse-errors", boolean, "true or false", default=False)
 #: What all formats made of JSON have.
 COMMON = (
@@ -111,8 +117,15 @@ class JsonText:
             error = F.raise_error(F.concat(F.lit(message), F.substring(column(TEXT), 1, 500)))
             return F.when(corrupt, error.cast("boolean")).otherwise(True)
 
+        parsed = F.from_json(column(TEXT), schema, options)
+        if '":"decimal(' in schema.json():
+            strict = {**options, "locale": _LOCALE_WITHOUT_COMMAS}
+            with_commas = column(TEXT).rlike(_WITH_COMMAS)
+            parsed = F.when(with_commas, F.from_json(column(TEXT), schema, strict)).otherwise(
+                parsed
+            )
         shown = [*map(column, kept), column(TEXT)]
-        return parsed_rows(found, shown, F.from_json(column(TEXT), schema, options), usable)
+        return parsed_rows(found, shown, parsed, usable)
 
     def shape(self, data_type: DataType, name: str) -> SparkType:
         """Return the type that Spark parses a value into, with texts inside."""
