@@ -60,6 +60,8 @@ _INTEGERS: dict[type[DataType], int] = {
     IntType: 32,
     BigIntType: 64,
 }
+# Of numbers of 64 bits, and the differences of two.
+_WIDE = "decimal(20,0)"
 # The number of a row, and when it was made.
 _ID, _NOW = "id", "now"
 
@@ -216,9 +218,12 @@ class DataGen(Connector):
         least, most = self._limits(path, -bound, bound - 1, int)
         number = self._hash()
         span = most - least + 1
-        if span >= 1 << 63:
+        if span == 1 << 64:
             return number
-        return F.pmod(number, F.lit(span)) + F.lit(least)
+        if span < 1 << 63:
+            return F.pmod(number, F.lit(span)) + F.lit(least)
+        wide = F.pmod(number.cast(_WIDE), F.lit(str(span)).cast(_WIDE)) + F.lit(least).cast(_WIDE)
+        return wide.cast("bigint")
 
     def _length(self, path: str, data_type: DataType, otherwise: int) -> int:
         length = self._option(path, "length")

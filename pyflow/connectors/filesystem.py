@@ -203,15 +203,25 @@ class FileSystem(Connector):
         frame = self._contents(in_order(numbered(rows)) if self.format.has_changes else rows.frame)
         if self["sink.shuffle-by-partition.enable"] and self.table.partition_keys:
             frame = frame.repartition(*map(column, self.table.partition_keys))
-        writer = self._fewer(frame).write.format(self.format.files)
+        frame = self._fewer(frame)
+        replaced = overwrite and not self.table.partition_keys
+        if replaced:
+            # Spark removes the files first, which the rows may be read from, or which stay where
+            # the query fails.
+            frame.persist().count()
+        writer = frame.write.format(self.format.files)
         writer = writer.mode("overwrite" if overwrite else "append")
         if self.table.partition_keys:
             writer = writer.partitionBy(*self.table.partition_keys)
             if overwrite:
                 writer = writer.option("partitionOverwriteMode", "dynamic")
         writer = writer.options(**self.format.file_options(self._inside))
-        with turn_at(self["path"]):
-            writer.save(self["path"])
+        try:
+            with turn_at(self["path"]):
+                writer.save(self["path"])
+        finally:
+            if replaced:
+                frame.unpersist()
 
     def stream_writer(self, rows: Relation, context: Context) -> DataStreamWriter:
         """Return Spark's writer of files, each of which is seen with all of its batch, once."""

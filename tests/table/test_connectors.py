@@ -191,6 +191,8 @@ def test_generated_rows(batch):
     columns = {
         "number": d.INT(),
         "place": d.BIGINT(),
+        "natural": d.BIGINT(),
+        "wide": d.BIGINT(),
         "text": d.STRING(),
         "ratio": d.DOUBLE(),
         "price": d.DECIMAL(10, 2),
@@ -209,6 +211,9 @@ def test_generated_rows(batch):
         "fields__place__kind": "sequence",
         "fields__place__start": "10",
         "fields__place__end": "29",
+        "fields__natural__min": "0",
+        "fields__wide__min": str(-5 * 10**18),
+        "fields__wide__max": str(5 * 10**18),
         "fields__text__length": "7",
         "fields__ratio__null_rate": "1",
         "fields__list__length": "2",
@@ -219,6 +224,10 @@ def test_generated_rows(batch):
     assert len(rows) == 20, "as many as the sequence has"
     assert {row.number for row in rows} <= {3, 4, 5}
     assert sorted(row.place for row in rows) == list(range(10, 30))
+    assert all(row.natural >= 0 and abs(row.wide) <= 5 * 10**18 for row in rows)
+    assert len({row.natural for row in rows}) == len({row.wide for row in rows}) == 20
+    assert max(row.natural for row in rows) > 1 << 60
+    assert min(row.wide for row in rows) < 0
     assert all(len(row.text) == 7 for row in rows)
     assert len({row.text for row in rows}) > 1
     assert all(row.ratio is None for row in rows)

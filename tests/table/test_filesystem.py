@@ -77,6 +77,43 @@ def test_partitions_without_a_value_have_the_name_of_flink(batch, tmp_path, form
         assert [tuple(row) for row in read] == [(2,)]
 
 
+@pytest.mark.parametrize("format", ["json", "parquet", "avro"])
+def test_partitions_are_strings(batch, tmp_path, format):
+    batch.execute_sql(
+        "CREATE TABLE files (a INT, part STRING, other STRING) PARTITIONED BY (part, other) WITH "
+        f"('connector' = 'filesystem', 'format' = '{format}', 'path' = '{tmp_path}')"
+    )
+    batch.execute_sql("INSERT INTO files VALUES (1, '03', '1.10'), (2, '04', '2020-1-1')").wait()
+    with batch.execute_sql("SELECT * FROM files").collect() as read:
+        assert sorted(map(tuple, read)) == [(1, "03", "1.10"), (2, "04", "2020-1-1")]
+
+
+def test_a_table_is_overwritten_with_rows_of_its_own(batch, tmp_path):
+    create(batch, tmp_path / "out", {}, partitioned="")
+    batch.execute_sql("INSERT INTO files VALUES (1, 'x'), (2, 'y')").wait()
+    batch.execute_sql("INSERT OVERWRITE files SELECT a * 10, part FROM files WHERE a > 1").wait()
+    with batch.execute_sql("SELECT * FROM files").collect() as read:
+        assert [*map(tuple, read)] == [(20, "y")]
+
+
+def test_a_table_stays_where_overwriting_it_fails(batch, tmp_path):
+    create(batch, tmp_path / "out", {}, partitioned="")
+    batch.execute_sql("INSERT INTO files VALUES (1, 'x')").wait()
+    failing = "INSERT OVERWRITE files SELECT a / (a - a), part FROM files"
+    with pytest.raises(Exception, match="by zero"):
+        batch.execute_sql(failing).wait()
+    with batch.execute_sql("SELECT * FROM files").collect() as read:
+        assert [*map(tuple, read)] == [(1, "x")]
+
+
+def test_unbounded_rows_overwrite_nothing(streaming, tmp_path):
+    create(streaming, tmp_path / "out", {}, partitioned="")
+    streaming.execute_sql("CREATE TABLE numbers (a INT) WITH ('connector' = 'datagen')")
+    insertion = "INSERT OVERWRITE files SELECT a, 'x' FROM numbers"
+    with pytest.raises(TableException, match=r"files.*: INSERT OVERWRITE of unbounded rows"):
+        streaming.execute_sql(insertion)
+
+
 METADATA = """
     `file.path` STRING NOT NULL METADATA VIRTUAL, called STRING METADATA FROM 'file.name' VIRTUAL,
     size INT METADATA FROM 'file.size' VIRTUAL,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructField, StructType
 
 from pyflow.connectors.connector import DescribedTable, Option, boolean, one_of
 from pyflow.connectors.formats.format import PARSED, Format, parsed_rows, present
@@ -154,7 +155,16 @@ class Avro(Format):
         self, reader: Any, path: str, fields: Fields, inside: Fields, metadata: Sequence[Column]
     ) -> DataFrame:
         """Return the rows of files."""
-        found: DataFrame = reader.options(**self.file_options(inside)).load(path)
+        reader = reader.options(**self.file_options(inside))
+        found: DataFrame = reader.load(path)
+        names = {name for name, _ in inside}
+        if len(names) < len(fields):
+            # Spark would make numbers and dates of partitions.
+            columns = (
+                each if each.name in names else StructField(each.name, StringType())
+                for each in found.schema
+            )
+            found = reader.schema(StructType([*columns])).load(path)
         return found.select(*(self.from_avro(column(n), t).alias(n) for n, t in fields), *metadata)
 
     def file_columns(self, fields: Fields) -> list[Column]:
