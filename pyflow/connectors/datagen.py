@@ -217,6 +217,10 @@ class DataGen(Connector):
         bound = 1 << (bits - 1)
         least, most = self._limits(path, -bound, bound - 1, int)
         number = self._hash()
+        for name, limit in (("min", least), ("max", most)):
+            if not -bound <= limit < bound:
+                what = f"from {-bound} to {bound - 1}"
+                raise self.wrong(f"fields.{path}.{name}", str(limit), what)
         span = most - least + 1
         if span == 1 << 64:
             return number

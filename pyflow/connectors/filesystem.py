@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, ClassVar
 
 from pyspark.sql import functions as F
@@ -204,11 +205,7 @@ class FileSystem(Connector):
         if self["sink.shuffle-by-partition.enable"] and self.table.partition_keys:
             frame = frame.repartition(*map(column, self.table.partition_keys))
         frame = self._fewer(frame)
-        replaced = overwrite and not self.table.partition_keys
-        if replaced:
-            # Spark removes the files first, which the rows may be read from, or which stay where
-            # the query fails.
-            frame.persist().count()
+        replaces_all = overwrite and not self.table.partition_keys
         writer = frame.write.format(self.format.files)
         writer = writer.mode("overwrite" if overwrite else "append")
         if self.table.partition_keys:
@@ -216,12 +213,8 @@ class FileSystem(Connector):
             if overwrite:
                 writer = writer.option("partitionOverwriteMode", "dynamic")
         writer = writer.options(**self.format.file_options(self._inside))
-        try:
-            with turn_at(self["path"]):
-                writer.save(self["path"])
-        finally:
-            if replaced:
-                frame.unpersist()
+        with turn_at(self["path"]), _computed(frame) if replaces_all else nullcontext():
+            writer.save(self["path"])
 
     def stream_writer(self, rows: Relation, context: Context) -> DataStreamWriter:
         """Return Spark's writer of files, each of which is seen with all of its batch, once."""
@@ -285,6 +278,21 @@ class FileSystem(Connector):
             f"Table {self.table.identifier}: files of {other} are in {self['path']!r}. Bounded "
             "rows and unbounded rows cannot be written into one directory; use two."
         )
+
+
+@contextmanager
+def _computed(frame: DataFrame) -> Iterator[None]:
+    """Have the rows of a frame kept by Spark.
+
+    Spark removes the files that it replaces before it computes the rows: a query that reads them
+    would fail, and one that fails would leave none.
+    """
+    frame.persist()
+    try:
+        frame.count()
+        yield
+    finally:
+        frame.unpersist()
 
 
 def _of_file(each: Metadata) -> Column:

@@ -245,6 +245,11 @@ def test_generated_rows(batch):
         ("datagen", {"number-of-rows": "many"}, "'number-of-rows' is 'many', expected an integer"),
         ("datagen", {"number-of-rows": "1", "fields.no.min": "1"}, "a column 'no'"),
         ("datagen", {"number-of-rows": "1", "fields.id.min": "x"}, "'fields.id.min' is 'x'"),
+        (
+            "datagen",
+            {"number-of-rows": "1", "fields.id.max": str(1 << 63)},
+            "'fields.id.max' is '9223372036854775808', expected from -9223372036854775808 to",
+        ),
         ("datagen", {}, "in batch mode is not allowed"),
         ("print", {"standard-error": "maybe"}, "'standard-error' is 'maybe', expected true or"),
     ],

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -99,8 +100,12 @@ int check_files(const char* event, PyObject* arguments, void* process) {
 // Hooks of programs may refuse another one: then no file is watched.
 PyObject* call_watch(PyObject*, PyObject*) {
   static const std::string process = std::to_string(getpid());
-  static const int status = PySys_AddAuditHook(check_files, const_cast<char*>(process.c_str()));
-  if (status != 0) PyErr_Clear();
+  // Other hooks are told of this one: a lock must not be held meanwhile.
+  static std::atomic_flag is_watching = ATOMIC_FLAG_INIT;
+  if (!is_watching.test_and_set() &&
+      PySys_AddAuditHook(check_files, const_cast<char*>(process.c_str())) != 0) {
+    PyErr_Clear();
+  }
   return Py_NewRef(Py_None);
 }
 

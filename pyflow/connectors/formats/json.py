@@ -45,10 +45,10 @@ _MEMBERS = "map<string,string>"
 #: Line feeds and the like may stand in strings, as in Flink.
 PARSER = {"allowUnquotedControlChars": "true"}
 
-#: In which Spark refuses decimals in strings that have commas, which it leaves out otherwise. It
-#: refuses signs of positive numbers and exponents there, too.
+#: Spark ignores commas in strings that are decimals. It refuses them in this locale, whose grouping
+#: separator is another character; there it also refuses "+1" and the exponents "e5" and "E+5".
 _LOCALE_WITHOUT_COMMAS = "en-CH"
-#: What is a decimal in a string, if it is one.
+#: A string that may be a decimal with commas.
 _WITH_COMMAS = r'"[-+.\deE]*,[-+.,\deE]*"'
 
 IGNORE_ERRORS = Option("ignore-parse-errors", boolean, "true or false", default=False)

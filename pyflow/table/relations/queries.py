@@ -186,11 +186,6 @@ def _streams(insertions: Sequence[Insertion], context: TableContext) -> list[_St
     checkpoints = _duration_ms(context, "execution.checkpointing.interval")
     for insertion in insertions:
         connector, rows, writer = insertion.connector, insertion.rows, None
-        if insertion.overwrite:
-            raise TableException(
-                f"Table {connector.table.identifier}: INSERT OVERWRITE of unbounded rows is not "
-                "supported, as in Flink. Write INSERT INTO, or bound the input."
-            )
         if _has_writer(connector):
             clocks = _clocks(rows.frame)
             frame, ticks = _ticking(rows.frame, clocks, context)

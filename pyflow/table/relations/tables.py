@@ -431,6 +431,8 @@ def insertion_of(
     described = _described(descriptor, identifier, columns or relation.fields)
     connector = connector_of(described)
     connector.check_sink(overwrite)
+    if overwrite:
+        relation.refuse_unbounded(f"INSERT OVERWRITE of {identifier}")
     connector.check_metadata(written=True)
     if relation.updating and not connector.takes_changes:
         raise TableException(
